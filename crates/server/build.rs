@@ -1,6 +1,6 @@
-//! The app: built by Node from `web/`, packed, and named in a table that the server embeds. A build without Node, or without
-//! that folder, has an empty table, and the server says so; CARDSCOPE_WEB=require makes that an error, CARDSCOPE_WEB=skip spares
-//! the time.
+//! Builds the web app with Node from `web/`, compresses its files, and generates a table that embeds them. Without Node or
+//! the folder the table is empty, and the server says so. CARDSCOPE_WEB=require makes that an error, CARDSCOPE_WEB=skip
+//! saves the time.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -64,7 +64,7 @@ fn build(web: &Path, into: &Path) -> Result<PathBuf, String> {
             Err(format!("npm {} failed:\n{}", arguments.join(" "), said()))
         }
     };
-    // What is installed already is what the lock file says.
+    // Installed packages are current if the lock file is unchanged.
     let lock = fs::read(web.join("package-lock.json")).map_err(|e| e.to_string())?;
     let stamp = web.join("node_modules/.cardscope-lock");
     if fs::read(&stamp).ok().as_ref() != Some(&lock) {
@@ -75,7 +75,7 @@ fn build(web: &Path, into: &Path) -> Result<PathBuf, String> {
     Ok(into.to_owned())
 }
 
-/// Every file below a folder, packed, by its path from there.
+/// Compresses all files below a folder; returns their relative names and packed files.
 fn packed(folder: &Path, into: &Path) -> Vec<(String, String)> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];

@@ -1,5 +1,5 @@
-//! What `map` advises is run for real, as it stands there, on a loop device; then the tools' own dumps must show that
-//! each setting took.
+//! Runs the commands that `map` advises on a loop device, and checks by the tools' own dumps that each setting took
+//! effect.
 
 use crate::common::binary::Home;
 use crate::common::machine::{LoopDevice, MIB, attempt, tool, undo};
@@ -10,7 +10,7 @@ use std::path::Path;
 
 const KIB: u64 = 1 << 10;
 
-/// A card without a partition, and what is advised for it.
+/// Card without a partition, and the advice for it.
 struct Rig {
     device: LoopDevice,
     advice: MapAdvice,
@@ -18,7 +18,7 @@ struct Rig {
 }
 
 impl Rig {
-    /// A card of 1 GiB with this page and erase block, slow below 64 KiB.
+    /// Card of 1 GiB with this page and erase block, slow below 64 KiB.
     fn new(page: u64, unit: u64) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let image = dir.path().join("card");
@@ -33,7 +33,7 @@ impl Rig {
         Rig { advice: advise(&measured(page, unit), &facts), device, _dir: dir }
     }
 
-    /// Runs the advised command that begins like this or has it in a pipe, on a card without signatures.
+    /// Runs the advised command that begins with `words`, or has them in a pipe, on a blank card.
     #[track_caller]
     fn run(&self, words: &str) {
         let found = self.advice.commands.iter().find(|c| c.command.contains(words));
@@ -49,7 +49,7 @@ impl Rig {
         format!("{}p1", self.device.path)
     }
 
-    /// Where the table has the partition begin, and how long it is, in sectors of 512 bytes.
+    /// Start and length of the partition by its table, in sectors of 512 bytes.
     fn in_the_table(&self) -> (u64, u64) {
         let dump = tool("sfdisk", &["-d", &self.device.path]);
         let line = dump.lines().find(|line| line.contains("start=")).unwrap();
@@ -62,11 +62,11 @@ impl Rig {
         self.in_the_table().0 * 512
     }
 
-    /// Makes the partition as advised.
+    /// Creates the partition as advised.
     fn partitioned(page: u64, unit: u64) -> Self {
         let mut rig = Rig::new(page, unit);
         rig.run("sfdisk");
-        // A kernel without partition tables of its own is told.
+        // A kernel that does not read partition tables itself gets the partition from us.
         if !Path::new(&rig.partition()).exists() {
             let (start, sectors) = rig.in_the_table();
             rig.device.add_partition(1, start, sectors);
@@ -91,7 +91,7 @@ fn measured(page: u64, unit: u64) -> MeasuredMap {
     measured
 }
 
-/// The number behind a name in a dump.
+/// Number after a name in a dump.
 #[track_caller]
 fn number_behind(dump: &str, name: &str) -> u64 {
     let line =
@@ -142,7 +142,7 @@ fn f2fs_takes_sections_of_whole_erase_blocks() {
         let dump = String::from_utf8_lossy(&dump.stdout).into_owned();
         assert_eq!(number_behind(&dump, "Segments per section ="), segments, "{dump}");
         assert_eq!(number_behind(&dump, "Sections per zone ="), 1, "{dump}");
-        // The main area begins on an erase block of the card, not only of the partition.
+        // The main area must begin on an erase block of the card, not only of the partition.
         let main = dump.lines().find(|l| l.contains("main_blkaddr")).map(|l| {
             let value = l.rsplit(':').next().unwrap_or_default().trim().trim_end_matches(']');
             value.split_whitespace().last().unwrap_or_default().parse::<u64>().unwrap_or_default()

@@ -1,5 +1,5 @@
-//! Asked to end, Cardscope answers within two seconds: it ends, or says what it waits for and what comes then; a second
-//! signal ends it at once. Nothing that is named for reading keeps it waiting.
+//! Response to signals: within two seconds Cardscope ends, or states what it waits for; a second signal ends it at
+//! once. No input file blocks it.
 
 use crate::common::binary::{CARDSCOPE, Home, Running};
 use crate::common::machine::names_in;
@@ -11,14 +11,14 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// Two seconds, and what this machine takes for twenty programs that do nothing: on a busy one everybody waits.
+/// Two seconds, plus the time that twenty trivial programs take on this machine.
 fn soon() -> Duration {
     let began = Instant::now();
     Home::new().run(&["--version"]).expect(0);
     Duration::from_secs(2) + 20 * began.elapsed()
 }
 
-/// A pipe that nobody writes to, under a name that may have an ending.
+/// Pipe without a writer, under a name that may have an extension.
 fn pipe(home: &Home, name: &str) -> String {
     let path = home.path(name);
     mkfifoat(CWD, &path, Mode::RUSR | Mode::WUSR).unwrap();
@@ -65,7 +65,7 @@ fn a_text_without_end_is_read_up_to_a_bound_and_refused() {
         .says(&[long, "longer than the limit of 1 MiB"]);
 }
 
-/// Demands that a program that waits ends soon after a signal, with status 130.
+/// Asserts that a waiting program ends soon after a signal, with status 130.
 #[track_caller]
 fn ends_soon(running: Running, signal: Signal) {
     let limit = soon();
@@ -101,10 +101,10 @@ fn a_log_that_comes_through_a_pipe_is_read_to_its_end() {
     assert_eq!(document["files"][0]["runs"][0]["results"][0]["as_printed"]["value"], 67.51, "{document:#}");
 }
 
-/// A card slow enough to be met in the middle of anything: 4 ms a command.
+/// Card slow enough to be interrupted at any point: 4 ms a command.
 const SLOW: &str = "constant?command_s=0.004&mb_s=100&announced_bytes=64MiB";
 
-/// Whether a program is over, or has said its last word and only the kernel keeps it, until its I/O ends.
+/// True if a program has ended, or only the kernel keeps it until its I/O ends.
 fn is_ending(running: &mut Running) -> bool {
     let is_last = |line: &str| {
         line == "interrupted"
@@ -114,20 +114,19 @@ fn is_ending(running: &mut Running) -> bool {
     running.is_over() || running.noted().lines().any(is_last)
 }
 
-/// What a program read and wrote since it started, in bytes and in calls.
+/// I/O of a program since its start, in bytes and calls.
 fn moved_so_far(id: u32) -> String {
     std::fs::read_to_string(format!("/proc/{id}/io")).unwrap_or_default()
 }
 
-/// Starts a verb on a served card, has the card hang in the middle, and demands an answer soon after a signal; then a
-/// second signal, an end with 130 and the last words, whatever was waited for.
+/// Freezes a card in the middle of a verb and asserts a response to a signal, then status 130 after a second signal.
+/// Returns the last output.
 #[track_caller]
 fn answers_while_the_card_hangs(served: &Served, mut running: Running, begun: impl Fn() -> bool) -> String {
     until("work on the card", || begun() && !running.noted().is_empty());
     std::thread::sleep(Duration::from_millis(300));
     let frozen = served.freeze();
-    // A journal that is just synced to a busy disk gets its time, so that it is the card that is waited for; and so does a
-    // program on a busy processor.
+    // Time for a journal that is being synced to a busy disk, so that the program waits for the card.
     std::thread::sleep(Duration::from_millis(1500));
     until("the program to stand still", || {
         let moved = moved_so_far(running.id());
@@ -146,13 +145,13 @@ fn answers_while_the_card_hangs(served: &Served, mut running: Running, begun: im
         until("the end", || is_ending(&mut running));
         assert!(asked.elapsed() < limit, "{:?}\n{}", asked.elapsed(), running.noted());
     }
-    // The kernel does not let go of a process before its I/O ends.
+    // The kernel keeps a process until its I/O ends.
     drop(frozen);
     let outcome = running.finish_within(Duration::from_secs(60)).expect(130);
     outcome.stderr
 }
 
-/// Bytes that a journal cannot make smaller.
+/// Incompressible bytes.
 fn noise(len: usize) -> Vec<u8> {
     let (mut noise, mut state) = (vec![0; len], 0x9e37_79b9_7f4a_7c15_u64);
     for word in noise.chunks_exact_mut(8) {
@@ -165,7 +164,7 @@ fn noise(len: usize) -> Vec<u8> {
     noise
 }
 
-/// Blocks in the journals of a home, in bytes.
+/// Journals of a home, and the bytes of their disk blocks.
 fn journalled(home: &Home) -> (Vec<PathBuf>, u64) {
     let folder = home.path("state/cardscope");
     let all: Vec<PathBuf> =
@@ -189,7 +188,7 @@ fn while_an_io_hangs_it_says_what_for_and_a_second_signal_leaves_a_whole_journal
         command.args(["verify", name]).env("CARDSCOPE_IO", io);
         let running = Running::of(command);
         let said = answers_while_the_card_hangs(&served, running, || journalled(&home).1 > 1 << 20);
-        // An I/O, or the look at the card that comes between two of them.
+        // The wait is for an I/O, or for the check of the card between two of them.
         let waits = ["interrupted: waiting for a ", "interrupted: waiting for the look "];
         assert!(waits.iter().any(|words| said.contains(words)), "{said}");
         for words in ["saved are restored", "Press Ctrl-C again", "ended at once", "cardscope restore"] {
@@ -226,7 +225,7 @@ fn every_verb_answers_while_its_card_hangs() {
         let consent: &[&str] = if loses { &["--yes-destroy", card] } else { &[] };
         let arguments = [&[verb[0], card], &verb[1..], consent].concat();
         if verb[0] == "info" {
-            // It reads a few sectors, so the card hangs from the start.
+            // This verb reads only a few sectors, so the card is frozen from the start.
             let frozen = served.freeze();
             let mut running = home.start(&arguments);
             std::thread::sleep(Duration::from_millis(500));
@@ -240,7 +239,7 @@ fn every_verb_answers_while_its_card_hangs() {
         }
         answers_while_the_card_hangs(&served, home.start(&arguments), || true);
         let _ = std::fs::remove_file(&backup);
-        // A verb that was far enough leaves its journal, which would be in the next one's way.
+        // A journal that a verb left would block the next verb.
         journalled(&home).0.iter().for_each(|journal| std::fs::remove_file(journal).unwrap());
     }
 }

@@ -1,5 +1,5 @@
-//! Archives that cannot be used, and one that ten use at once: damaged, of a newer Cardscope, where nothing may be written.
-//! Every verb that opens one says so and leaves it as it is.
+//! Unusable archives (damaged, of a newer version, unwritable) are refused unchanged by every verb that opens one; and
+//! one archive is used by ten processes at once.
 
 use crate::common::binary::Home;
 use crate::common::list;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What every verb that opens an archive says of one that it cannot take; the archive stays as it is.
+/// Asserts that every verb that opens an archive refuses this one and leaves it unchanged.
 #[track_caller]
 fn refused(home: &Home, archive: &Path, status: i32, words: &[&str]) {
     let page = home.path("page.html");
@@ -25,7 +25,7 @@ fn refused(home: &Home, archive: &Path, status: i32, words: &[&str]) {
     refused_to_add(home, archive, status, words);
 }
 
-/// What every verb that adds to an archive says of one that takes nothing; the archive stays as it is.
+/// Asserts that every verb that adds to an archive refuses this one and leaves it unchanged.
 #[track_caller]
 fn refused_to_add(home: &Home, archive: &Path, status: i32, words: &[&str]) {
     let log = write(home, "new.log", log(&[400]));
@@ -71,13 +71,13 @@ fn a_mistyped_archive_is_refused_by_what_only_reads_and_is_not_made() {
         refused.says(&[place, "no archive is there", "--archive"]);
     }
     assert!(!home.path("typo").exists() && !page.exists());
-    // The user's own archive need not be there yet.
+    // The user's own archive may be missing.
     home.run(&["compare", "SDSQXFN", "ADATA"]).expect(0);
     assert!(home.run(&["archive", "list"]).expect(0).stdout.contains("no sessions yet"));
     assert!(!home.archive().exists());
 }
 
-/// An archive with a log in it, in a folder of its own.
+/// Archive with one log, in its own folder.
 fn small(home: &Home) -> PathBuf {
     let place = home.path("kept/archive.sqlite");
     taken_in(home, "a.log", &[700], &["--archive", place.to_str().unwrap()]);
@@ -107,13 +107,13 @@ fn what_is_no_archive_or_a_damaged_one_is_refused_by_every_verb_and_not_touched(
     refused(&home, &place, 3, &["damaged"]);
     fs::write(&place, &whole[..60]).unwrap();
     refused(&home, &place, 3, &[]);
-    // The head is whole and says so; what it leads to is not.
+    // The header is intact, but the page that it points to is not.
     let mut holed = whole.clone();
     holed[4096..].fill(0x5a);
     fs::write(&place, &holed).unwrap();
     let outcome = archive(&home, &["list", "--archive", place.to_str().unwrap()]).expect(3);
     assert!(outcome.stderr.contains("damaged") && !outcome.stderr.contains("panicked"), "{outcome}");
-    // Put back as it was, it is read as before.
+    // With its original bytes it is readable again.
     fs::write(&place, &whole).unwrap();
     assert_eq!(list(&told(&home, &["list", "--archive", place.to_str().unwrap()]), "/sessions").len(), 1);
 }
@@ -125,7 +125,7 @@ fn where_nothing_may_be_written_no_archive_is_made_and_the_message_says_why() {
     let place = disk.point.join("archive.sqlite");
     taken_in(&home, "a.log", &[700], &["--archive", place.to_str().unwrap()]);
     tool("mount", &["-o", "remount,ro", disk.path()]);
-    // What is there can be read; nothing can be added, and no card is tested for nothing.
+    // Existing data is readable, nothing can be added, and no card is tested in vain.
     let at = ["--archive", place.to_str().unwrap()];
     assert_eq!(list(&told(&home, &["list", at[0], at[1]]), "/sessions").len(), 1);
     assert_eq!(list(&told(&home, &["cards", at[0], at[1]]), "/cards").len(), 1);
@@ -139,7 +139,7 @@ fn where_nothing_may_be_written_no_archive_is_made_and_the_message_says_why() {
         .expect(3)
         .says(&["Read-only file system"]);
     assert_eq!(names_in(&disk.point), ["archive.sqlite"]);
-    // A folder, and what lies below a file, is no place for an archive.
+    // A folder, and a path below a file, cannot be an archive.
     let below = PathBuf::from(&log).join("archive.sqlite");
     for (place, status, word) in [
         (home.path(""), 2, "not the name of a file"),
@@ -183,7 +183,7 @@ fn ten_at_once_lose_nothing_and_keep_what_is_the_same_once() {
         (0..10).map(|n| write(&home, &format!("card{n}.log"), log(&[500 + n, 520 + n]))).collect();
     let same: Vec<String> =
         (0..10).map(|n| write(&home, &format!("copies/{n}/same.log"), log(&[333]))).collect();
-    // Nobody has made the archive yet: they do it together.
+    // The archive does not exist yet, so all processes create it at once.
     let running: Vec<_> =
         different.iter().zip(&same).map(|(a, b)| home.start(&["import", "--json", a, b])).collect();
     let kept: Vec<Value> = running.into_iter().map(|r| r.finish().expect(0).json()).collect();
@@ -197,7 +197,7 @@ fn ten_at_once_lose_nothing_and_keep_what_is_the_same_once() {
     let compared = home.run(&["compare", "--own", "--json"]).expect(0).json();
     let runs: u64 = list(&compared, "/entries").iter().map(|e| e["runs"].as_u64().unwrap()).sum();
     assert_eq!(runs, 21);
-    // SQLite's own judgement of the file.
+    // SQLite's own integrity check.
     let check = "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('PRAGMA integrity_check').fetchone()[0])";
     assert_eq!(tool("python3", &["-c", check, home.archive().to_str().unwrap()]), "ok");
 }

@@ -1,5 +1,5 @@
-//! An archive in PostgreSQL from the outside: it says what SQLite says, to the byte; a server that dies, is not there or
-//! lets nobody in is told, and no message holds a password.
+//! Archive in PostgreSQL: its output equals that of SQLite to the byte; a server that dies, is missing or denies
+//! access is reported, and no message contains a password.
 
 use crate::common::binary::{Home, Outcome};
 use crate::common::logs::{CONSTANT, log, taken_in, write};
@@ -9,10 +9,10 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A password that stands nowhere else.
+/// Password that appears nowhere else.
 const PASSWORD: &str = "hunter2-zq";
 
-/// Fills an archive: logs of several cards, an event, sessions and a record of a simulated card.
+/// Fills an archive with logs of several cards, an event, sessions, and a simulated card.
 fn fill(home: &Home, place: &str) {
     let at = |more: &[&str]| -> Vec<String> {
         more.iter().chain(&["--archive", place]).map(ToString::to_string).collect()
@@ -34,7 +34,7 @@ fn fill(home: &Home, place: &str) {
     }
 }
 
-/// What is said of an archive, byte for byte, but for names of sessions and times of the clock.
+/// All output about an archive, without names of sessions and times.
 fn said(home: &Home, place: &str) -> Vec<String> {
     let asked: [&[&str]; 8] = [
         &["compare", "--own", "--json"],
@@ -50,7 +50,7 @@ fn said(home: &Home, place: &str) -> Vec<String> {
     asked.iter().map(run).map(|text| without_clock(&text)).collect()
 }
 
-/// Without the values that no two archives share: names of sessions, and times of a session to the microsecond.
+/// Text without the values that differ between archives: names and times of sessions.
 fn without_clock(text: &str) -> String {
     let own = |line: &&str| line.contains("\"session\":") || (line.contains('T') && line.contains("Z\""));
     text.lines().filter(|line| !own(line)).collect::<Vec<_>>().join("\n")
@@ -81,7 +81,7 @@ fn postgresql_says_what_sqlite_says_to_the_byte() {
     }
 }
 
-/// What a command says, and that it neither panics nor tells the password.
+/// Asserts status and words of a command, no panic, and no password.
 #[track_caller]
 fn kept_quiet(outcome: Outcome, status: i32, words: &[&str]) {
     let outcome = outcome.expect(status).says(words);
@@ -92,7 +92,7 @@ fn kept_quiet(outcome: Outcome, status: i32, words: &[&str]) {
     assert!(!all.contains("panicked"), "{all}");
 }
 
-/// Every verb that opens an archive, with one at an address.
+/// Runs every verb that opens an archive with an unreachable address.
 #[track_caller]
 fn unreachable(home: &Home, address: &str, words: &[&str]) {
     let log = write(home, "new.log", log(&[400]));
@@ -119,7 +119,7 @@ fn a_server_that_is_not_there_is_told_without_the_password() {
     let down = format!("postgres://me:{PASSWORD}@127.0.0.1:1/cards");
     unreachable(&home, &down, &["cannot be reached", "postgres://me@127.0.0.1:1/cards", "try again"]);
     unreachable(&home, "postgres:///cards?host=/nowhere&user=me&password=hunter2-zq", &["cannot be reached"]);
-    // As the variable of the environment has it, too.
+    // Also with the address in the environment variable.
     let mut command = home.command(crate::common::binary::CARDSCOPE);
     command.args(["archive", "list"]).env("CARDSCOPE_ARCHIVE", &down);
     kept_quiet(crate::common::binary::Running::of(command).finish(), 3, &["cannot be reached"]);
@@ -135,7 +135,7 @@ fn a_server_that_is_not_there_is_told_without_the_password() {
 #[test]
 fn an_address_that_is_none_is_told_without_what_may_be_a_password() {
     let home = Home::new();
-    // Signs that would have to be written as %2F and so on, and are not.
+    // Characters that should have been escaped as %2F and so on.
     for address in [
         format!("postgres://me:{PASSWORD}@host:port/cards"),
         format!("postgres://me:a/{PASSWORD}@127.0.0.1:1/cards"),
@@ -153,7 +153,7 @@ fn an_address_that_is_none_is_told_without_what_may_be_a_password() {
     assert_eq!(home.names(), [""; 0], "no address is taken for the name of a file");
 }
 
-/// The folder of a server's socket, and of its cluster.
+/// Folder of a server's socket and cluster.
 fn folder(server: &Server) -> PathBuf {
     let address = server.address("postgres");
     PathBuf::from(address.split("host=").nth(1).unwrap().split('&').next().unwrap())
@@ -180,7 +180,7 @@ fn who_is_not_let_in_and_what_is_not_there_is_told_without_the_password() {
     unreachable(&home, &of("stranger", PASSWORD), &["\"stranger\" does not exist"]);
     let missing = of("postgres", PASSWORD).replace("archive_0", "nowhere");
     unreachable(&home, &missing, &["\"nowhere\" does not exist"]);
-    // With the right password it is let in, and may not touch what is another's.
+    // With the right password access is granted, but foreign tables are not changed.
     kept_quiet(
         home.run(&["archive", "list", "--archive", &of("careful", &format!("{PASSWORD}x"))]),
         3,
@@ -203,7 +203,7 @@ fn who_is_not_let_in_and_what_is_not_there_is_told_without_the_password() {
     );
 }
 
-/// Logs in a folder of their own, each of another card.
+/// Logs of different cards in a folder.
 fn many(home: &Home, folder: &str, count: u32) -> String {
     for number in 0..count {
         write(
@@ -249,7 +249,7 @@ fn a_server_that_dies_in_mid_import_leaves_whole_logs_and_the_next_try_completes
     server.start();
     let there = stored();
     assert!(there >= new && there < u64::from(LOGS), "{new} were said to be kept, {there} are there");
-    // Each log is whole: a session, two runs of twelve figures.
+    // Each log is complete: a session with two runs of twelve results.
     let odd =
         "SELECT COUNT(*) FROM source s WHERE 1 <> (SELECT COUNT(*) FROM session WHERE source_hash = s.hash)";
     assert_eq!(server.sql("archive_0", odd), "0");
@@ -281,7 +281,7 @@ fn several_imports_at_once_lose_nothing_and_keep_what_is_the_same_once() {
     let server = Server::shared();
     let home = Home::new();
     let address = server.database();
-    // Ten logs that all have, and thirty of each one's own.
+    // Ten logs are in all folders, thirty in only one each.
     let folders: Vec<String> = (0..4)
         .map(|n| {
             for number in 0..30 {
@@ -291,7 +291,7 @@ fn several_imports_at_once_lose_nothing_and_keep_what_is_the_same_once() {
             many(&home, &format!("several/{n}"), 10)
         })
         .collect();
-    // The database is empty: whoever comes first makes its tables while the others wait.
+    // The database is empty: the first process creates its tables while the others wait.
     let running: Vec<_> = folders
         .iter()
         .map(|folder| home.start(&["import", "--json", folder, "--archive", &address]))

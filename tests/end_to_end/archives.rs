@@ -1,5 +1,4 @@
-//! `archive` from the outside: what is known of cards and corrected, put together, taken away; out as files and in
-//! again without a loss.
+//! `archive`: editing, merging and removing cards, and lossless export and import.
 
 use crate::common::binary::Home;
 use crate::common::logs::{CONSTANT, archive, taken_in, titles, told, write};
@@ -10,10 +9,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// A card that tells another identity than `CONSTANT`.
+/// Card with another identity than `CONSTANT`.
 const EXPRESS: &str = "sim:lexar-1tb-express";
 
-/// A test of a simulated card, in virtual time.
+/// Measures a simulated card in virtual time.
 #[track_caller]
 fn measured(home: &Home, card: &str, runs: &str) -> String {
     let arguments =
@@ -115,7 +114,7 @@ fn two_cards_that_are_one_are_put_together_with_all_that_is_theirs_and_stay_so()
     let compared = home.run(&["compare", "--own", "--pool", "--json"]).expect(0).json();
     assert_eq!(compared["entries"][0]["runs"], 5, "{compared:#}");
 
-    // What comes in later under the names that went away goes to the card that stayed.
+    // Later imports under the old names go to the merged card.
     taken_in(&home, "later.log", &[640], &["--brand", "ACME", "--card", "swft"]);
     measured(&home, CONSTANT, "1");
     assert_eq!((titles(&home).len(), &told(&home, &["show", "Swift"])["runs"]), (1, &json!(7)));
@@ -138,10 +137,10 @@ fn two_generations_of_one_name_stay_two_cards() {
     }
     assert_eq!(titles(&home), ["Acme Ultra 64GB"; 2]);
     archive(&home, &["edit", "Ultra", "--set", "note=x"]).expect(2).says(&["matches"]);
-    // The label alone says of neither that it is this one.
+    // The label alone does not identify either card.
     taken_in(&home, "label.log", &[500], &["--brand", "Acme", "--card", "Ultra", "--capacity", "64GB"]);
     assert_eq!(titles(&home), ["Acme Ultra 64GB"; 3]);
-    // Each piece is known again.
+    // Each unit is recognized.
     measured(&home, CONSTANT, "3");
     let runs = |id: &str| told(&home, &["show", id])["runs"].clone();
     let of: Vec<Value> = ids.iter().map(|id| runs(id)).collect();
@@ -170,7 +169,7 @@ fn a_session_is_removed_only_by_its_name_said_twice_and_can_come_in_again() {
     assert_eq!(told(&home, &["show", "Zebra"])["runs"], 2);
 }
 
-/// Everything that looks into an archive without changing it.
+/// Output of everything that reads an archive.
 fn everything_told(home: &Home) -> Vec<Value> {
     let asked: [&[&str]; 6] = [
         &["compare", "--own", "--json"],
@@ -190,7 +189,7 @@ fn everything_told(home: &Home) -> Vec<Value> {
     told
 }
 
-/// What the files in a folder hold, by name.
+/// Contents of the files in a folder, by name.
 fn contents(folder: &Path) -> Vec<(String, String)> {
     names_in(folder)
         .into_iter()
@@ -198,7 +197,7 @@ fn contents(folder: &Path) -> Vec<(String, String)> {
         .collect()
 }
 
-/// An archive with something of every kind in it.
+/// Archive with an item of every kind.
 fn filled() -> Home {
     let home = Home::new();
     taken_in(
@@ -267,7 +266,7 @@ fn files_that_are_no_results_stop_no_other_and_what_is_there_is_not_replaced() {
     told(&home, &["export", "Swift", "-o", out.to_str().unwrap()]);
     let names = names_in(&out);
     assert_eq!(names.len(), 2, "one session for each cooling");
-    // The same again is fine; something else under that name is not.
+    // Exporting the same again succeeds, but another file of that name is not replaced.
     told(&home, &["export", "Swift", "-o", out.to_str().unwrap()]);
     fs::write(out.join(&names[0]), "mine").unwrap();
     archive(&home, &["export", "Swift", "-o", out.to_str().unwrap()]).expect(2).says(&["with other content"]);
@@ -308,7 +307,7 @@ fn a_beginning_of_an_id_is_enough_wherever_a_session_or_a_card_is_asked_for() {
     assert_eq!(shown["id"], card["id"]);
     home.run(&["compare", id, "--own"]).expect(0);
 
-    // The document of a verify counts as a session, as it is listed as one.
+    // The document of a verify is listed as a session, so it counts as one.
     assert_eq!((&card["sessions"], &shown["sessions"]), (&json!(2), &json!(2)));
     assert_eq!(list(&shown, "/sessions_and_records").len(), 2);
     assert!(archive(&home, &["show", id]).expect(0).one_line().contains("1 run in 2 sessions of 1 unit"));

@@ -1,11 +1,10 @@
-//! What Cardscope does with registers, recipes and options that are wrong: exit status 2, a message that names what
-//! is wrong and what to do, and nothing done.
+//! Invalid registers, recipes and options: exit status 2, a message with the cause and advice, and nothing done.
 
 use crate::common::binary::Home;
 use crate::common::{list, text};
 use serde_json::Value;
 
-/// The first card of docs/reference/reports.md#sd-card-round-up.
+/// CID of the first card in docs/reference/reports.md#sd-card-round-up.
 const CID: &str = "035344535530344780811ea6ab00b37f";
 
 #[test]
@@ -33,14 +32,14 @@ fn registers_that_cannot_be_one_are_refused_by_name() {
 
 #[test]
 fn a_wrong_check_sum_is_a_hint_and_the_register_is_still_decoded() {
-    // A flipped bit of the serial: the CRC7 of the card belongs to another register now.
+    // With a flipped bit in the serial number the CRC7 does not match.
     let wrong = CID.replace("811ea6ab", "811ea6aa");
     let outcome = Home::new().run(&["decode", "--cid", &wrong, "--json"]).expect(0);
     let document = outcome.json();
     assert_eq!((text(&document, "/cid/crc"), text(&document, "/cid/pnm")), ("mismatch", "SU04G"));
     let finding = list(&document, "/findings").iter().find(|f| f["claim"] == "cid-crc").expect("it is told");
     assert_eq!(text(finding, "/weight"), "hint", "never a verdict: many hosts do not deliver it\n{outcome}");
-    // The endings that hosts put there in its place (docs/reference/sd.md#checksum).
+    // Values that hosts put in place of the checksum (docs/reference/sd.md#checksum).
     for ending in ["00", "01", "08"] {
         let absent = format!("{}{ending}", &CID[..30]);
         let document = Home::new().run(&["decode", "--cid", &absent, "--json"]).expect(0).json();

@@ -1,6 +1,5 @@
-//! Verbs that preserve data on cards in bad readers, over FUSE and behind a loop device: afterwards the card holds the same
-//! to the byte, or a journal waits that brings it back in a good reader. The first readers of each test; all of them with
-//! CARDSCOPE_LONG=1.
+//! Verbs that preserve data, on cards in bad readers, over FUSE and a loop device. Afterwards the card is unchanged,
+//! or a journal restores it in a good reader. A few readers each; all of them with CARDSCOPE_LONG=1.
 
 use crate::common::binary::Home;
 use crate::common::machine::{LoopDevice, data, first_difference};
@@ -11,14 +10,14 @@ use rustix::process::Signal;
 /// Bytes of the card.
 const BYTES: usize = 64 << 20;
 
-/// The card with what is wrong with it, from the state in which it was left, and back into it.
+/// Name of the card with this fault, which continues from and saves to its state file.
 fn name(home: &Home, fault: &str, is_new: bool) -> String {
     let state = home.path("card.state");
     let load = if is_new { String::new() } else { format!("&state={}", state.display()) };
     format!("constant?announced_bytes={BYTES}&save={}{load}{fault}", state.display())
 }
 
-/// Runs a verb on the card in a bad reader, and demands the card's data back.
+/// Runs a verb on the card in a bad reader and asserts that the data survives.
 #[track_caller]
 fn data_survives(fault: &str, verb: &[&str], behind_a_loop_device: bool) {
     let home = Home::new();
@@ -42,11 +41,11 @@ fn data_survives(fault: &str, verb: &[&str], behind_a_loop_device: bool) {
     let now = std::fs::read(served.card()).unwrap();
     let first = first_difference(&before, &now);
     assert!(now.len() == BYTES && first.is_none(), "{fault}: byte {first:?} was changed: {outcome}");
-    // A map judges times; what it reads wrong does not touch them.
+    // A map measures times, which wrong data does not affect.
     assert!(verb[0] == "map" || outcome.status.code() != Some(0), "{fault}: {outcome}");
 }
 
-/// Runs a verb on the card in the first `few` of these readers, in all of them where time does not matter.
+/// Runs a verb in the first `few` of these readers, or in all of them in the long tests.
 #[track_caller]
 fn data_survives_all(faults: &[&str], few: usize, verb: &[&str], behind_a_loop_device: bool) {
     let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty());

@@ -1,14 +1,14 @@
-//! What a session may take: an hour of it stays below 5 MB in the archive, grows with time and not with I/Os, and the
-//! worst moment is in it however long it was.
+//! Size of sessions in the archive: an hour stays below 5 MB, the size grows with time and not with I/Os, and the
+//! worst value is kept.
 
 use crate::common::binary::Home;
 use crate::common::{list, number, text};
 use serde_json::Value;
 
-/// Bytes that an hour may take in the archive.
+/// Most bytes of an hour in the archive.
 const MOST: u64 = 5_000_000;
 
-/// Runs these tests on a simulated card, and gives the document and the archive's bytes after it was closed.
+/// Runs tests on a simulated card; returns the document and the bytes of the closed archive.
 fn session(target: &str, tests: &str) -> (Value, u64) {
     let home = Home::new();
     let recipe = home.recipe("prepare = false", tests);

@@ -1,4 +1,4 @@
-//! `check` through the command line: the whole visit in its time, everything kept, and a page that says so.
+//! `check` on the command line: it keeps to its time and preserves the data.
 
 use crate::common::binary::Home;
 use crate::common::machine::with_data;
@@ -46,7 +46,7 @@ fn a_fast_card_has_time_for_every_part_and_the_page_opens_without_a_network() {
     }
     let html = std::fs::read_to_string(page).unwrap();
     assert!(html.starts_with("<!DOCTYPE html>\n<!-- Cardscope page -->\n") && html.contains("PASSED"));
-    // The name of SVG is a name, no address that anything is loaded from.
+    // The name of the SVG namespace is not loaded.
     let outside = html.replace("http://www.w3.org/2000/svg", "");
     assert!(!outside.contains("http://") && !outside.contains(" src="), "nothing is fetched");
 }
@@ -77,7 +77,7 @@ fn each_part_that_is_a_verb_has_its_own_row_with_what_the_visit_says_of_it() {
 #[test]
 fn a_fake_is_named_on_the_first_line_and_is_worth_no_map() {
     let home = Home::new();
-    // With the last three one of the first large writes is so slow that there seems to be no time for the rest.
+    // With the last three seeds one of the first large writes is so slow that the rest seems to have no time.
     for seed in ["1", "16", "38", "85"] {
         let arguments = ["check", "sim:sandian-1tb-52g", "--label", "1TB A2", "--details", "--seed", seed];
         let run = home.run(&arguments).expect(1);
@@ -110,11 +110,11 @@ fn what_was_on_a_device_is_there_again_to_the_byte() {
     let card = with_data(96, &[]);
     let before = card.content();
     let written_before = card.written();
-    // Enough also for a machine on which three builds run: it needs two seconds of a quiet one.
+    // Enough on a machine with three builds running; two seconds suffice on an idle one.
     let document = home.run(&["check", &card.path, "--budget", "60s", "--json", "--quiet"]).expect(0).json();
     assert_eq!((text(&document, "/verdict"), &document["data_kept"]), ("genuine", &Value::Bool(true)));
     assert!(card.content() == before, "a byte is not what it was");
-    // What the kernel counted: every byte of every part, preparations and warm-ups included.
+    // Counts of the kernel: all bytes of all parts, with preparation and warm-up.
     let said = number(&document, "/bytes_written") + number(&document, "/bytes_restored");
     assert_eq!(said, (card.written() - written_before) as f64);
     let left: Vec<_> = std::fs::read_dir(home.path("state/cardscope")).unwrap().flatten().collect();
@@ -149,7 +149,7 @@ fn a_directory_cannot_be_looked_at_without_writing() {
 
 #[test]
 fn a_card_that_fails_late_in_the_visit_is_no_good_card() {
-    // Whole through verify, bench and map; then one I/O in 200 fails.
+    // No failure in verify, bench and map; then one I/O in 200 fails.
     let name = "sim:constant?faults.begin_after_bytes=1650000000&faults.read_error_p=0.005";
     let document = Home::new().run(&["check", name, "--json", "--quiet", "--seed", "1"]).expect(1).json();
     assert_eq!(text(&document, "/verify/verdict"), "genuine", "what it tested was good");
@@ -219,7 +219,7 @@ fn a_card_that_goes_away_leaves_what_was_measured_and_names_the_journal() {
     let document = home.run(&arguments).expect(3).json();
     assert!(document["error"].as_str().is_some_and(|e| e.contains("went away")), "{document:#}");
     assert_eq!(text(&document, "/parts/0/part"), "info");
-    // Nothing was found out: the page says why before it says what, and more time would not have helped.
+    // Without results the page begins with the reason, and advises no more time.
     let gone = Home::new().run(&["check", "sim:lexar-16g-c10?faults.vanish_after_s=1"]).expect(3).stdout;
     let at = |words: &str| gone.find(words).unwrap_or_else(|| panic!("{words} in {gone}"));
     assert!(at("NOT TESTED") < at("The card went away") && at("The card went away") < at("Next"), "{gone}");
@@ -266,7 +266,7 @@ fn the_page_never_replaces_the_card_s_own_image_or_somebody_s_file() {
     run("card.img", "letter.html").expect(2).says(&["is not a Cardscope file"]);
     assert!(std::fs::read(&image).unwrap() == before, "not a byte of the card is touched");
     assert_eq!(std::fs::read_to_string(&letter).unwrap(), "<!DOCTYPE html>\n<p>Dear aunt</p>\n");
-    // An older page is replaced by a newer one.
+    // An older page may be replaced.
     let page = home.path("page.html");
     run("sim:constant?announced_bytes=64MiB", "page.html").expect(4);
     std::fs::write(&page, std::fs::read_to_string(&page).unwrap() + "old").unwrap();

@@ -1,4 +1,4 @@
-//! What leads a user from the first word on: help, lists of what there is, completions and manual pages.
+//! Entry points for users: help, lists, completions and manual pages.
 
 use crate::common::binary::{CARDSCOPE, Home, Running};
 use crate::common::machine::tool;
@@ -44,7 +44,7 @@ fn every_example_that_needs_no_device_and_no_file_runs_on_a_new_computer() {
         let help = Home::new().run(&[verb, "--help"]).expect(0).stdout;
         let examples = help.split("Examples:\n").nth(1).unwrap_or_else(|| panic!("{verb} has no example"));
         let needs = ["/", ".log", ".img"];
-        // What goes on until it is told to end: a server, and a screen.
+        // Commands that run until they are stopped: a server and a screen.
         let goes_on = |line: &str| verb == "serve" || verb == "top" && !line.contains("--json");
         let ends = |line: &&str| !needs.iter().any(|needed| line.contains(needed)) && !goes_on(line);
         for example in examples.lines().filter(ends) {
@@ -52,7 +52,7 @@ fn every_example_that_needs_no_device_and_no_file_runs_on_a_new_computer() {
             let mut shell = home.command("sh");
             shell.args(["-c", &example.replacen("cardscope", CARDSCOPE, 1)]).current_dir(home.path(""));
             let outcome = Running::of(shell).finish();
-            // What is shown may be bad news, which is a status of 1.
+            // A bad card gives status 1.
             let status = outcome.status.code();
             assert!(matches!(status, Some(0 | 1)) && !outcome.stdout.is_empty(), "{example}\n{outcome}");
             run += 1;
@@ -75,16 +75,16 @@ fn what_only_lists_does_so_with_the_options_of_every_verb() {
     }
 }
 
-/// The script of a shell as a file, with the program in the shell's path.
+/// Completion script of a shell as a file, with the program in the shell's path.
 fn script(home: &Home, shell: &str) -> String {
     let script = home.path(shell);
     std::fs::write(&script, home.run(&["completions", shell]).expect(0).stdout).unwrap();
     script.to_str().unwrap().to_owned()
 }
 
-/// What bash would put in place of the last word of a line.
+/// Completions that bash offers for the last word of a line.
 fn completed_by_bash(script: &str, line: &str) -> Vec<String> {
-    // As readline calls it: words end at colons, too.
+    // readline splits words at colons, too.
     let words: Vec<String> = line.replace(':', " : ").split(' ').map(str::to_owned).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let program = ". \"$1\"; COMP_LINE=$2 COMP_POINT=${#2}; shift 2; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1))\n\
@@ -106,7 +106,7 @@ fn bash_completes_verbs_and_the_names_of_what_comes_with_the_program() {
         ("cardscope rank --for pi", "pi-boot"),
         ("cardscope jobs pi", "pi-boot"),
         ("cardscope sim show sandian", "sandian-1tb-52g"),
-        // Behind the colon, where readline has the word begin.
+        // After the colon, where readline begins a word.
         ("cardscope check sim:sandian", "sandian-1tb-52g"),
         ("cardscope fit 16G sim:lexar-16g", "lexar-16g-c10"),
     ] {

@@ -1,5 +1,4 @@
-//! `compare` and `rank` from the outside: the cards of the reports that Cardscope began with, logs that are only looked
-//! into, and an archive of one's own.
+//! `compare` and `rank`: cards of published reports, logs without an archive, and the user's archive.
 
 use crate::common::binary::Home;
 use crate::common::{data, list, number, text};
@@ -13,7 +12,7 @@ fn names(document: &Value) -> Vec<&str> {
     list(document, "/entries").iter().map(|e| text(e, "/name")).collect()
 }
 
-/// The cards of the report, in the order of its tables.
+/// Cards of the report, in the order of its tables.
 const CARDS: [&str; 3] = ["SanDisk", "ADATA", "Lexar"];
 
 /// The tables of docs/reference/reports.md#microsd-express-benchmarks: averages, worsts and bests of SanDisk, ADATA and
@@ -33,14 +32,14 @@ const PUBLISHED: [(&str, [[f64; 3]; 3]); 12] = [
     ("RND4K Q8T8 write", [[482.0, 376.0, 337.0], [302.0, 252.0, 233.0], [662.0, 497.0, 534.0]]),
 ];
 
-/// What each of the three tables shows, and its heading.
+/// Tables of the report, by field and heading.
 const TABLES: [(&str, &str, &str); 3] = [
     ("average", "mean", "## Comparison Of Averages"),
     ("worst", "worst", "## Comparison Of Worsts"),
     ("best", "best", "## Comparison Of Bests"),
 ];
 
-/// Where SanDisk's log says something else than the published tables: test, table, published, from the log.
+/// Differences of SanDisk's log from the published tables: test, table, published, in the log.
 const OTHERWISE: [(&str, &str, f64, f64); 17] = [
     ("SEQ1G Q1T1 read", "average", 818.0, 810.0),
     ("SEQ1G Q1T1 read", "best", 834.0, 817.0),
@@ -61,12 +60,12 @@ const OTHERWISE: [(&str, &str, f64, f64); 17] = [
     ("RND4K Q8T8 write", "worst", 302.0, 271.0),
 ];
 
-/// The figure of a table as the report prints it: averages are rounded half to even.
+/// Figure as the report prints it: averages are rounded half to even.
 fn as_printed(spread: &Value, field: &str) -> f64 {
     number(spread, &format!("/as_printed/{field}/value")).round_ties_even()
 }
 
-/// Where the figures of a column are not the published ones of a card.
+/// Figures of a column that differ from the published ones.
 fn otherwise(document: &Value, column: usize, card: usize) -> Vec<(&'static str, &'static str, f64, f64)> {
     let mut differing = Vec::new();
     for (name, tables) in PUBLISHED {
@@ -134,7 +133,7 @@ fn what_differs_besides_the_card_is_listed_and_the_card_not_blamed_for_it() {
     let differs: Vec<&str> = list(&document, "/differs").iter().map(|d| text(d, "/what")).collect();
     assert!(differs.contains(&"cooling") && differs.contains(&"runs"), "{differs:?}");
     let pair = &test(&document, "SEQ1G Q1T1 read")["pairs"][0];
-    // Two runs against ten: 818 against 753, and yet nothing is called real.
+    // Two runs against ten: 818 and 753 MB/s, and yet no difference is significant.
     assert_eq!(text(pair, "/verdict"), "cannot-tell", "{pair:#}");
     assert!(
         list(pair, "/not_the_card_alone")
@@ -161,7 +160,7 @@ fn sixty_four_mebibytes_beside_a_gibibyte_as_percent_and_factor() {
         ["compare", "Samsung PRO MicroSDXC 64GB", "--by", "size", "--test", "RND4K Q1T1 write", "--json"];
     let document = home.run(&arguments).expect(0).json();
     let pair = &test(&document, "RND4K Q1T1 write")["pairs"][0];
-    // 2.32 against 0.58 in the report.
+    // The report has 2.32 and 0.58.
     assert!((number(pair, "/factor") - 0.25).abs() < 1e-9 && (number(pair, "/percent") + 75.0).abs() < 1e-6);
 }
 
@@ -184,7 +183,7 @@ fn cards_are_ordered_for_a_job_with_what_it_means_in_seconds() {
     let values: Vec<f64> = places.iter().map(|p| number(p, "/value")).collect();
     assert!(values.windows(2).all(|w| w[0] >= w[1]), "{values:?}");
     assert!(places.iter().all(|p| list(p, "/job/meaning")[0].as_str().unwrap().starts_with("load 10 GB: ")));
-    // What was not measured is said, not guessed.
+    // Missing measurements are listed, not estimated.
     assert!(!list(&document, "/not_placed").is_empty());
     home.run(&["rank", "--for", "gaming"]).expect(2).says(&["there is no job", "pi-boot"]);
 }
@@ -247,7 +246,7 @@ fn the_tables_come_out_of_the_raw_logs_but_for_what_the_document_lists() {
     assert_eq!(runs, [10, 3]);
     assert_eq!(otherwise(&document, 0, 1), [], "ADATA");
     assert_eq!(otherwise(&document, 1, 0), OTHERWISE, "SanDisk");
-    // The tests of its first run, which are others.
+    // The first run used other tests.
     for (name, figure) in [
         ("SEQ256M Q1T1 read", 834.0),
         ("SEQ256M Q1T1 write", 648.0),

@@ -1,5 +1,4 @@
-//! Is a computer that is not fit to measure told from one that is, with what to do? Recorded machines of several kinds,
-//! and this one.
+//! `doctor` on recorded machines of several kinds and on this one: problems are found and get advice.
 
 use crate::common::binary::{Home, Outcome};
 use crate::common::machine::with_data;
@@ -7,7 +6,7 @@ use crate::common::text;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A recorded machine; files are named from its top.
+/// Recorded machine, with files by path.
 struct Machine(TempDir);
 
 impl Machine {
@@ -35,7 +34,7 @@ impl Machine {
     }
 }
 
-/// The point of this name; the one about `device` where one is given.
+/// Point of this name, and of this device if one is given.
 #[track_caller]
 fn point<'a>(report: &'a Value, name: &str) -> &'a Value {
     let points = report["points"].as_array().unwrap();
@@ -47,7 +46,7 @@ fn state(report: &Value, name: &str) -> String {
     text(point(report, name), "/state").to_owned()
 }
 
-/// A computer with nothing wrong, as far as a recording can tell.
+/// Machine without problems, as far as a recording shows.
 fn quiet() -> Machine {
     Machine::new(&[
         ("proc/pressure/cpu", "some avg10=0.20 avg60=0.00 avg300=0.00 total=5\n"),
@@ -156,7 +155,7 @@ fn a_processor_that_sleeps_deeply_is_told_with_the_command_that_holds_it_awake()
     );
 }
 
-/// A USB reader with a card in it.
+/// USB reader with a card.
 fn reader(speed: &str, version: &str, protocol: &str) -> Machine {
     let machine = quiet();
     let usb = "sys/bus/usb/devices/1-2";
@@ -196,7 +195,7 @@ fn a_good_reader_is_fit_and_each_weakness_of_another_is_told() {
     assert_eq!(text(point(&good, "reader-bus"), "/device"), "/dev/sda");
     assert!(text(point(&good, "reader-bus"), "/seen").contains("500 MB/s"));
 
-    // A USB 3 reader in a USB 2 port, without a queue.
+    // USB 3 reader in a USB 2 port, without a queue.
     let slow = reader("480", " 3.20", "50").json(0, &["/dev/sda"]);
     assert_eq!(state(&slow, "reader-bus"), "warn");
     assert!(text(point(&slow, "reader-bus"), "/seen").contains("53 MB/s"), "{slow:#}");
@@ -235,7 +234,7 @@ fn a_reader_that_shares_its_bus_or_whose_card_is_mounted_or_missing_is_told() {
     assert_eq!(text(point(&machine.json(0, &["sda"]), "reader-card"), "/seen"), "no card inserted");
 }
 
-/// An SD card in a slot, at a clock and timing.
+/// SD card in a slot with this clock and timing.
 fn slot(clock: &str, timing: &str) -> Machine {
     let machine = quiet();
     // 4 lines, C10, U1, A1: bytes 0, 8, 10, 14 and 21 of docs/reference/sd.md#sd-status.

@@ -1,4 +1,4 @@
-//! What `bench --json` promises to scripts (`DESIGN.md`, "Fields that scripts rely on"), on simulated cards.
+//! Fields of `bench --json` that scripts rely on (`DESIGN.md`), on simulated cards.
 
 use crate::common::binary::{CARDSCOPE, Home, Running};
 use crate::common::machine::TestMount;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 const LEXAR: &str = "sim:lexar-16g-c10";
 
-/// A session of a recipe in virtual time.
+/// Session of a recipe in virtual time.
 fn bench(more: &[&str]) -> Value {
     let home = Home::new();
     let arguments: Vec<&str> = ["bench", "--json", "-q"].iter().chain(more).copied().collect();
@@ -83,7 +83,7 @@ fn speeds_bytes_seconds_and_ios_agree_in_every_result_and_loop() {
             let of = |field: &str| number(result, &format!("/latency_us/{field}"));
             let order = [of("p50"), of("p99"), of("p999"), of("max")];
             assert!(order.is_sorted() && of("mean") <= of("max"), "{result:#}");
-            // What is in flight is rate times mean latency (Little's law); the I/Os that wait as a loop begins add some.
+            // I/Os in flight are rate times mean latency (Little's law), plus those that wait when a loop begins.
             let pattern: AccessPattern = text(result, "/test").parse().unwrap();
             let in_flight = number(result, "/iops") * of("mean") / 1e6;
             assert!(
@@ -106,7 +106,7 @@ fn the_summary_is_over_the_counted_runs_in_mb_s() {
     near("best", number(summary, "/best"), sorted[4]);
     near("worst", number(summary, "/worst"), sorted[0]);
     near("median", number(summary, "/median"), sorted[2]);
-    // As runs of this kind of test are known to vary: no closed form, but the mean lies in it.
+    // The interval uses the usual variance of such tests, so only the mean is checked to lie in it.
     let (low, high) = (number(summary, "/ci95/0"), number(summary, "/ci95/1"));
     assert!(low < mean && mean < high && high - low < 0.2 * mean, "{summary:#}");
 }
@@ -137,7 +137,7 @@ fn one_run_has_no_interval() {
 
 #[test]
 fn what_the_original_tool_prints_stands_beside_the_true_speed() {
-    // cdm_fio.sh cuts MiB/s off and calls them MB/s; CrystalDiskMark prints MB/s of 10^6.
+    // cdm_fio.sh truncates MiB/s and calls them MB/s; CrystalDiskMark prints MB/s of 10^6.
     let document =
         bench(&["sim:lexar-1tb-express", "--recipe", "cdm-fio", "--size", "64M", "--only", "SEQ512K Q1T1"]);
     for summary in list(&document, "/summary") {
@@ -216,7 +216,7 @@ fn a_loop_that_the_recipe_discards_is_shown_and_not_counted() {
     let document = bench(&[LEXAR, "--recipe", "cdm8-default", "--size", "64M", "--only", "SEQ1M Q1T1 read"]);
     let counted: Vec<bool> =
         list(&document, "/runs/0/results/0/loops").iter().map(|l| l["counted"].as_bool().unwrap()).collect();
-    // CrystalDiskMark 8: one run thrown away, then five, of which the best is shown.
+    // CrystalDiskMark 8 discards one run, then shows the best of five.
     assert_eq!(counted, [false, true, true, true, true, true]);
     let best = list(&document, "/runs/0/results/0/loops")[1..]
         .iter()
@@ -243,7 +243,7 @@ fn a_card_with_a_thermometer_tells_its_temperatures_and_warms_up() {
 #[test]
 fn each_speed_has_its_share_of_what_the_bus_carries() {
     let document = bench(&["sim:lexar-1tb-express", "--recipe", "quick", "--only", "SEQ1M Q8T1 read"]);
-    // One lane of PCIe 3.0: 8 GT/s at 128 of 130 bits.
+    // One lane of PCIe 3.0: 8 GT/s with 128 of 130 bits.
     let ceiling = 8e9 * 128.0 / 130.0 / 8.0 / 1e6;
     near("ceiling", number(&document, "/bus_ceiling_mb_s"), ceiling);
     let result = &document["runs"][0]["results"][0];
@@ -297,7 +297,7 @@ fn every_recipe_that_comes_with_cardscope_gives_a_document() {
             .map(|s| s[0].to_string())
             .collect();
         assert_eq!(!scores.is_empty(), ["pibenchmarks", "as-ssd"].contains(name), "{name}: {scores:?}");
-        // AS SSD's formula for it is not published.
+        // The formula of AS SSD's total score is not published.
         assert!(!scores.iter().any(|s| s.to_lowercase().contains("total")), "{scores:?}");
     }
     assert_eq!(home.sessions().len(), cardscope_model::recipe::RECIPES.files.len());
@@ -310,7 +310,7 @@ fn what_is_printed_is_what_the_archive_keeps() {
     let sessions = home.sessions();
     assert_eq!(sessions.len(), 1);
     assert_eq!(sessions[0].summary.id.to_string(), text(&document, "/session"));
-    // With as many digits as were measured.
+    // In full precision.
     let stored = cardscope_model::json::text(sessions[0].file.report.as_ref().unwrap()).unwrap();
     let stored: Value = serde_json::from_str(&stored).unwrap();
     assert_eq!(stored, without_answer(document));
@@ -341,7 +341,7 @@ fn the_same_test_is_measured_alike_alone_and_among_others() {
     let alone = bench(&["sim:constant", "--recipe", "quick", "--only", "SEQ1M Q1T1 write"]);
     let among = bench(&["sim:constant", "--recipe", "quick"]);
     let of = |document: &Value| number(result(document, "SEQ1M Q1T1 write"), "/mb_s");
-    // 1 MiB at 50 MB/s after half a millisecond of command.
+    // 1 MiB at 50 MB/s after half a millisecond for the command.
     let expected = 1.048_576 / (0.0005 + 1.048_576 / 50.0);
     for speed in [of(&alone), of(&among)] {
         assert!((speed / expected - 1.0).abs() < 0.01, "{speed} and not {expected}");

@@ -1,4 +1,4 @@
-//! `endure` through the command line: rounds, milestones, resuming, and a card that goes away.
+//! `endure` on the command line: rounds, milestones, resuming, and a card that vanishes.
 
 use crate::common::binary::Home;
 use crate::common::machine::with_data;
@@ -84,7 +84,7 @@ fn ctrl_c_keeps_the_rounds_that_are_done() {
 #[test]
 fn a_card_that_comes_back_goes_on_with_its_rounds() {
     let home = Home::new();
-    // 64 MiB each round: it vanishes in every second one, which then begins anew.
+    // A round writes 64 MiB, so the card vanishes in every second round, which begins again.
     let card = "sim:constant?announced_bytes=64MiB&faults.vanish_after_bytes=100MiB";
     let document = home.run(&["endure", card, "--json", "--quiet", "--rounds", "3"]).expect(0).json();
     assert_eq!((rounds(&document), number(&document, "/returns")), (3, 2.0), "{document:#}");

@@ -1,5 +1,5 @@
-//! The tables of `archive export --parquet` in the real engines, from their own packages: DuckDB, and in the long tests Apache
-//! Spark as a standalone master with two workers. The query of docs/tables.md gives the order of `cardscope rank`.
+//! Tables of `archive export --parquet` in real engines: DuckDB, and in the long tests Apache Spark with two workers.
+//! The query of docs/tables.md gives the order of `cardscope rank`.
 
 use crate::common::binary::Home;
 use crate::common::logs::{archive, told, write};
@@ -12,19 +12,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// The test that the query of the documentation is about.
+/// Test that the documented query ranks.
 const TEST: &str = "SEQ1M Q8T1 read";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// The query of the documentation.
+/// Query of the documentation.
 fn ranking_query() -> PathBuf {
     root().join("docs/rank-by-test.sql")
 }
 
-/// A Python with what lists of requirements name.
+/// Python with the packages of requirement lists.
 fn python(lists: &[&str]) -> PathBuf {
     let lists: Vec<PathBuf> = lists.iter().map(|list| root().join("tests/engines").join(list)).collect();
     programs(&lists.iter().map(PathBuf::as_path).collect::<Vec<_>>()).join("python")
@@ -36,15 +36,15 @@ fn duckdb(folder: &Path, query: &str) -> Vec<Value> {
     serde_json::from_str(&done(&mut command, "DuckDB reads the tables")).unwrap()
 }
 
-/// An archive with what makes an order difficult: several settings and sizes a card, equal speeds, steps of a cache, cards in
-/// use, fakes, cards without a name, runs of many years, and sessions of its own.
+/// Archive with difficult cases for an order: several settings and sizes a card, equal speeds, steps of a cache, cards
+/// in use, fakes, unnamed cards, runs over many years, and own sessions.
 fn filled() -> Home {
     let home = Home::new();
     let mut tables = vec![String::new(); 6];
     for card in 0..120_u32 {
         for (file, rows) in tables.iter_mut().enumerate() {
             let at = card * 7919 + file as u32 * 104_729;
-            // A card in three was not measured in each file; one speed in four is that of others.
+            // A third of the cards is missing in each file, and a quarter of the speeds is shared.
             if at.is_multiple_of(3) && file > 0 {
                 continue;
             }
@@ -94,7 +94,7 @@ fn exported(home: &Home) -> PathBuf {
     folder
 }
 
-/// The cards in the order of `rank`, with their speeds.
+/// Cards in the order of `rank`, with their speeds.
 fn ranked(home: &Home) -> Vec<(String, f64)> {
     let document = home.run(&["rank", "--own", "--test", TEST, "--json"]).expect(0).json();
     list(&document, "/places")
@@ -121,7 +121,7 @@ fn duckdb_reads_the_tables_in_place_and_ranks_as_rank_does() {
     let folder = exported(&home);
     the_same_order(&ranked(&home), &duckdb(&folder, ranking_query().to_str().unwrap()));
 
-    // All that the archive has is there, in the types that it has.
+    // Everything in the archive is in the tables, with its types.
     let sessions = list(&told(&home, &["list"]), "/sessions").len();
     let cards = list(&told(&home, &["cards"]), "/cards").len();
     let one = |query: &str| duckdb(&folder, query).remove(0);
@@ -170,7 +170,7 @@ fn a_second_export_takes_the_place_of_the_first_and_of_nothing_else() {
     exported(&home);
     assert_eq!(figures(&folder), 3.0);
 
-    // What is another's stays, and so does what is there.
+    // Foreign files and existing files stay.
     fs::write(folder.join("figures/notes.txt"), "mine").unwrap();
     let out = folder.to_str().unwrap();
     archive(&home, &["export", "--parquet", out])
@@ -188,7 +188,7 @@ fn a_second_export_takes_the_place_of_the_first_and_of_nothing_else() {
     assert_eq!(hidden, [""; 0], "nothing half done lies beside it");
 }
 
-/// A process of Spark, ended with the test.
+/// Spark process, killed when dropped.
 struct Java(Child);
 
 impl Drop for Java {
@@ -198,7 +198,7 @@ impl Drop for Java {
     }
 }
 
-/// A standalone master with two workers of one core each.
+/// Standalone master with two workers of one core.
 struct Cluster {
     python: PathBuf,
     master: String,

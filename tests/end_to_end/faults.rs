@@ -1,5 +1,4 @@
-//! Cards and computers that fail while they are being measured: what was measured is kept, the document says what
-//! happened, and nothing hangs.
+//! Cards and computers that fail during a measurement: results are kept, the document has the cause, and nothing hangs.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running, copy_to};
 use crate::common::machine::{LoopDevice, MIB, TestMount, image, names_in, tool, with_data};
@@ -10,13 +9,13 @@ use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-/// A card that is slow enough for its failure to come in mid-run: 2 ms a command.
+/// Card slow enough to fail in the middle of a run: 2 ms a command.
 const SLOW: &str = "constant?command_s=0.002&mb_s=200&depth=32";
-/// A test of a moment, then one that does not end by itself.
+/// Short test, then one that does not end by itself.
 const LONG: &str = "[defaults]\nseconds = 300\n[[test]]\ntest = \"SEQ1M Q1T1 write\"\nseconds = 0.5\n[[test]]\ntest = \"RND4K Q8T1 write\"\n";
 const SHORT: &str = "[defaults]\npasses = 1\n[[test]]\ntest = \"SEQ1M Q1T1 write\"\n";
 
-/// Demands of a session that ended in its second test: exit status 3, the first test in document and archive.
+/// Asserts a session that ended in its second test: exit status 3, the first result in document and archive.
 #[track_caller]
 fn ended_in_the_second_test(home: &Home, outcome: &Outcome) {
     assert_eq!(outcome.status.code(), Some(3), "{outcome}");
@@ -52,7 +51,7 @@ fn a_card_whose_reader_dies_in_mid_run_ends_the_session_and_keeps_what_was_measu
     }
 }
 
-/// The loop device is there and as large as before; what fails is every I/O.
+/// Asserts that every I/O failed although the loop device still exists.
 #[track_caller]
 fn answers_nothing(outcome: &Outcome) {
     let document = outcome.json();
@@ -117,7 +116,7 @@ fn a_directory_whose_card_is_pulled_out_ends_the_session() {
     let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let mounted = TestMount::new(&[], &card.path);
-    // Most of the file is never written, so ext4 reads it without the card.
+    // Most of the file is a hole, so ext4 reads it without the card.
     let recipe = home.recipe("size = \"128MiB\"\nprepare = false", LONG);
     let mut bench = home.start(&["bench", mounted.path(), "--recipe", &recipe, "--json"]);
     bench.wait_for("RND4K Q8T1 write");
@@ -137,7 +136,7 @@ fn a_card_that_hangs_is_left_when_the_user_says_so() {
     let frozen = served.freeze();
     std::thread::sleep(Duration::from_millis(300));
     bench.signal(Signal::INT);
-    // The document comes at once. The process itself may have to wait for its I/O: the kernel cannot take it back.
+    // The document comes at once. The process may have to wait for its I/O, which the kernel cannot cancel.
     let began = Instant::now();
     crate::common::until("the document", || bench.printed().trim_end().ends_with('}'));
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
@@ -220,9 +219,9 @@ fn a_directory_on_a_read_only_file_system_is_refused() {
     home.run(&["bench", bound.path(), "--recipe", &recipe]).expect(2).says(&[bound.path(), "read-only"]);
 }
 
-/// Runs Cardscope as a user without rights, from a copy that this user can reach.
+/// Runs Cardscope as an unprivileged user, from a copy that this user can execute.
 fn as_nobody(home: &Home, arguments: &[&str]) -> Outcome {
-    // Its own home: an archive in a folder that others may change is refused.
+    // With its own home, because an archive in a folder that others can change is refused.
     home.give_to(65534);
     let copy = home.path("cardscope");
     if !copy.exists() {
@@ -297,7 +296,7 @@ fn an_archive_on_a_disk_that_fills_up_ends_the_session_and_the_document_still_co
     let document = outcome.json();
     let measured = list(&document, "/runs/0/results/0/loops").len();
     assert!(measured > 0 && !text(&document, "/error").is_empty(), "{outcome}");
-    // A copy, since the archive wants room for its log to be read.
+    // A copy, because reading the archive needs space for its log.
     let copy = home.path("copy.sqlite");
     for ending in ["", "-wal"] {
         let _ = std::fs::copy(format!("{archive_name}{ending}"), format!("{}{ending}", copy.display()));
@@ -313,7 +312,7 @@ fn a_result_that_could_not_be_kept_says_so_in_its_document() {
     let archive = disk.point.join("archive.sqlite");
     let archive = archive.to_str().unwrap();
     home.run(&["verify", "sim:constant?announced_bytes=64MiB", "--archive", archive]).expect(0);
-    // Room for the beginning of a record, not for a map's curves.
+    // Space for the beginning of a record, but not for a map's curves.
     let taken = std::fs::metadata(archive).unwrap().len();
     std::fs::write(disk.point.join("films"), vec![7; ((1 << 20) - taken - (132 << 10)) as usize]).unwrap();
     let outcome =
@@ -323,9 +322,9 @@ fn a_result_that_could_not_be_kept_says_so_in_its_document() {
     assert!(crate::common::number(&document, "/page_bytes/value") > 0.0, "and what was measured is there");
 }
 
-/// Starts Cardscope where seccomp answers EPERM to io_uring_setup(2), as containers do.
+/// Runs Cardscope where seccomp answers EPERM to io_uring_setup(2), as in containers.
 fn without_io_uring(home: &Home, arguments: &[&str]) -> Outcome {
-    // A filter of classic BPF: load the call's number; 425 (io_uring_setup, the same on all machines) gets EPERM.
+    // Classic BPF filter: load the syscall number; 425 (io_uring_setup on all machines) gets EPERM.
     let script = "import ctypes, os, struct, sys\n\
         code = [(0x20, 0, 0, 0), (0x15, 0, 1, 425), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)]\n\
         text = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *line) for line in code))\n\

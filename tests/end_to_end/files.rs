@@ -1,5 +1,5 @@
-//! `verify DIR --files` with the real f3write and f3read on file systems of loop devices: our files are theirs, theirs
-//! are read by us, losses are told as they tell them, and nothing of the user's is touched.
+//! `verify DIR --files` beside the real f3write and f3read on file systems of loop devices: files are interchangeable,
+//! losses are counted alike, and the user's files are untouched.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
 use crate::common::machine::{LoopDevice, MIB, TestMount, attempt, names_in, tool, with_data};
@@ -11,12 +11,12 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// docs/reference/tools.md#f3-and-h2testw-files, of files that f3write 10 made.
+/// Hashes of files by f3write 10, from docs/reference/tools.md#f3-and-h2testw-files.
 const SECTOR_0: &str = "22416856895bd445da34694618f3e8afab67fe6ae737583a5d5a3e4404577779";
 const SECTOR_1: &str = "aac83c5a37edd93fc56ae2cabed2f8030a3c6be287535ff04ab71f5485698b28";
 const FIRST_MIB: &str = "3c4ed86ce248465dfd6e16d9224d16993a21f20b4e8d1ff6c1cda3b9831e62c3";
 
-/// A fresh file system in memory, as small as the test needs it.
+/// New tmpfs of the needed size.
 fn memory(mib: u64) -> TestMount {
     TestMount::new(&["-t", "tmpfs", "-o", &format!("size={mib}M")], "tmpfs")
 }
@@ -48,7 +48,7 @@ fn sectors(document: &Value, class: &str) -> u64 {
     number(document, &format!("/files/sectors/{class}")) as u64
 }
 
-/// `Data OK` and the like of f3read: sectors behind a word.
+/// Sectors after a label of f3read, such as `Data OK`.
 fn f3_sectors(told: &str, word: &str) -> u64 {
     let line = told.lines().find(|l| l.trim_start().starts_with(word)).unwrap_or_else(|| panic!("{told}"));
     line.split_once('(').unwrap().1.split(' ').next().unwrap().parse().unwrap()
@@ -127,7 +127,7 @@ fn files_of_f3write_are_verified_by_us_with_the_same_counts() {
     let document = verify(&home, &mounted, &["--read-only"]).expect(0).json();
     assert_eq!(text(&document, "/verdict"), "genuine", "{document:#}");
     assert_eq!(number(&document, "/bytes_written"), 0.0);
-    // Three bits, then many (f3 8 counts words where we count bits), then a whole other sector, then zeros.
+    // Three bits, then many (f3 8 counts words where we count bits), then another sector, then zeros.
     flip(&path, 5 * MIB + 100, &[0b111]);
     flip(&path, 6 * MIB + 300, &[0xff; 40]);
     let other = fs::read(&path).unwrap()[9 << 20..][..512].to_vec();
@@ -235,7 +235,7 @@ fn a_directory_below_the_root_says_whose_free_space_is_tested() {
 #[test]
 fn a_quota_or_a_small_promise_ends_the_writing_and_is_told() {
     let home = Home::new();
-    // A file system in memory gives out inodes, too: with none left, the second file cannot be made.
+    // tmpfs limits inodes, too: without one left, the second file cannot be created.
     let mounted = TestMount::new(&["-t", "tmpfs", "-o", "size=1100M,nr_inodes=2"], "tmpfs");
     let document = verify(&home, &mounted, &[]).expect(0).json();
     assert_eq!(text(&document, "/verdict"), "genuine", "1024 of 1100 MiB are enough: {document:#}");
@@ -270,11 +270,11 @@ fn a_budget_ends_the_writing_in_time_to_read_what_was_written_and_the_reading_to
     let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
     tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-E", "nodiscard", &card.path]);
     let mounted = TestMount::new(&[], &card.path);
-    // Writing all of it takes a minute; a busy machine has so much time to come to something.
+    // Writing everything takes a minute, so even a busy machine gets a result in 15 s.
     let document = verify(&home, &mounted, &["--budget", "15s", "--keep-files"]).expect(4).json();
     let (tested, free) = (number(&document, "/files/tested_bytes"), number(&document, "/files/free_bytes"));
     assert!(tested > 0.0 && tested < 0.9 * free, "{tested} of {free}");
-    // One file, seven seconds long.
+    // One file that takes seven seconds.
     let document = [document, verify(&home, &mounted, &["--budget", "2s", "--read-only"]).expect(4).json()];
     let read = number(&document[1], "/files/tested_bytes");
     assert!(read < 0.9 * tested, "{read} of {tested}");
@@ -293,7 +293,7 @@ fn a_limbo_card_is_found_out_by_its_files() {
     let name = "constant?announced_bytes=512MiB&fake=limbo&fake_bytes=384MiB";
     let served = Served::start(&home, name, &["--no-timing"]);
     let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
-    // Without a journal, and the tables made at once: what the file system itself writes stays at the start.
+    // Without a journal and with initialized tables, ext4 itself writes only to the start.
     tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=0", &card.path]);
     let mounted = TestMount::new(&[], &card.path);
     let document = verify(&home, &mounted, &["--label", "512MB SDHC 4K"]).expect(1).json();
@@ -312,14 +312,14 @@ fn a_wrapping_card_shows_one_place_under_several_names() {
     let name = "constant?announced_bytes=512MiB&fake=wraparound&wrap_bytes=256MiB";
     let served = Served::start(&home, name, &["--no-timing"]);
     let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
-    // All tables at the start, no copies of them: the wrap hits them too, but the kernel has them in memory.
+    // All tables are at the start and without copies. The wrap hits them, but the kernel has them cached.
     let options = "^has_journal,^resize_inode,sparse_super2";
     let extended = "lazy_itable_init=0,num_backup_sb=0";
     tool("mkfs.ext4", &["-q", "-F", "-m", "0", "-O", options, "-E", extended, &card.path]);
     let mounted = TestMount::new(&[], &card.path);
     let document = verify(&home, &mounted, &[]).expect(1).json();
     assert_eq!(text(&document, "/verdict"), "wraparound", "{document:#}");
-    // Tables of the file system leave gaps between the files, and yet the distance is that on the card.
+    // Tables leave gaps between the files, and yet the distance on the card is found.
     assert_eq!(number(&document, "/wrap_bytes") as u64, 256 * MIB, "{document:#}");
     let (overwritten, aliased) = (sectors(&document, "overwritten"), sectors(&document, "aliased"));
     assert!(overwritten > 0 && aliased == overwritten, "{document:#}");
@@ -329,7 +329,7 @@ fn a_wrapping_card_shows_one_place_under_several_names() {
 fn where_no_room_can_be_promised_the_card_is_filled_all_the_same() {
     let home = Home::new();
     let device = with_data(64, &[]);
-    // ext2 knows no fallocate, as FAT did not for long; its blocks of 1 KiB leave odd ends.
+    // ext2 has no fallocate, and its blocks of 1 KiB leave odd ends.
     tool("mkfs.ext2", &["-q", "-F", "-m", "0", "-b", "1024", &device.path]);
     let mounted = TestMount::new(&["-t", "ext2"], &device.path);
     let document = verify(&home, &mounted, &[]).expect(0).json();
@@ -337,8 +337,8 @@ fn where_no_room_can_be_promised_the_card_is_filled_all_the_same() {
     assert!(names_in(Path::new(mounted.path())).is_empty());
 }
 
-/// ext4 without a journal on a card of 128 MiB of which a tenth of the units fail once 24 MiB were written: after the
-/// file system is made.
+/// ext4 without a journal on a card of 128 MiB, a tenth of whose units fail after 24 MiB were written, behind the
+/// creation of the file system.
 fn failing(home: &Home) -> (Served, LoopDevice, TestMount) {
     let faults = "faults.failing_share=0.1&faults.unit_bytes=1MiB&faults.begin_after_bytes=24MiB";
     let served = Served::start(home, &format!("constant?announced_bytes=128MiB&{faults}"), &["--no-timing"]);
@@ -365,7 +365,7 @@ fn places_that_fail_are_told_one_by_one_and_the_rest_is_tested() {
     }
     let all: u64 = ["ok", "unreadable", "corrupted"].iter().map(|class| sectors(&document, class)).sum();
     assert_eq!(all * 512, number(&document, "/files/tested_bytes") as u64, "every sector is told of");
-    // What was never written reads as the zeros of a file's hole; what was written before the units failed is not read.
+    // Unwritten parts read as zeros of a hole; parts written before the failure are unreadable.
     let lost = (sectors(&document, "unreadable") + sectors(&document, "corrupted")) as f64 / all as f64;
     assert!((0.02..0.25).contains(&lost), "a tenth of the card fails, {lost} of the sectors did");
     assert!(sectors(&document, "unreadable") > 0, "{document:#}");
@@ -396,7 +396,7 @@ fn a_file_that_this_user_may_not_read_is_named_and_accuses_nobody() {
     let mounted = TestMount::ext4(32);
     verify(&home, &mounted, &["--keep-files"]).expect(0);
     tool("chmod", &["000", file(&mounted, "1.h2w").to_str().unwrap()]);
-    // Root reads everything, unless that right is taken from it.
+    // Root can read everything unless that capability is dropped.
     let mut command = home.command("setpriv");
     command.arg("--bounding-set=-dac_override,-dac_read_search").arg(CARDSCOPE);
     command.args(["verify", mounted.path(), "--files", "--read-only", "--json"]);

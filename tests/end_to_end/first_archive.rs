@@ -1,5 +1,4 @@
-//! An archive and documents made by a binary of an earlier layout (fixtures/first_archive) still open: nothing that
-//! anybody has kept is lost or read otherwise.
+//! An archive and documents of an early version (fixtures/first_archive) still open unchanged.
 
 use crate::common::binary::Home;
 use crate::common::{list, text};
@@ -24,7 +23,7 @@ fn document(name: &str) -> Value {
     serde_json::from_slice(&std::fs::read(fixture(name)).unwrap()).unwrap()
 }
 
-/// Whether everything of `old` stands in `new`; more may stand beside it.
+/// Asserts that `new` has everything in `old`. It may have more.
 #[track_caller]
 fn holds(new: &Value, old: &Value, path: &str) {
     match (new, old) {
@@ -39,7 +38,7 @@ fn holds(new: &Value, old: &Value, path: &str) {
                 holds(new, old, &format!("{path}/{i}"));
             }
         }
-        // A watch had its doubts as plain sentences.
+        // Caveats of a watch used to be plain sentences.
         (Value::Object(new), Value::String(_)) => assert_eq!(new.get("text"), Some(old), "{path}"),
         (new, Value::Number(old)) if old.is_f64() => {
             assert_eq!(new.as_f64().map(measured), old.as_f64().map(measured), "{path}");

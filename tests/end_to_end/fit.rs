@@ -1,5 +1,5 @@
-//! `fit` from the outside: the sizes of docs/reference/reports.md#sd-card-round-up, images with holes and partitions,
-//! and what is no image.
+//! `fit`: capacities in docs/reference/reports.md#sd-card-round-up, images with holes and partitions, and invalid
+//! images.
 
 use crate::common::binary::Home;
 use crate::common::machine::{MIB, tool};
@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// The largest and the smallest of the 32 GB cards of docs/reference/reports.md#sd-card-round-up.
+/// Largest and smallest of the 32 GB cards in docs/reference/reports.md#sd-card-round-up.
 const PATRIOT: &str = "32107397120";
 const SAMSUNG: &str = "31393316864";
 
@@ -68,7 +68,7 @@ fn the_used_part_of_an_image_is_known_to_the_byte() {
 fn a_card_is_held_against_its_print_and_against_an_image() {
     let home = Home::new();
     let path = home.path("card.img");
-    // docs/reference/reports.md#sd-card-round-up: Kingston gives 125,342,580,736 bytes for 128 GB.
+    // docs/reference/reports.md#sd-card-round-up: Kingston's 128 GB card has 125,342,580,736 bytes.
     File::create(&path).unwrap().set_len(125_342_580_736).unwrap();
     let card = path.to_str().unwrap();
     let document = home.run(&["fit", "--target", card, "--json"]).expect(0).json();

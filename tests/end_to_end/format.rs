@@ -1,5 +1,5 @@
-//! `format` from the outside: on plain files, loop devices, served and simulated cards, for every file system, checked by
-//! the tools of others; and everything that must leave a card as it was.
+//! `format` on files, loop devices, served and simulated cards, with every file system, checked by other tools; and
+//! all cases that must leave a card unchanged.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
 use crate::common::machine::{MIB, TestMount, attempt, data, tool, undo, with_data};
@@ -9,7 +9,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// A card of so many bytes as a sparse file.
+/// Card of this size as a sparse file.
 fn sparse(home: &Home, bytes: u64) -> PathBuf {
     let path = home.path("card.img");
     File::create(&path).unwrap().set_len(bytes).unwrap();
@@ -21,7 +21,7 @@ fn format(home: &Home, target: &str, more: &[&str]) -> Outcome {
     home.run(&[&["format", target, "--yes-destroy", target, "--json", "-q"], more].concat())
 }
 
-/// The partition as a device of its own, for the tools that check file systems.
+/// Partition as a device of its own, for file system checkers.
 struct Partition(String);
 
 impl Partition {
@@ -32,7 +32,7 @@ impl Partition {
         Partition(tool("losetup", &["-f", "--show", "-o", &start, "--sizelimit", &size, image]))
     }
 
-    /// What the checker of that file system says; it must find nothing.
+    /// Asserts that the checker of the file system finds no error.
     #[track_caller]
     fn is_sound(&self, document: &Value) {
         let checker = if document["file_system"] == "exfat" { "fsck.exfat" } else { "fsck.fat" };
@@ -46,7 +46,7 @@ impl Drop for Partition {
     }
 }
 
-/// Formats a sparse image, has its file system checked, and gives the layout.
+/// Formats a sparse image, checks its file system, and returns the layout.
 #[track_caller]
 fn formatted(bytes: u64) -> Value {
     let home = Home::new();
@@ -149,7 +149,7 @@ fn an_overwrite_leaves_no_old_byte_and_is_named_by_later_runs_as_the_card_s_stat
     assert_eq!(document["state"], "overwritten");
     let bytes = std::fs::read(&path).unwrap();
     assert!(!bytes.chunks(512).any(|sector| sector.starts_with(old)));
-    // What is free is not constant, so that no controller can keep it without writing.
+    // Free space is not constant, so that no controller can store it without writing.
     let free = &bytes[8 << 20..(8 << 20) + 4096];
     assert!(free.windows(2).any(|pair| pair[0] != pair[1]));
 
@@ -163,7 +163,7 @@ fn an_overwrite_leaves_no_old_byte_and_is_named_by_later_runs_as_the_card_s_stat
         run.expect(0).json()
     };
     assert_eq!(bench(&[])["condition"]["state"], "overwritten");
-    // The first run has written to it.
+    // The first run has written to the card.
     assert_ne!(bench(&[])["condition"]["state"], "overwritten");
 }
 
@@ -201,7 +201,7 @@ fn a_served_card_is_formatted_like_any_file() {
     Partition::of(&card, &document).is_sound(&document);
 }
 
-/// The image's bytes are the same after all of these.
+/// None of these commands changes the image.
 #[test]
 fn whoever_does_not_agree_or_asks_for_nonsense_writes_nothing() {
     let home = Home::new();
@@ -298,7 +298,7 @@ fn a_fake_that_is_partitioned_to_what_it_has_keeps_every_file() {
     assert!(told["verdict"].as_str().unwrap().contains("still announces"));
     let part = Partition::of(&card, &document);
     part.is_sound(&document);
-    // Filled to the last cluster, it gives back every byte.
+    // Filled to the last cluster, the card returns every byte.
     let free = l["clusters"].as_u64().unwrap() * l["cluster_sectors"].as_u64().unwrap() * 512;
     let file = home.path("full.bin");
     let bytes = data(free as usize);
@@ -321,7 +321,7 @@ fn what_verify_found_is_what_a_fake_is_limited_to_and_a_dead_card_is_limited_to_
     let fake = "sim:lexar-16g-c10?fake=limbo&fake_bytes=3000MiB";
     let document = verified(fake).expect(0).json();
     assert!(document["answer"].as_str().unwrap().ends_with("the rest does not exist."), "{document:#}");
-    // Formatted whole all the same, it is said that the card is not.
+    // When it is formatted completely all the same, the document says that the card is a fake.
     let whole = format(&home, fake, &[]).expect(0).json();
     assert!(
         whole["answer"].as_str().unwrap().ends_with("but the card failed its capacity test."),
@@ -357,7 +357,7 @@ fn info_says_by_how_much_data_is_off_the_unit_and_how_to_mend_it() {
     let card = sparse(&home, 15_523_840 * 512);
     let path = card.to_str().unwrap();
     tool("mkfs.fat", &["-F", "32", "--offset", "63", path]);
-    // One FAT32 partition from sector 63, as tools of the age of floppies made it.
+    // FAT32 partition from sector 63, as old tools created it.
     let mut entry = [0u8; 66];
     entry[4] = 0x0c;
     entry[8..12].copy_from_slice(&63u32.to_le_bytes());

@@ -1,4 +1,4 @@
-//! `verify --full` through the command line: fakes, limits, resuming, reading again, and the data that comes back.
+//! `verify --full` on the command line: fakes, limits, resuming, later reads, and restored data.
 
 use crate::common::binary::Home;
 use crate::common::machine::{LoopDevice, MIB, with_data};
@@ -25,7 +25,7 @@ fn a_genuine_card_is_proven_and_its_map_drawn() {
     assert_eq!(document["data_kept"], false);
     let cells = document["map"]["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 64);
-    // 1 MiB in 0.5 ms and at 50 MB/s.
+    // 1 MiB takes 0.5 ms and the transfer at 50 MB/s.
     let mb_s = number(&document, "/map/write/mean_mb_s");
     assert!((mb_s / 48.84 - 1.0).abs() < 0.02, "{mb_s}");
     let told = home.run(&["verify", card, "--full"]).expect(0).stdout;
@@ -62,7 +62,7 @@ fn limits_leave_a_partial_answer_that_holds() {
     let proven = number(&document, "/proven_bytes");
     assert!(proven > 15e6 && proven <= 20.0 * MIB as f64, "{proven}");
     assert!(number(&document, "/bytes_written") <= 20.0 * MIB as f64);
-    // 64 MiB take 1.4 s each way.
+    // 64 MiB take 1.4 s in each direction.
     let document = full(&home, "sim:constant?announced_bytes=64MiB", &["--budget", "1s"], 4);
     assert_eq!(text(&document, "/verdict"), "inconclusive");
     assert!(number(&document, "/seconds") < 1.3, "{document:#}");
@@ -94,7 +94,7 @@ fn a_pass_is_read_again_later_and_what_was_overwritten_since_is_no_fault_of_the_
     assert_eq!(number(&document, "/map/cells/10/bad_bytes"), 8192.0);
 }
 
-/// Whether the pass itself, not a single sample, has come to this address.
+/// True if the pass itself, not just a sample, has reached this address.
 fn written_at(card: &LoopDevice, address: u64) -> bool {
     let image = std::fs::File::open(&card.image).unwrap();
     [address, address + (64 << 10)].iter().all(|at| {
@@ -116,7 +116,7 @@ fn a_pass_that_was_killed_goes_on_and_none_goes_on_on_another_card() {
     card.wait_until_released();
     let document = full(&home, &card.path, &["--resume"], 0);
     assert_eq!(text(&document, "/verdict"), "genuine");
-    // The other half, and up to 16 MiB once more that may have been under way.
+    // The other half, and up to 16 MiB again that may have been in flight.
     let again = number(&document, "/bytes_written") / MIB as f64;
     assert!(again <= 64.0 + 16.0, "{again} MiB written");
     let other = with_data(64, &[]);
@@ -124,7 +124,7 @@ fn a_pass_that_was_killed_goes_on_and_none_goes_on_on_another_card() {
     home.run(&["verify", &other.path, "--full", "--resume", "--yes-destroy", &other.path])
         .expect(2)
         .says(&["has no data of an earlier --full"]);
-    // The stamps of the first card, copied to one of another size.
+    // Stamps of the first card on a card of another size.
     let copied = with_data(64, &[]);
     let bytes = &card.content()[..(64 * MIB) as usize];
     std::fs::write(&copied.image, bytes).unwrap();
@@ -173,7 +173,7 @@ fn what_goes_against_itself_or_is_no_card_is_refused() {
     home.run(&["verify", &device.path, "--full"]).expect(2).says(&["--yes-destroy"]);
 }
 
-/// A card that vanishes in the midst of it is exit status 3, with what was seen by then.
+/// A card that vanishes during the test gives exit status 3 with partial results.
 #[test]
 fn a_card_that_goes_away_leaves_a_partial_document() {
     let home = Home::new();

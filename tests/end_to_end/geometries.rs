@@ -1,8 +1,8 @@
-//! Ours and f3probe on the same fakes: the quick probe in virtual time and, through the kernel, on the same card served
-//! in real time as a loop device; f3probe beside it.
+//! Cardscope and f3probe on the same fakes: the quick probe in virtual time and on the same card served in real time
+//! as a loop device, and f3probe on that device.
 //!
-//! `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test --profile long -p cardscope --test end_to_end geometries::` runs all of them and writes the
-//! table of `docs/accuracy.md`; otherwise a few.
+//! `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test --profile long -p cardscope --test end_to_end geometries::` runs all of
+//! them and writes the table in `docs/accuracy.md`. Otherwise a few are run.
 
 use crate::common::binary::Home;
 use crate::common::machine::{LoopDevice, attempt};
@@ -10,8 +10,8 @@ use crate::common::served::Served;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// What, the card, and its real bytes; the first eleven are the geometries of f3's own unit test (its block sizes
-/// apart), the two after them those that f3 8 and 10 get wrong.
+/// Description, card, and real bytes. The first eleven are the geometries of f3's own unit test (except for block
+/// sizes), the next two those that f3 8 and 10 get wrong.
 const GEOMETRIES: &[(&str, &str, &str, u64)] = &[
     ("good, 2 MiB", "announced_bytes=2MiB", "genuine", 2 << 20),
     ("good, 1 GiB", "announced_bytes=1GiB", "genuine", 1 << 30),
@@ -81,8 +81,8 @@ const GEOMETRIES: &[(&str, &str, &str, u64)] = &[
     ("flipped bits", "announced_bytes=8GiB&faults.flip_p=0.00002", "damaged", 0),
 ];
 
-/// Caches of a fake: none, or so many bytes, held strictly (given back to their own address only) or loosely (whatever
-/// is in the place).
+/// Caches of a fake: none, or so many bytes, which answer only for their own address (strict) or for any address of
+/// their place (loose).
 const CACHES: &[(&str, &str)] = &[
     ("none", ""),
     ("4 MiB strict", "&cache_bytes=4MiB"),
@@ -95,10 +95,10 @@ const CACHES: &[(&str, &str)] = &[
     ("2 GiB loose, --thorough", "&cache_bytes=2GiB&lost=stale"),
 ];
 
-/// Geometries that are tried with `--thorough` too.
+/// Geometries that are also tested with `--thorough`.
 const THOROUGH: &[&str] = &["bad, 4 GiB", "limbo, 7.1 of 62.5 GiB"];
 
-/// Where no probe can be right, and why.
+/// Cases that no probe can decide, with the reason.
 const LIMITS: &[(&str, &str)] = &[
     ("bad, 4 GiB|2 GiB loose, --thorough", SAME_THING),
     ("holes, a quarter|64 MiB strict", CACHED_HOLE),
@@ -110,7 +110,7 @@ const SAME_THING: &str = "a memory that gives any address the content of its pla
 const CACHED_HOLE: &str =
     "the cache keeps all that was written into the holes: such a card really keeps the test";
 
-/// A card of the table.
+/// Row of the table.
 struct Case {
     what: &'static str,
     cache: &'static str,
@@ -129,7 +129,7 @@ impl Case {
         LIMITS.iter().find(|(which, _)| *which == name).map(|(_, why)| *why)
     }
 
-    /// A verdict and the usable bytes where they can be known.
+    /// True if verdict and usable bytes are right, or cannot be known.
     fn is_right(&self, report: &Value) -> bool {
         let usable = report["usable_bytes"].as_u64();
         let near = usable.map_or(self.verdict == "damaged", |bytes| bytes.abs_diff(self.usable) <= 1 << 20);
@@ -142,7 +142,7 @@ fn cases() -> Vec<Case> {
     for (what, card, verdict, usable) in GEOMETRIES {
         let loses = ["limbo", "chain", "damaged"].iter().any(|kind| card.contains(kind));
         for (cache, keys) in CACHES.iter().take(if loses { CACHES.len() } else { 1 }) {
-            // 13 GB through the kernel for each: two of them must do, the probe's own tests have them all.
+            // Each moves 13 GB through the kernel, so two are enough; the probe's own tests have all.
             if keys.contains("2GiB") && !THOROUGH.contains(what) {
                 continue;
             }
@@ -162,7 +162,7 @@ fn verify(home: &Home, target: &str, case: &Case) -> Value {
     home.run(&arguments).json()
 }
 
-/// What f3probe says: the kind and the usable bytes.
+/// Kind and usable bytes by f3probe.
 fn f3probe(device: &str) -> (String, Option<u64>) {
     let output = attempt("f3probe", &["--destructive", "--time-ops", device]);
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -257,7 +257,7 @@ fn answer(case: &Case, report: &Value) -> String {
     format!("{mark}{}{usable}", report["verdict"].as_str().unwrap_or("none"))
 }
 
-/// f3 calls a card that keeps nothing damaged, and has no word for holes and flips but that.
+/// True kind in f3's terms. It calls cards that keep nothing damaged, and has no other term for holes and flipped bits.
 fn peer(case: &Case, kind: &str, usable: Option<u64>) -> String {
     let expected = match case.verdict {
         "genuine" => "good",

@@ -1,5 +1,5 @@
-//! What Cardscope refuses to write to, and what counts as consent, on loop devices (`DESIGN.md`, Safety). Whether
-//! something was written is judged by the content of the image beneath.
+//! Refusals to write and rules of consent on loop devices (`DESIGN.md`, Safety). The content of the underlying image
+//! shows whether anything was written.
 
 use crate::common::binary::{Home, Outcome, Running};
 use crate::common::machine::{LoopDevice, MIB, SWAP_PAGES, TestMount, image, swap_on, tool, with_data};
@@ -8,13 +8,13 @@ use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 
-/// Writes and reads 16 MiB once, in a moment.
+/// Recipe that writes and reads 16 MiB once.
 const WRITES: &str =
     "[defaults]\npasses = 1\n[[test]]\ntest = \"SEQ1M Q1T1 write\"\n[[test]]\ntest = \"SEQ1M Q1T1 read\"\n";
 const READS: &str =
     "[defaults]\npasses = 1\n[[test]]\ntest = \"SEQ1M Q8T1 read\"\n[[test]]\ntest = \"RND4K Q4T2 read\"\n";
 
-/// Runs a recipe that writes on a device.
+/// Runs a writing recipe on a device.
 #[track_caller]
 fn write_to(device: &str, more: &[&str]) -> Outcome {
     let home = Home::new();
@@ -27,13 +27,13 @@ fn write_to(device: &str, more: &[&str]) -> Outcome {
     outcome
 }
 
-/// Demands that no consent opens a device, that the refusal says why, and that nothing was written.
+/// Asserts that a device is refused with these words despite any consent, and not written.
 #[track_caller]
 fn refused(card: &LoopDevice, device: &str, words: &[&str]) {
     refused_beside(0..0, card, device, words);
 }
 
-/// The same, where the kernel itself may write to some bytes.
+/// Same, except for bytes that the kernel itself may write.
 #[track_caller]
 fn refused_beside(kernels: Range<usize>, card: &LoopDevice, device: &str, words: &[&str]) {
     let content = || {
@@ -125,7 +125,7 @@ fn what_is_on_the_card_is_named_before_it_is_lost() {
 #[test]
 fn a_partition_table_is_no_refusal_and_is_named_in_the_question() {
     let card = with_data(64, &[]);
-    // An MBR with one FAT32 partition from sector 2048, 65536 sectors long (type 0C).
+    // MBR with a FAT32 partition (type 0C) of 65536 sectors from sector 2048.
     let mut table = [0u8; 512];
     table[446..462].copy_from_slice(&[0, 0, 0, 0, 0x0c, 0, 0, 0, 0, 8, 0, 0, 0, 0, 1, 0]);
     table[510..].copy_from_slice(&[0x55, 0xaa]);
@@ -147,7 +147,7 @@ fn consent_must_equal_the_target_as_it_was_typed() {
     let link = dir.path().join("card");
     std::os::unix::fs::symlink(&card.path, &link).unwrap();
     let link = link.to_str().unwrap();
-    // The same device by another name is not what was typed.
+    // Another name of the same device is not what was typed.
     for (target, consent) in [
         (card.path.as_str(), card.name()),
         (&card.path, link),
@@ -265,7 +265,7 @@ fn on_a_terminal_the_name_is_asked_for_and_anything_else_refused() {
     let home = Home::new();
     let recipe = home.recipe("", WRITES);
     let answered = |answer: &str| {
-        // A terminal of its own, so that Cardscope asks; what is typed comes from here.
+        // Runs Cardscope on a pseudo terminal, so that it asks.
         let script = "import os, pty, sys\nsys.stdout.flush()\npid, fd = pty.fork()\n\
             if pid == 0: os.execv(sys.argv[2], sys.argv[2:])\n\
             said = b''\n\

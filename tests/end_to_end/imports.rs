@@ -1,4 +1,4 @@
-//! `import` from the outside: logs of other tools in every state they come in, kept once, and never half.
+//! `import`: logs of other tools in any state are stored once and completely.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
 use crate::common::logs::taken_in;
@@ -7,10 +7,10 @@ use crate::common::{list, text};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// What the program needs of addresses by itself: its code, the stacks of its threads, the database's cache.
+/// Address space of the program itself in MiB: code, stacks, cache of the database.
 const PROGRAM_MIB: u64 = 160;
 
-/// A log of cdm_fio, with numbers of our own: `fast` is the first figure.
+/// Log of cdm_fio with made-up numbers; `fast` is the first result.
 fn log(fast: u32, size: &str) -> String {
     let rows = ["Sequential", "512KB", "Sequential Q32T1", "4KB", "4KB Q32T1", "4KB Q8T8"];
     let mut out =
@@ -88,7 +88,7 @@ fn a_damaged_file_stops_no_other_and_each_says_what_became_of_it() {
     let folder = home.path("logs");
     let document = import(&home, &[folder.to_str().unwrap()]).expect(0).json();
     assert_eq!(totals(&document), (2, 0, 3, 0), "{document:#}");
-    // Named itself, the same is a failure.
+    // Named directly, the same file is an error.
     let notes = folder.join("notes.txt");
     let missing = folder.join("nowhere.log");
     import(&home, &[notes.to_str().unwrap()]).expect(1);
@@ -145,7 +145,7 @@ fn odd_names_and_standard_input_are_read_too() {
     assert_eq!(kept(&document), ["new"], "{document:#}");
 }
 
-/// Reads a file in a process that may have so much memory, the program's own addresses included.
+/// Imports a file in a process with this much memory, its own address space included.
 fn within(home: &Home, file: &str, mib: u64) -> Outcome {
     let mut command = home.command("sh");
     let limited = format!("ulimit -v {} && exec \"$0\" \"$@\"", mib << 10);
@@ -188,7 +188,7 @@ fn a_disk_that_fills_up_in_mid_import_leaves_whole_files_and_the_next_try_goes_o
     let document = import(&home, &["--archive", archive, logs]).expect(3).says(&["is full"]).json();
     let there = totals(&document).0;
     assert!(there < 2000 && document["error"].is_string(), "{there}");
-    // On a larger disk the same import goes on where it ended.
+    // On a larger disk the import resumes.
     let moved = home.path("moved.sqlite");
     std::fs::copy(archive, &moved).unwrap();
     let wal = format!("{archive}-wal");
@@ -227,8 +227,7 @@ fn all_real_logs_are_understood() {
         .filter(|file| !["new", "known"].contains(&text(file, "/kept")))
         .map(|file| text(file, "/file"))
         .collect();
-    // Notes of what others published, in forms of their own, are no logs of a tool. In `field` are forms that are not
-    // supported yet.
+    // Notes about published results are no logs of a tool. Formats in `field` are not supported yet.
     let notes = |file: &&str| {
         file.ends_with("INDEX.md")
             || file.ends_with("f3/facts.json")
@@ -237,7 +236,7 @@ fn all_real_logs_are_understood() {
     assert!(left.iter().all(notes), "{left:#?}");
 }
 
-/// Closing a file takes away all locks that a process has on it, SQLite's with them.
+/// Closing a file releases all locks of the process on it, including SQLite's.
 #[test]
 fn the_archive_is_not_read_as_a_log_while_it_is_open() {
     let home = Home::new();

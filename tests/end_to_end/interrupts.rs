@@ -1,4 +1,4 @@
-//! Ctrl-C in every phase, kill -9, and two Cardscopes at once: finished samples are kept, nothing is left behind.
+//! Ctrl-C in every phase, kill -9, and two processes at once: finished samples are kept, and nothing is left behind.
 
 use crate::common::binary::{Home, Outcome, Running};
 use crate::common::machine::{LoopDevice, TestMount, names_in, tool, with_data};
@@ -8,13 +8,13 @@ use rustix::process::Signal;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// One test of a moment, then a long rest, then one that does not end by itself.
+/// Short test, long rest, then a test that does not end by itself.
 const PHASES: &str = "[defaults]\nseconds = 300\n[[test]]\ntest = \"SEQ1M Q1T1 write\"\nseconds = 0.3\nrest_s = 300\n\
                       [[test]]\ntest = \"RND4K Q8T2 read\"\n";
 const RESTING: &str = "waiting 300 s for the card to settle";
 const ENDLESS: &str = "[[test]]\ntest = \"RND4K Q8T2 read\"\nseconds = 300\n";
 
-/// A session on a directory, interrupted once stderr holds `phase`.
+/// Session in a directory, interrupted when stderr contains `phase`.
 fn interrupted_in(home: &Home, dir: &str, arguments: &[&str], phase: &str, signal: Signal) -> Outcome {
     let mut bench = home.start(&[&["bench", dir, "--json"], arguments].concat());
     bench.wait_for(phase);
@@ -23,7 +23,7 @@ fn interrupted_in(home: &Home, dir: &str, arguments: &[&str], phase: &str, signa
     bench.finish_within(Duration::from_secs(30))
 }
 
-/// Demands exit status 130, a document with the error and so many results, the same in the archive.
+/// Asserts exit status 130, and a document with the error and so many results, also in the archive.
 #[track_caller]
 fn kept(home: &Home, outcome: Outcome, results: usize) {
     let outcome = outcome.expect(130).says(&["interrupted"]);
@@ -70,7 +70,7 @@ fn ctrl_c_in_a_later_run_keeps_the_runs_before_it() {
     assert!(names_in(dir.path()).is_empty());
 }
 
-/// A directory on a slow card: 10 MB/s, so that preparing takes a while.
+/// Directory on a slow card of 10 MB/s, so that preparing takes a while.
 struct SlowCard {
     mounted: Option<TestMount>,
     _device: LoopDevice,
@@ -131,7 +131,7 @@ fn ctrl_c_at_the_question_ends_it_and_nothing_is_written() {
     let card = with_data(32, &[]);
     let before = card.content();
     let recipe = home.recipe("", ENDLESS);
-    // A terminal of its own; byte 3 is what Ctrl-C sends there.
+    // Byte 3 is Ctrl-C on a terminal.
     let script = "import os, pty, sys\npid, fd = pty.fork()\n\
         if pid == 0: os.execv(sys.argv[1], sys.argv[1:])\n\
         said = b''\n\
@@ -150,7 +150,7 @@ fn ctrl_c_at_the_question_ends_it_and_nothing_is_written() {
     assert!(before == card.content());
 }
 
-/// A session that is under way on a directory of its own.
+/// Running session in its own directory.
 fn under_way(home: &Home) -> (TempDir, Running) {
     let dir = tempfile::tempdir().unwrap();
     let recipe = home.recipe("", PHASES);

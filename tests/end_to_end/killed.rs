@@ -1,5 +1,5 @@
-//! kill -9 at any moment of a quick verify, of its putting back and of the restoring: afterwards `restore` makes the
-//! card what it was, to the last byte, in whatever reader it is then. Ten moments; two hundred with CARDSCOPE_LONG=1.
+//! kill -9 at any time of a quick verify, its restoring and `restore`: afterwards `restore` recovers the card to the
+//! last byte, in any reader. Ten points in time; two hundred with CARDSCOPE_LONG=1.
 
 use crate::common::binary::Home;
 use crate::common::machine::{LoopDevice, names_in, with_data};
@@ -13,7 +13,7 @@ fn moments() -> u64 {
     if long { 200 } else { 10 }
 }
 
-/// A number from 0 to 1 that is the same each time (SplitMix64's finisher).
+/// Reproducible number from 0 to 1 (SplitMix64's finisher).
 fn share(n: u64) -> f64 {
     let mut z = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -21,7 +21,7 @@ fn share(n: u64) -> f64 {
     ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// A card with data in front and nothing behind.
+/// Card with data at its start and nothing behind.
 struct Table {
     home: Home,
     card: LoopDevice,
@@ -47,7 +47,7 @@ impl Table {
         self.card.content() == self.before
     }
 
-    /// Kills a run so long after it has begun to write the card's data back; false where it came to its end before.
+    /// Kills a run some time after it has begun to restore; returns false if it ended before.
     fn killed_while_putting_back(&self, arguments: &[&str], after: Duration) -> bool {
         let mut running = self.home.start(arguments);
         running.wait_for("restoring");
@@ -63,19 +63,19 @@ impl Table {
         running.finish();
     }
 
-    /// Restores from a journal, in the reader that is named or in its own.
+    /// Restores a journal in the given reader or its own.
     fn restore(&self, journal: &Path, reader: &[&str]) {
         let arguments = [&["restore", journal.to_str().unwrap()], reader].concat();
         let restored = self.home.run(&arguments).expect(0);
         if journal.exists() {
-            // Killed between the last block that went back and the note of that: nothing tells the card from a copy.
+            // Killed between the last restored block and its record: nothing distinguishes the card from a copy.
             let told = restored.one_line().contains("a copy of the card, or an empty card, looks the same");
             assert!(told && self.is_as_before(), "{restored}");
             std::fs::remove_file(journal).unwrap();
         }
     }
 
-    /// How long a whole run takes here and now.
+    /// Duration of a complete run on this machine.
     fn whole_run(&self) -> Duration {
         let began = Instant::now();
         self.home.run(&["verify", &self.card.path, "-q"]).expect(0);
@@ -129,7 +129,7 @@ fn after_kill_9_while_data_is_put_back_and_again_while_it_is_restored_the_card_i
         };
         torn += u32::from(!table.is_as_before());
         let file = journal.to_str().unwrap();
-        // Each time in the reader in which it was not before.
+        // Alternates between the readers.
         for (n, reader) in [(1, &other_reader), (2, &table.card)] {
             if journal.exists() && !table.is_as_before() {
                 again +=
@@ -161,7 +161,7 @@ fn after_kill_9_in_each_part_of_a_visit_restore_makes_the_card_what_it_was() {
             wrote
         });
         let mut moments = (n..).map(|moment| Duration::from_millis(400).mul_f64(share(moment)));
-        // Held while the card is read: by the time the content is known, a running one may have put it back.
+        // The server is frozen while the card is read, because a running one may restore the content in between.
         until("the content differs", || {
             std::thread::sleep(moments.next().unwrap());
             visit.signal(Signal::STOP);

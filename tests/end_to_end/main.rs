@@ -1,4 +1,4 @@
-//! The built binary from outside, one module an idea; what the modules share is in `common`. Run one of them by its name:
+//! Tests of the built binary from outside, one module a topic; shared helpers are in `common`. Run one by name:
 //! `cargo test -p cardscope --test end_to_end served_nbd::`.
 
 #![allow(clippy::unwrap_used, reason = "what tests share fails by panicking, as they do")]

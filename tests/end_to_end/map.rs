@@ -1,4 +1,4 @@
-//! `map` from end to end on simulated cards, files and devices: what the document says, what is left out, the text.
+//! `map` on simulated cards, files and devices: document, skipped parts and text.
 
 use crate::common::binary::Home;
 use crate::common::machine::{TestMount, image, tool, with_data};
@@ -52,7 +52,7 @@ fn reading_only_writes_nothing_and_says_of_the_rest_that_it_was_left_out() {
     assert_eq!(text(&document, "/open_blocks/linear/status"), "not_tested");
     assert_eq!(document["data_kept"], true);
     assert!(card.content() == before && journals(&home).is_empty());
-    // Without it, a device that takes no writes is refused.
+    // Without --read-only a write-protected device is refused.
     home.run(&["map", &card.path]).expect(2).says(&["read-only"]);
 }
 
@@ -102,7 +102,7 @@ fn only_the_part_asked_for_is_measured() {
     assert_eq!(number(&document, "/bytes_written"), 0.0);
 }
 
-/// Each property says what became of it, whichever part is asked for: a map that came to its end did not "end before".
+/// Every property has its own reason, whichever part is selected: a completed map did not "end before".
 #[test]
 fn a_part_asked_for_alone_says_of_everything_why_it_was_not_tested() {
     let home = Home::new();
@@ -130,7 +130,7 @@ fn the_text_ends_with_advice_and_shows_flashbench_tables_when_asked() {
     }
 }
 
-/// What discard does is measured where the content may go, and nothing is claimed where it may not.
+/// Discard is measured if content may be lost; otherwise nothing is claimed.
 #[test]
 fn tables_that_are_printed_come_in_again_as_the_geometry_that_was_measured() {
     let home = Home::new();
@@ -175,7 +175,7 @@ fn whether_discard_helps_is_measured_only_where_the_content_may_go() {
     assert!(number(&erased[0], "/iops") > 0.0 && text(&erased[1], "/what") == "after discard", "{erased:?}");
 }
 
-/// A cache of 600 MB, of which the default saves and puts back some: then the bound is said, never a value.
+/// A cache of 600 MB, of which the default writes only a part: the result is a bound, never a value.
 #[test]
 fn a_cache_larger_than_what_may_be_written_is_at_least_that() {
     let home = Home::new();

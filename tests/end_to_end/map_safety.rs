@@ -1,4 +1,4 @@
-//! `map` and what is on the card: the same to the byte afterwards, however the map ended; refused where it is not safe.
+//! `map` leaves the card unchanged to the byte, however it ended, and is refused where it is not safe.
 
 use crate::common::binary::{Home, Outcome};
 use crate::common::machine::{LoopDevice, MIB, TestMount, data, image, names_in, tool, with_data};
@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use std::path::Path;
 use std::time::Duration;
 
-/// A whole map on a small fast card takes seconds; what it may not do is change a byte.
+/// A whole map on a small fast card takes seconds and must not change a byte.
 #[test]
 fn a_loop_device_and_a_file_are_the_same_to_the_byte_afterwards() {
     let home = Home::new();
@@ -52,7 +52,7 @@ fn in_a_directory_only_a_file_of_its_own_is_used_and_removed() {
     assert_eq!(names_in(&mounted.point), ["holiday.jpg"]);
     assert!(std::fs::read(mounted.point.join("holiday.jpg")).unwrap() == vec![7; 1 << 20]);
     assert_eq!(document["data_kept"], true);
-    // Addresses in a file are the file system's: nothing is said about the card's boundaries, and nothing advised.
+    // Addresses in a file are not those of the card, so boundaries are neither measured nor advised.
     assert_ne!(text(&document, "/erase_block_bytes/status"), "measured", "{outcome}");
     assert!(document["advice"]["partition_start_bytes"].is_null());
     assert!(journals(&home).is_empty());
@@ -97,7 +97,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     assert!(card.content() == before);
 }
 
-/// A partition table on the card: the question names what the region reaches into, and nothing outside is written.
+/// The question names the partitions in the region, and nothing outside of it is written.
 #[test]
 fn a_region_that_may_go_is_asked_for_with_its_partitions_and_nothing_else_is_written() {
     let (home, card) = (Home::new(), with_data(96, &[]));
@@ -138,12 +138,12 @@ fn a_limit_of_bytes_written_is_kept_to() {
 fn without_a_place_for_the_journal_it_says_what_else_there_is() {
     let (home, card) = (Home::new(), with_data(64, &[]));
     let before = card.content();
-    // A file where the folder should be: root may write into any folder.
+    // A file in place of the folder, because root may write into any folder.
     std::fs::write(home.path("state"), "in the way").unwrap();
     let ways = ["--read-only", "--region", "--erase"];
     home.run(&["map", &card.path]).expect(2).says(&ways);
     std::fs::remove_file(home.path("state")).unwrap();
-    // A disk with too little room.
+    // Disk with too little space.
     std::fs::create_dir(home.path("state")).unwrap();
     let state = home.path("state");
     tool("mount", &["-t", "tmpfs", "-o", "size=4m", "none", state.to_str().unwrap()]);
@@ -153,7 +153,7 @@ fn without_a_place_for_the_journal_it_says_what_else_there_is() {
     assert!(card.content() == before);
 }
 
-/// A map on a slow served card, stopped once it writes.
+/// Map on a slow served card, stopped when it writes.
 fn stopped(home: &Home, card: &LoopDevice, signal: Signal) -> Outcome {
     let before = card.written();
     let mut running = home.start(&["map", &card.path, "--json", "--only", "write-curve"]);
@@ -165,7 +165,7 @@ fn stopped(home: &Home, card: &LoopDevice, signal: Signal) -> Outcome {
     running.finish_within(Duration::from_secs(60))
 }
 
-/// A card of 64 MiB that answers as slowly as a real one, with content.
+/// Card of 64 MiB with content that is as slow as a real one.
 struct Slow {
     home: Home,
     card: LoopDevice,
@@ -241,7 +241,7 @@ fn failed_ios_are_listed_and_the_map_goes_on() {
     }
 }
 
-/// On this machine's own file systems: each one is either measured or says why not, and nothing stays mounted.
+/// Each file system of this machine is either measured or has a reason, and nothing stays mounted.
 #[test]
 fn file_systems_are_tried_on_a_card_that_may_go_and_nothing_stays_mounted() {
     let (home, dir) = (Home::new(), tempfile::tempdir().unwrap());
@@ -275,7 +275,7 @@ fn reading_only_in_a_directory_is_refused_and_leaves_no_file() {
     assert!(names_in(&mounted.point).is_empty());
 }
 
-/// Ctrl-C while the file system is copied to a slow card, and while its test file is made: no half of one stays.
+/// Ctrl-C while a file system is copied to a slow card, and while its test file is created.
 #[test]
 fn ctrl_c_while_a_file_system_is_tried_leaves_none_on_the_card() {
     let home = Home::new();

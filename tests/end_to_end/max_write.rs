@@ -1,22 +1,22 @@
-//! What tests in a directory write: said before it begins, and on the disk that holds the running system little unless
-//! `--max-write` says more. The temporary directory of this machine must lie on its system disk, as that of most do.
+//! Write limits of tests in a directory: stated before the start, and small on the disk of the running system unless
+//! `--max-write` allows more. Needs the temporary directory on the system disk.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
 use crate::common::machine::{MIB, TestMount, names_in};
 use crate::common::{list, number, text};
 use std::path::Path;
 
-/// Archive and file system write a little of their own.
+/// Bytes that archive and file system write themselves.
 const BESIDES: u64 = 24 * MIB;
 
-/// Runs a program and says how much it wrote to disks, as the kernel counts it (getrusage(2), `ru_oublock`).
+/// Runs a program and prints how much it wrote to disks (getrusage(2), `ru_oublock`).
 const COUNTING: &str = "import resource, subprocess, sys\n\
     status = subprocess.run(sys.argv[1:]).returncode\n\
     written = resource.getrusage(resource.RUSAGE_CHILDREN).ru_oublock * 512\n\
     print(f'wrote {written} bytes', file=sys.stderr)\n\
     sys.exit(status)";
 
-/// A directory on the system disk, and a user.
+/// Directory on the system disk, and a user.
 struct Here {
     home: Home,
     dir: tempfile::TempDir,
@@ -31,7 +31,7 @@ impl Here {
         self.dir.path().to_str().unwrap()
     }
 
-    /// Runs `cardscope`; gives what it wrote, too.
+    /// Runs `cardscope` and also returns the bytes it wrote.
     #[track_caller]
     fn run(&self, arguments: &[&str]) -> (Outcome, u64) {
         let mut command = self.home.command("python3");
@@ -49,7 +49,7 @@ const LIMIT: &str = "limited to 256 MiB, since the running system is on this dis
 #[test]
 fn a_visit_of_the_system_disk_writes_256_mib_at_most_and_says_what_it_left_out() {
     let here = Here::new();
-    // Time enough for a busy computer: the writes are to be used up first.
+    // Enough time for a busy computer to reach the write limit.
     let (outcome, written) = here.run(&["check", here.path(), "--budget", "2m", "--json"]);
     let document = outcome.expect(4).says(&[LIMIT]).json();
     assert!(written <= 256 * MIB + BESIDES, "{written} bytes");
@@ -120,7 +120,7 @@ fn a_long_run_that_writes_needs_more_and_one_that_reads_does_not() {
     let (outcome, written) =
         here.run(&["sustain", here.path(), "--duration", "30s", "--max-write", "300M", "--json"]);
     let document = outcome.json();
-    // A fast disk may take all of it within the first second, and only then may no speed be told.
+    // On a fast disk the limit may be reached in the first second, and only then may the series be empty.
     let told = !list(&document, "/series").is_empty();
     assert!(told || number(&document, "/seconds") < 1.0, "{document:#}");
     let status = if told { 0 } else { 4 };
@@ -129,7 +129,7 @@ fn a_long_run_that_writes_needs_more_and_one_that_reads_does_not() {
     assert!(written <= 300 * MIB + BESIDES, "{written} bytes");
 }
 
-/// Once a second a read is timed among writes: the limit may be reached there, too.
+/// One read a second is timed among the writes, and the limit may be reached there, too.
 #[test]
 fn wherever_in_a_second_the_limit_is_reached_it_ends_a_long_run_and_is_no_error() {
     let (home, card) = (Home::new(), "sim:lexar-16g-c10");

@@ -1,5 +1,4 @@
-//! Is a card in use watched without touching it, and is what the system waits for named? Loop devices under load, at
-//! rest, and taken away in the middle.
+//! `observe` on loop devices under load, idle, and removed: it does not touch the device and names the bottleneck.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
 use crate::common::machine::{TestMount, tool, with_data};
@@ -11,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Reads and writes small blocks on a device until dropped.
+/// Random load on a device until dropped.
 pub(crate) struct Load(Child);
 
 impl Load {
@@ -19,7 +18,7 @@ impl Load {
         Load::of(device, &["--rw=randrw", "--time_based", "--runtime=120"])
     }
 
-    /// What `kind` asks of fio, in blocks of 4 KiB, one after the other.
+    /// Load of `kind` by fio, in blocks of 4 KiB one after the other.
     pub(crate) fn of(device: &str, kind: &[&str]) -> Self {
         let arguments = [
             "--name=load",
@@ -27,7 +26,7 @@ impl Load {
             "--bs=4k",
             "--direct=1",
             "--ioengine=psync",
-            // In the process itself: a process of its own would outlive the one that is killed.
+            // As a thread: a process of its own would survive the killed one.
             "--thread",
         ]
         .map(str::to_owned);
@@ -44,7 +43,7 @@ impl Drop for Load {
     }
 }
 
-/// With numbers to nine digits behind the point: reading a number once more may change its last bit.
+/// Numbers rounded to nine decimals, because parsing may change the last bit.
 fn rounded(value: &Value) -> Value {
     match value {
         Value::Number(n) => n.as_f64().map_or(Value::Null, |n| json!((n * 1e9).round() / 1e9)),
@@ -116,7 +115,7 @@ fn what_was_watched_is_in_the_archive_and_in_the_file_and_can_be_shown() {
     );
 }
 
-/// A document of an earlier watch: so many seconds of waiting for the card, then a calm minute.
+/// Document of an earlier watch: some seconds of waiting for the card, then an idle minute.
 fn start(file: &Path, busy: usize) {
     let second = |at: usize| {
         let waits = at < busy;
@@ -149,7 +148,7 @@ fn a_watch_is_held_against_an_earlier_one_by_file_and_by_session() {
     let report = watch(old.to_str().unwrap()).expect(0).json();
     let calm = &report["comparison"]["figures"][0];
     assert!(text(calm, "/what").starts_with("at rest after (now "), "two seconds tell a bound only: {calm}");
-    // Busy from 20 s to 610 s after boot; judged over five seconds.
+    // Busy from 20 s to 610 s after boot, averaged over five seconds.
     assert!(
         (number(calm, "/before") - 590.0).abs() <= 5.0 || (number(calm, "/before") - 610.0).abs() <= 5.0,
         "{calm}"
@@ -208,11 +207,11 @@ fn a_file_that_is_not_of_an_earlier_watch_is_never_replaced_and_a_device_neither
     refused(Path::new("/dev/full"), "not a plain file");
     use std::os::unix::fs::FileTypeExt;
     assert!(std::fs::metadata(&other.path).unwrap().file_type().is_block_device(), "the node is still there");
-    // The file that the watched device stands on.
+    // Image file of the watched device.
     let image = std::fs::read(&card.image).unwrap();
     refused(&card.image, "loop");
     assert!(std::fs::read(&card.image).unwrap() == image);
-    // An earlier watch may be replaced by a later one.
+    // An earlier watch may be replaced.
     let again = home.path("again.json");
     for _ in 0..2 {
         let name = again.to_str().unwrap();
@@ -259,7 +258,7 @@ fn nothing_is_written_to_the_watched_card_until_the_watch_is_over() {
     assert_eq!(caveats.iter().filter(|c| text(c, "/text").contains("is on")).count(), 2, "{report:#}");
 }
 
-/// A recorded machine two minutes after its start.
+/// Recorded machine two minutes after boot.
 fn recorded(files: &[(&str, &str)]) -> (tempfile::TempDir, Outcome) {
     let dir = tempfile::tempdir().unwrap();
     for (name, content) in files {

@@ -1,4 +1,4 @@
-//! What `decode`, `info`, `list` and `sim` promise to scripts, and what every verb does with stdout and stderr.
+//! Output of `decode`, `info`, `list` and `sim` for scripts, and rules of stdout and stderr for every verb.
 
 use crate::common::binary::{CARDSCOPE, Home, Running};
 use crate::common::{list, text};
@@ -72,7 +72,7 @@ fn info_on_simulated_cards_has_the_words_of_the_specification() {
 
 #[test]
 fn a_health_page_that_was_read_elsewhere_is_decoded() {
-    // SanDisk's layout: signature, day of manufacture, percent of life begun, power cycles.
+    // SanDisk's layout: signature, day of manufacture, percent of life, power cycles.
     let page =
         |used: u8| format!("4453 323130333135 {used:02x} {} 000102 {}", "00".repeat(15), "00".repeat(485));
     let home = Home::new();
@@ -91,7 +91,7 @@ fn a_health_page_that_was_read_elsewhere_is_decoded() {
         worn.contains("100 % of its rated life used") && worn.contains("rated life is used up"),
         "{worn}"
     );
-    // A simulated card has no slot to be asked in.
+    // A simulated card has no slot for the command.
     let asked = home.run(&["info", LEXAR, "--health", "--json"]).expect(0).json();
     let unread =
         list(&asked, "/findings").iter().find(|f| f["claim"] == "health-unread").expect("it is told");
@@ -155,7 +155,7 @@ fn progress_goes_to_stderr_only_and_quiet_silences_it() {
     assert!(loud.stdout.contains("SEQ1M Q8T1 read") && loud.stdout.contains("MB/s"), "{loud}");
     let quiet = home.run(&["bench", LEXAR, "--recipe", "quick", "--seed", "5", "--quiet"]).expect(0);
     assert_eq!(quiet.stderr, "");
-    // The same but for the session's name on the last line.
+    // Equal except for the session's name in the last line.
     let table =
         |text: &str| text.lines().filter(|l| !l.contains("session")).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(table(&quiet.stdout), table(&loud.stdout));
@@ -169,7 +169,7 @@ fn progress_goes_to_stderr_only_and_quiet_silences_it() {
 fn no_help_shows_the_password_of_an_archive_s_address() {
     let home = Home::new();
     let help = home.run(&["--help"]).expect(0).stdout;
-    // A verb stands two blanks from the edge, as do the short options.
+    // Verbs and short options are indented by two spaces.
     let verbs: Vec<&str> = help
         .lines()
         .filter_map(|line| line.strip_prefix("  "))

@@ -1,7 +1,7 @@
-//! Text from outside: whatever names, labels, paths, logs and cards hold, no verb lets out what steers a terminal or
-//! turns a line around, nothing in it begins a line of its own, and no file that is made holds it.
+//! External text: no name, label, path, log or register may control the terminal, reverse a line, start a line of its
+//! own, or get unescaped into a generated file.
 //!
-//! The verbs are those of the published command line (`docs/cli.md`): one that is added and not fed here fails the test.
+//! Verbs are those of the published command line (`docs/cli.md`), so a new verb without a case here fails the test.
 
 use crate::common::binary::{Home, Outcome};
 use crate::common::{list, text};
@@ -12,14 +12,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Colours, a title, a C1 sequence, deleting, marks of direction, ends of lines of three kinds, a column, and what would
-/// be a line of ours.
+/// Colours, title, C1 sequence, delete, bidirectional marks, three kinds of line ends, a column separator, and a
+/// forged line.
 const EVIL: &str = "x\u{1b}[31m\u{1b}]0;t\u{7}\u{9b}2J\u{7f}\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}\u{feff}\r\tcol\nFORGED: genuine\ny";
 
-/// The same without what ends a line, for places where such an end is the format's own.
+/// Same without line ends, for formats in which they have a meaning.
 const EVIL_LINE: &str = "x\u{9b}2J\u{7f}\u{85}\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}\u{e0041}y";
 
-/// A card's health page in SanDisk's layout, as hex, with the beginning of this text for its product name.
+/// Health page in SanDisk's layout, as hex, with the beginning of this text as product name.
 fn health_page_named(text: &str) -> String {
     let mut page = [0; 512];
     page[..2].copy_from_slice(b"DS");
@@ -29,10 +29,10 @@ fn health_page_named(text: &str) -> String {
 
 const CARD: &str = "sim:constant?announced_bytes=64MiB";
 
-/// A home full of hostile names.
+/// Home full of hostile names.
 struct World {
     home: Home,
-    /// A folder with a hostile name.
+    /// Folder with a hostile name.
     folder: PathBuf,
     sessions: Vec<String>,
     cards: Vec<String>,
@@ -62,7 +62,7 @@ impl World {
         std::fs::write(path, content).unwrap();
     }
 
-    /// Recipes, jobs, hosts, archetypes that are hostile within, or broken; an image; a machine's `/sys`.
+    /// Hostile and broken recipes, jobs, hosts and archetypes, an image, and a machine's `/sys`.
     fn files(&self) {
         let evil = toml(EVIL);
         self.write("card.img", vec![0; 1 << 20]);
@@ -111,7 +111,7 @@ impl World {
         self.write("machine/proc/self/mountinfo", mounts);
     }
 
-    /// The corpus of all formats, each log as it is and with hostile letters in every line.
+    /// Sample logs of all formats, unchanged and with hostile text in every line.
     fn logs(&self) {
         for folder in std::fs::read_dir(root().join("fuzz/corpus")).unwrap() {
             let folder = folder.unwrap().path();
@@ -126,7 +126,7 @@ impl World {
         std::fs::write(self.folder.join("logs").join(name), format!("Timing {EVIL}")).unwrap();
     }
 
-    /// Everything of it in the archive, and a measurement.
+    /// Archives all of it, and a measurement.
     fn archive(&mut self) {
         let logs = self.path("logs");
         let named = ["--brand", EVIL, "--card", EVIL, "--condition", &format!("cooling={EVIL}")];
@@ -145,7 +145,7 @@ impl World {
         assert!(self.sessions.len() > 10 && self.cards.len() > 1, "or this tests little");
     }
 
-    /// Runs a verb both ways; what it says must be tame.
+    /// Runs a verb with and without --json and asserts harmless output.
     #[track_caller]
     fn tame(&self, arguments: &[&str]) -> Outcome {
         let json = self.home.run(&[arguments, &["--json"]].concat());
@@ -157,7 +157,7 @@ impl World {
     }
 }
 
-/// Nothing in it steers a terminal, and nothing begins a line that is not ours.
+/// Asserts that output has no control characters and no forged line.
 #[track_caller]
 fn is_tame(outcome: &Outcome) {
     for said in [&outcome.stdout, &outcome.stderr] {
@@ -171,7 +171,7 @@ fn is_tame(outcome: &Outcome) {
     }
 }
 
-/// Every text among the files below a folder is tame.
+/// Asserts that all text files below a folder are harmless; returns their number.
 #[track_caller]
 fn are_tame(folder: &Path) -> usize {
     let mut seen = 0;
@@ -191,7 +191,7 @@ fn are_tame(folder: &Path) -> usize {
         let hidden = content.replace("\r\n", "\n").chars().find(|c| is_hidden(*c) && !layout(*c));
         assert_eq!(hidden, None, "{path:?}");
         let forged = |line: &str| line.trim_start().starts_with("FORGED");
-        // Within a page's tags the end of a line is a blank.
+        // In tags of a page a line end is white space.
         assert!(page || !content.lines().any(forged), "{path:?}");
         seen += 1;
     }
@@ -202,7 +202,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// As a text of TOML.
+/// Text as a TOML string.
 fn toml(text: &str) -> String {
     let letter = |c: char| {
         if c.is_ascii_graphic() || c == ' ' { c.to_string() } else { format!("\\U{:08X}", u32::from(c)) }
@@ -210,7 +210,7 @@ fn toml(text: &str) -> String {
     format!("\"{}\"", text.chars().map(letter).collect::<String>())
 }
 
-/// A file of TOML with a hostile name.
+/// TOML file with a hostile name.
 fn renamed(file: &str) -> String {
     let line = |line: &str| match line.split_once(" = ") {
         Some((key @ ("name" | "title" | "what"), _)) => format!("{key} = {}\n", toml(EVIL)),
@@ -219,7 +219,7 @@ fn renamed(file: &str) -> String {
     file.lines().map(line).collect()
 }
 
-/// As the kernel's list of mounts writes names.
+/// Name as in the kernel's list of mounts.
 fn octal(text: &str) -> String {
     text.bytes()
         .map(
@@ -230,7 +230,7 @@ fn octal(text: &str) -> String {
         .collect()
 }
 
-/// A log with hostile letters behind every other word that has no digits.
+/// Log with hostile text after every other word without digits.
 fn hostile(log: &str) -> String {
     let word = |(number, word): (usize, &str)| {
         let plain = number % 7 == 3 && word.chars().all(|c| c.is_ascii_alphabetic()) && word.len() > 2;
@@ -239,7 +239,7 @@ fn hostile(log: &str) -> String {
     log.split(' ').enumerate().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// The verbs that do something, as the published reference lists them.
+/// Verbs in the published reference.
 fn verbs() -> Vec<String> {
     let reference = std::fs::read_to_string(root().join("docs/cli.md")).unwrap();
     let all: Vec<&str> = reference.lines().filter_map(|line| line.strip_prefix("## cardscope ")).collect();
@@ -249,7 +249,7 @@ fn verbs() -> Vec<String> {
     verbs
 }
 
-/// What a verb is fed, behind its name.
+/// Arguments of each verb.
 fn fed(verb: &str, world: &World) -> Vec<Vec<String>> {
     let own = |all: &[&[&str]]| -> Vec<Vec<String>> {
         all.iter().map(|one| one.iter().map(|text| (*text).to_owned()).collect()).collect()
@@ -457,7 +457,7 @@ fn fed(verb: &str, world: &World) -> Vec<Vec<String>> {
             &[EVIL],
         ]),
         "doctor" => own(&[&[], &["sda", "--sysfs", machine], &["sda", "--sysfs", nowhere], &[EVIL]]),
-        // What they show of others is tested where it is shown: server/names.rs, and the screens of top.
+        // Covered by server/names.rs and by the tests of top.
         "serve" => {
             own(&[&["--listen", EVIL], &["--port", EVIL], &["--until-idle", EVIL], &["--archive", image]])
         }
@@ -477,7 +477,7 @@ fn whatever_comes_from_outside_no_verb_lets_it_steer_a_terminal_or_forge_a_line(
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
             world.tame(&[words.as_slice(), &arguments].concat());
         }
-        // An option that there is not, and one argument too many.
+        // An unknown option, and one argument too many.
         world.tame(&[words.as_slice(), &[&format!("--{EVIL}"), EVIL]].concat());
         world.tame(&[words.as_slice(), &[EVIL; 5]].concat());
     }

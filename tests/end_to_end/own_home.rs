@@ -1,5 +1,5 @@
-//! No test reads or writes the home of who runs it: `scripts/own-home`, through which cargo and `./check` run every test
-//! program, gives it another one.
+//! Tests do not read or write the home of their user: `scripts/own-home`, through which cargo and `./check` run every
+//! test program, gives them another one.
 
 use crate::common::binary::{CARDSCOPE, Home};
 use std::env::var_os;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/own-home");
 
-/// A home where every look into the archive fails and a journal waits that no card may be written beside.
+/// Home in which reading the archive fails, and with a journal that blocks tests.
 fn forbidden() -> Home {
     let home = Home::new();
     let write = |file: &str, text: &str| {
@@ -22,7 +22,7 @@ fn forbidden() -> Home {
     home
 }
 
-/// A simulated card is verified by a program that is started in this way, in this home; gives its exit status.
+/// Verifies a simulated card with a program started this way in this home; returns its exit status.
 fn verified(home: &Home, program: &str, before: &[&str]) -> Option<i32> {
     let mut command: Command = home.command(program);
     command
@@ -34,7 +34,7 @@ fn verified(home: &Home, program: &str, before: &[&str]) -> Option<i32> {
         .code()
 }
 
-/// Every file and folder below, with its size and when it was written; of files also when they were read.
+/// Files and folders with size and times; files also with access time.
 fn state_of(folder: &Path) -> Vec<(PathBuf, u64, i64, i64)> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {

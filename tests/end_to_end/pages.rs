@@ -1,5 +1,4 @@
-//! The pages of the book in which the program speaks are what their sources make of this program, word by word: the
-//! first steps, the exercises and the articles.
+//! Output in the book equals that of this program word by word: first steps, exercises and articles.
 
 use crate::common::binary::CARDSCOPE;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! What stands on the screen while it works: one numbering that never goes back, a line that moves and fits, the answer to
-//! Ctrl-C at once; and one line a stage without a terminal.
+//! Progress on the terminal: one numbering that never decreases, a moving line that fits, an immediate answer to
+//! Ctrl-C; and one line a stage without a terminal.
 
 use crate::common::binary::{CARDSCOPE, Home, Running};
 use crate::common::machine::image;
@@ -10,8 +10,8 @@ use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 
-/// Runs a program on a terminal of so many columns and prints what it wrote there, piece by piece. Where the
-/// second argument is no blank, Ctrl-C is pressed once something like that was seen.
+/// Runs a program on a terminal of this width and prints its output in pieces. Presses Ctrl-C after output that
+/// matches the second argument, unless that is blank.
 const ON_A_TERMINAL: &str = "import fcntl, json, os, pty, re, struct, sys, termios, time\n\
     columns, word = int(sys.argv[1]), sys.argv[2].encode().strip()\n\
     pid, fd = pty.fork()\n\
@@ -34,7 +34,7 @@ const ON_A_TERMINAL: &str = "import fcntl, json, os, pty, re, struct, sys, termi
     json.dump(pieces, sys.stdout)\n\
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))";
 
-/// What a program wrote to a terminal, line by line as it was drawn.
+/// Lines that a program drew on a terminal.
 struct Drawn(Vec<String>);
 
 impl Drawn {
@@ -48,14 +48,14 @@ impl Drawn {
         Drawn(lines.filter(|line| !line.is_empty()).collect())
     }
 
-    /// Those that the program draws again and again.
+    /// Lines that are drawn repeatedly.
     fn moving(&self) -> impl Iterator<Item = &str> {
         let turns = |line: &&str| ["| ", "/ ", "- ", "\\ "].iter().any(|sign| line.starts_with(sign));
         self.0.iter().map(String::as_str).filter(turns)
     }
 }
 
-/// A text without what steers the terminal.
+/// Text without control sequences.
 fn plain(text: &str) -> String {
     text.replace("\x1b[A", "").replace("\x1b[J", "").replace("^[", "")
 }
@@ -66,7 +66,7 @@ fn number(line: &str) -> Option<(u32, u32)> {
     Some((number.parse().ok()?, rest.split(' ').next()?.parse().ok()?))
 }
 
-/// Demands numbers that never go back, of one total; gives the last.
+/// Asserts stage numbers that never decrease, with one total; returns the last.
 #[track_caller]
 fn one_numbering<'a>(lines: impl Iterator<Item = &'a str>) -> (u32, u32) {
     let numbers: Vec<(u32, u32)> = lines.filter_map(number).collect();
@@ -95,7 +95,7 @@ fn a_check_and_a_verify_have_one_numbering_in_lines_that_fit_the_terminal() {
     }
 }
 
-/// A card slow enough to be met in the middle of anything: 6 ms a command.
+/// Card slow enough to be interrupted at any point: 6 ms a command.
 const SLOW: &str = "constant?command_s=0.006&mb_s=40&announced_bytes=64MiB";
 
 pub(crate) fn slow_card(home: &Home) -> Served {
@@ -110,7 +110,7 @@ fn the_line_moves_in_every_phase_of_a_verify_in_real_time() {
     let home = Home::new();
     let served = slow_card(&home);
     let drawn = Drawn::of(&home, 80, " ", &["verify", served.card().to_str().unwrap()], 0);
-    // Not only the sign that turns.
+    // More than the spinner must change.
     let mut said: Vec<&str> = drawn.moving().map(|line| &line[2..]).collect();
     said.dedup();
     for stage in ["1/3 ", "2/3 ", "3/3 "] {
@@ -126,13 +126,13 @@ fn ctrl_c_on_a_terminal_is_answered_at_once_with_what_is_restored() {
     let home = Home::new();
     let served = slow_card(&home);
     let before = std::fs::read(served.card()).unwrap();
-    // The name of a stage is drawn before anything was written.
+    // The name of a stage is drawn before anything is written.
     let drawn =
         Drawn::of(&home, 80, "[1-9][0-9.]* of [0-9.]* MB", &["verify", served.card().to_str().unwrap()], 130);
     let at = |word: &str| drawn.0.iter().position(|line| line.contains(word));
     let (asked, answered) = (at("^C").unwrap(), at("stopping: restoring").expect("it says what it restores"));
     assert!(asked < answered, "{:?}", drawn.0);
-    // Before anything is restored, however long that takes.
+    // The answer comes before restoring, however long that takes.
     assert!(!drawn.0[asked..answered].iter().any(|line| line.contains("3/3")), "{:?}", drawn.0);
     assert!(before == std::fs::read(served.card()).unwrap(), "the card is as it was");
 }

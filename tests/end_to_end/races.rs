@@ -1,6 +1,6 @@
-//! What was agreed to is what is written. While the question waits, and while a test runs, others swap links, let files
-//! grow, put loop devices over them: then nothing more is written, and what happened is said. Each race runs a few rounds,
-//! with `CARDSCOPE_LONG=1` two hundred.
+//! Races: during the question and during a test, other programs swap links, extend files, and attach loop devices.
+//! Then nothing more is written, and the message has the cause. A few rounds each, two hundred with
+//! `CARDSCOPE_LONG=1`.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
 use crate::common::machine::{LoopDevice, MIB, image, names_in, tool, with_data};
@@ -16,7 +16,7 @@ fn rounds() -> u32 {
     if std::env::var_os("CARDSCOPE_LONG").is_some() { 200 } else { 3 }
 }
 
-/// Answers a question on a terminal with the target's name, after `meanwhile` was done.
+/// Answers the question on a terminal with the target's name, after running `meanwhile`.
 const TERMINAL: &str = "import os, pty, subprocess, sys\n\
     pid, fd = pty.fork()\n\
     if pid == 0: os.execv(sys.argv[3], sys.argv[3:])\n\
@@ -28,7 +28,7 @@ const TERMINAL: &str = "import os, pty, subprocess, sys\n\
     sys.stdout.write(said.decode(errors='replace'))\n\
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))";
 
-/// Full verification of a target, with something happening while the question waits.
+/// Full verification of a target, with a command that runs during the question.
 fn asked(home: &Home, target: &Path, meanwhile: &str) -> Outcome {
     let name = target.to_str().unwrap();
     let mut command = home.command("python3");
@@ -36,7 +36,7 @@ fn asked(home: &Home, target: &Path, meanwhile: &str) -> Outcome {
     Running::of(command).finish()
 }
 
-/// Demands a refusal that says what changed.
+/// Asserts a refusal with these words.
 #[track_caller]
 fn refused(outcome: Outcome, words: &[&str]) {
     let outcome = outcome.expect(2);
@@ -133,7 +133,7 @@ fn a_directory_that_is_replaced_while_it_is_visited_gets_none_of_the_files() {
         let moved = place.path().join(format!("moved {round}"));
         std::fs::rename(&name, &moved).unwrap();
         std::fs::create_dir(&name).unwrap();
-        // Whatever is made, even for a moment, changes a folder's time.
+        // Even a temporary file changes a folder's time.
         let time = |folder: &Path| std::fs::metadata(folder).unwrap().modified().unwrap();
         let before = [&name, &moved].map(|folder| time(folder));
         let outcome = running.finish();
@@ -154,7 +154,7 @@ fn a_device_is_held_while_the_question_waits() {
     let before = card.content();
     let point = home.path("point");
     std::fs::create_dir(&point).unwrap();
-    // What would claim it is refused by the kernel; a loop device claims nothing, and is seen.
+    // The kernel refuses another claim; a loop device claims nothing, and is detected.
     let meanwhile = format!("! mount {0} {1} && losetup -f {0}", card.path, point.display());
     let outcome = asked(&home, Path::new(&card.path), &meanwhile);
     let above = tool("losetup", &["-n", "-O", "NAME", "-j", &card.path]);
@@ -163,7 +163,7 @@ fn a_device_is_held_while_the_question_waits() {
     assert!(before == card.content());
 }
 
-/// Somebody swaps the link as fast as a computer can: one of both is tested, wholly and by itself, or none.
+/// While the link is swapped constantly, one of the files is tested completely, or none.
 #[test]
 fn a_link_that_is_swapped_all_the_time_never_mixes_two_files() {
     let home = Home::new();
@@ -209,7 +209,7 @@ fn a_link_that_is_swapped_all_the_time_never_mixes_two_files() {
     });
 }
 
-/// A card that takes 2 ms a command, so that something can happen in mid-run.
+/// Card slow enough to be changed during a run: 2 ms a command.
 const SLOW: &str = "constant?command_s=0.002&mb_s=20&announced_bytes=64MiB";
 
 fn first_writes(served: &Served) {
@@ -234,7 +234,7 @@ fn a_file_that_becomes_a_loop_device_in_mid_run_is_left_alone_within_a_second() 
     assert_eq!(text(&document, "/verdict"), "inconclusive", "{outcome}");
 }
 
-/// A loop device with fewer bytes than it had (`LOOP_SET_STATUS64`, the fifth number of `struct loop_info64`).
+/// Shrinks a loop device (`LOOP_SET_STATUS64`, the fifth number of `struct loop_info64`).
 fn shrink(device: &str, bytes: u64) {
     let script = "import fcntl, struct, sys\n\
         device = open(sys.argv[1], 'rb')\n\

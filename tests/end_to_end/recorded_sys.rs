@@ -1,5 +1,5 @@
-//! `list` and `info` on copies of `/sys` trees that the tests build: SD slots, USB readers, SD Express, holders, and
-//! trees with files missing. The layout: docs/reference/linux.md#sd-cards-in-sysfs and what follows there.
+//! `list` and `info` on built copies of `/sys`: SD slots, USB readers, SD Express, holders, and missing files. Layout:
+//! docs/reference/linux.md#sd-cards-in-sysfs.
 
 use crate::common::binary::{Home, Outcome};
 use crate::common::{list, number, text};
@@ -7,14 +7,15 @@ use serde_json::{Value, json};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Bytes of a 32 GB card in sectors of 512, as `size` holds them.
+/// Size of a 32 GB card in sectors of 512 bytes, as in `size`.
 const SECTORS: &str = "62333952\n";
-/// The first card of docs/reference/reports.md#sd-card-round-up, its CSD, and the SCR of an SDHC card with 4 lines.
+/// CID and CSD of the first card in docs/reference/reports.md#sd-card-round-up, and the SCR of an SDHC card with 4
+/// lines.
 const CID: &str = "035344535530344780811ea6ab00b37f\n";
 const CSD: &str = "400e00325b5900001d8a7f800a4040b9\n";
 const SCR: &str = "0235800000000000\n";
 
-/// A recorded machine; files are named from its top.
+/// Recorded machine, with files by path.
 struct Machine(TempDir);
 
 impl Machine {
@@ -53,7 +54,7 @@ impl Machine {
     }
 }
 
-/// An SD card in a slot of the board's own, with everything the kernel shows of it.
+/// SD card in a built-in slot, with everything that the kernel shows.
 fn sd_card() -> Machine {
     // 4 lines, AU code 9 (4 MiB), C10, U1, V10, A1: bytes 0, 8, 10, 14, 15 and 21 of docs/reference/sd.md#sd-status.
     let mut ssr = [0u8; 64];
@@ -82,7 +83,7 @@ fn sd_card() -> Machine {
     machine
 }
 
-/// A reader on USB 3 with a card in it.
+/// USB 3 reader with a card.
 fn reader() -> Machine {
     Machine::new(&[
         ("sys/block/sda/size", SECTORS),
@@ -111,7 +112,7 @@ fn reader() -> Machine {
     ])
 }
 
-/// An SD Express card on one lane of PCIe 3.0, with its recorded answers.
+/// SD Express card on one lane of PCIe 3.0, with recorded answers.
 fn express() -> Machine {
     let machine = Machine::new(&[
         ("sys/block/nvme0n1/size", "1954816000\n"),
@@ -224,7 +225,7 @@ fn an_sd_express_card_tells_its_limits_in_celsius_and_its_link() {
     assert_eq!(text(nvme, "/identify/fr"), "X0705A");
     assert_eq!(nvme["identify"]["tnvmcap"], 1_000_865_792_000u64);
     assert_eq!((text(nvme, "/sd_express/pnm"), text(nvme, "/sd_express/mdt")), ("LX1TB", "2024-10"));
-    // 8 GT/s at 128 of 130 bits on one lane; the card could do more.
+    // 8 GT/s with 128 of 130 bits on one lane; the card supports more.
     assert!((number(&card, "/pcie/ceiling_mb_s") - 984.6).abs() < 0.1);
     assert_eq!(card["pcie"]["limited"], true);
 }

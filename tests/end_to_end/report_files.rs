@@ -1,5 +1,5 @@
-//! The files of `report`: written whole or not at all, never over what is another's, with names that no format trips over
-//! and without serial numbers unless they are asked for.
+//! Files of `report`: written completely or not at all, never over foreign files, valid with any name, and without
+//! serial numbers by default.
 
 use crate::common::binary::Home;
 use crate::common::logs::{CONSTANT, taken_in};
@@ -32,7 +32,7 @@ fn what_somebody_else_made_is_not_replaced_and_what_a_report_made_is() {
         let first = fs::read(&file).unwrap();
         assert!(first.len() > 100, "{ending}");
         if ["svg", "png"].contains(&ending) {
-            // Nothing in a picture says who drew it: either way it is not half of anything.
+            // A picture does not name its program, so it is not recognized as a report.
             continue;
         }
         report(&home, &file, &["--test", "SEQ1G Q1T1 read", "--title", "Second"]).expect(0);
@@ -68,7 +68,7 @@ fn where_no_file_can_be_none_is_begun() {
     crate::common::binary::Running::of(command).finish().expect(3).says(&["stdout"]);
 }
 
-/// Root writes into the folder of another user, who plants links and files of root's there.
+/// Root writes into the folder of another user, who plants links and root's files there.
 #[test]
 fn in_another_user_s_folder_a_page_is_replaced_for_its_owner_and_nothing_else_is_touched() {
     use std::os::unix::fs::{MetadataExt, chown, lchown, symlink};
@@ -94,7 +94,7 @@ fn in_another_user_s_folder_a_page_is_replaced_for_its_owner_and_nothing_else_is
     let about = page.metadata().unwrap();
     assert_eq!((about.uid(), about.gid()), (NOBODY, NOBODY), "it is the user's own page as before");
     assert!(fs::read_to_string(&page).unwrap().contains("Anew"));
-    // Another name of root's page: root's page stays, and so does its owner.
+    // With a hard link to root's page, that page keeps its content and owner.
     fs::remove_file(&page).unwrap();
     fs::hard_link(&secret, &page).unwrap();
     report(&home, &page, &["--title", "Anew"]).expect(0);
@@ -129,7 +129,7 @@ fn serial_numbers_are_in_no_format_unless_they_are_asked_for() {
     let cid = text(&info, "/cid/raw").to_lowercase();
     for ending in ENDINGS.into_iter().filter(|ending| *ending != "png") {
         let page = page(&home, ending, &["--for", "game-load"]).to_lowercase();
-        // As hex, as decimal number, within the CID.
+        // As hex, as a decimal number, and inside the CID.
         for name in ["c0ffee", "12648430", cid.as_str()] {
             assert!(!page.contains(name), "{name} in {ending}");
         }
@@ -146,7 +146,7 @@ fn serial_numbers_are_in_no_format_unless_they_are_asked_for() {
     for ending in ["html", "json"] {
         assert!(page(&home, ending, &["--serials"]).to_lowercase().contains("c0ffee"), "{ending}");
     }
-    // Another archive knows the piece by the same hash, and another piece has another one.
+    // Another archive uses the same hash for this unit, and another one for others.
     let other = Home::new();
     for card in [CONSTANT, "sim:lexar-1tb-express"] {
         other.run(&["bench", card, "--only", "SEQ1M Q8T1 read", "--seed", "9", "-q"]).expect(0);
@@ -155,7 +155,7 @@ fn serial_numbers_are_in_no_format_unless_they_are_asked_for() {
     assert!(theirs.len() == 2 && theirs.contains(&first[0]) && theirs[0] != theirs[1], "{theirs:?}");
 }
 
-/// Names that trip over a format that does not mind them.
+/// Names that are special in one of the formats.
 const ODD: [&str; 6] = [
     "</script><script>alert(1)</script>",
     "a|b {{< plotly >}} +++",
@@ -165,7 +165,7 @@ const ODD: [&str; 6] = [
     "=1+1",
 ];
 
-/// The same as anybody may see them: what steers a terminal is there by its number.
+/// Name with visible escapes for control characters.
 fn visible(name: &str) -> String {
     let shown = |c: char| if c.is_control() { c.escape_unicode().to_string() } else { c.to_string() };
     name.chars().map(shown).collect()
@@ -228,7 +228,7 @@ fn odd_names_break_no_format() {
 #[test]
 fn odd_names_stay_on_their_lines_in_the_layouts_of_other_tools() {
     let home = odd_cards();
-    // A text with the beginning of a chart in it is taken for a page for Hugo.
+    // A text that contains the start of a chart is recognized as a page for Hugo.
     home.run(&["archive", "edit", "a|b", "--set", "name=a|b [x] (Q= 1, T= 1): 5 MB/s"]).expect(0);
     for ending in ["cdm.txt", "kdm.txt"] {
         let page = page(&home, ending, &[]);
@@ -255,7 +255,7 @@ fn where_nothing_was_measured_there_is_a_message_and_no_page() {
         }
     }
     assert!(!home.archive().exists(), "looking makes no archive");
-    // With --json the reason stands where scripts look.
+    // With --json the reason is in the document.
     let file = home.path("empty.html");
     let failed = report(&home, &file, &["--own", "--json"]).expect(2).json();
     assert!(text(&failed, "/error").contains("nothing to compare"));
@@ -285,7 +285,7 @@ fn a_whole_drawer_is_put_in_order_without_being_asked() {
     assert!(words.contains("Swift39") && words.contains("All tests together"));
     let told = report(&home, &home.path("out.md"), &[]).expect(0);
     assert!(told.one_line().contains("40 cards"), "{told}");
-    // One table of all, with cards as rows, and no pair of each two.
+    // One table with cards as rows, instead of one a pair.
     let compared = home.run(&["compare", "--json"]).expect(0).json();
     assert_eq!((list(&compared, "/entries").len(), list(&compared, "/overall").len()), (40, 40));
     assert!(list(&compared, "/tests").iter().all(|test| list(test, "/pairs").is_empty()));

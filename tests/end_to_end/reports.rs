@@ -1,5 +1,5 @@
-//! `report` from the outside: every format from one archive, the same figures in all of them, nothing in a page that it
-//! would have to load, and texts in other tools' layouts that are read again.
+//! `report`: every format of one archive has the same figures, pages load nothing, and layouts of other tools can be
+//! imported again.
 
 use crate::common::binary::Home;
 use crate::common::logs::taken_in;
@@ -29,7 +29,7 @@ fn every_format_holds_the_same_figures() {
                 && text(row, "/figure") == *kind
         };
         let found: Vec<f64> = rows.iter().filter(of).map(|row| text(row, "/mb_s").parse().unwrap()).collect();
-        // A CSV has the ten digits that a clock gives.
+        // CSV has ten digits, the resolution of the clock.
         assert_eq!(found, [measured(*mb_s)], "{kind} of {test} of {}", names[*entry]);
     }
     let runs: usize = list(&document, "/comparison/tests")
@@ -48,7 +48,7 @@ fn every_format_holds_the_same_figures() {
         let table = tables[["average", "worst", "best", "median"].iter().position(|k| k == kind).unwrap()];
         let row = table.iter().find(|row| row[0] == *test).unwrap();
         let shown: f64 = row[entry + 1].split(' ').next().unwrap().parse().unwrap();
-        // Three digits, from 100 MB/s on whole numbers.
+        // Three digits, whole numbers from 100 MB/s.
         assert!((shown - mb_s).abs() <= (mb_s * 5.1e-3).min(0.51), "{kind} of {test}: {shown} for {mb_s}");
     }
     let found = browsed(&home, &page(&home, "html", &[]));
@@ -86,7 +86,7 @@ fn a_page_for_hugo_has_the_averages_worsts_and_bests_in_its_charts() {
         let mut compared = 0;
         for (test, entry, _, mb_s) in of {
             let traces = list(&chart, "/data");
-            // Plotly draws upwards: the last comes first.
+            // Plotly draws upwards, so the last entry comes first.
             let trace = &traces[traces.len() - 1 - entry];
             let at = list(&chart, "/common_data/y").iter().position(|name| *name == test.as_str()).unwrap();
             let shown = trace["x"][at].as_f64().unwrap();
@@ -102,7 +102,7 @@ fn a_picture_in_pixels_is_whole() {
     let home = drawer();
     let file = home.path("cards.png");
     report(&home, &file, &[]).expect(0);
-    // Every chunk with its checksum, and as many pixels as the head says.
+    // Checks the checksum of every chunk and the number of pixels.
     let read = "
 import struct, sys, zlib
 data = open(sys.argv[1], 'rb').read()
@@ -139,7 +139,7 @@ fn a_page_loads_nothing_and_runs_no_script_but_its_own() {
     for tag in ["link", "iframe", "img", "object", "embed", "base", "audio", "video", "source"] {
         assert!(!list(&found, "/tags").iter().any(|t| t == tag), "{tag}");
     }
-    // A name of the language of pictures, which nobody looks up.
+    // The name of the SVG namespace is not loaded.
     let code = only_script(&found).replace("http://www.w3.org/2000/svg", "");
     for word in [
         "@import",
@@ -156,18 +156,18 @@ fn a_page_loads_nothing_and_runs_no_script_but_its_own() {
         assert!(!code.contains(word), "{word}");
     }
     assert!(page.contains("default-src 'none'"));
-    // The address that stands in it is a text.
+    // An address in an event is plain text.
     assert!(text(&found, "/text").contains("https://shop.example/receipt"));
 }
 
-/// An event with an address in it.
+/// Adds an event with an address.
 fn told_of_a_purchase(home: &Home) {
     let bought = ["--event", "bought", "--date", "2024-03", "--price", "12.99EUR"];
     let source = ["--source", "https://shop.example/receipt"];
     home.run(&[&["archive", "edit", "Swift"], &bought[..], &source].concat()).expect(0);
 }
 
-/// Holds a text that is read again against the document; `rounding` is half of the last digit that it prints, in MB/s.
+/// Compares an exported text with the document; `rounding` is half of its last digit in MB/s.
 #[track_caller]
 fn same_figures(ending: &str, kind: &str, rounding: f64) {
     let home = drawer();
@@ -210,7 +210,7 @@ fn a_log_of_crystaldiskmark_3_is_written_again_in_its_own_layout() {
     assert_eq!(read_again(&home, "cdm.txt").iter().map(Vec::len).collect::<Vec<_>>(), [8]);
 }
 
-/// Its MB is 1 024 000 bytes.
+/// MB in this layout are 1 024 000 bytes.
 #[test]
 fn a_text_in_the_layout_of_kdiskmark_is_read_again_with_the_averages() {
     same_figures("kdm.txt", "average", 0.000_513);
@@ -239,7 +239,7 @@ fn a_page_for_hugo_is_read_again_with_every_run() {
 fn a_card_with_two_columns_gives_no_other_card_its_latencies() {
     let home = drawer();
     let page = page(&home, "cdm.txt", &[]);
-    // Only the card that was measured here has any: the last column.
+    // Only the measured card, in the last column, has latencies.
     let reports: Vec<&str> = page.split("[Read]").skip(1).collect();
     let timed: Vec<usize> = reports.iter().map(|report| report.matches(" us>").count()).collect();
     assert_eq!(timed[..3], [0, 0, 0], "{page}");
@@ -250,7 +250,7 @@ fn a_card_with_two_columns_gives_no_other_card_its_latencies() {
 fn cards_are_counted_as_cards_however_many_settings_they_were_measured_under() {
     let home = Home::new();
     let file = home.path("all.html");
-    // The cards that come with the program: seven, two of them cooled in two ways, three of them at several sizes.
+    // The shipped cards: seven, two of them with two kinds of cooling, three with several sizes.
     let said = home.run(&["report", "-o", file.to_str().unwrap()]).expect(0).stdout;
     assert!(said.contains("all.html: 7 cards, html"), "{said}");
     let page = std::fs::read_to_string(file).unwrap();

@@ -1,5 +1,5 @@
-//! What a test overwrote comes back: journals that wait, are damaged, have no room or lie in the wrong place; images
-//! of whole cards, put back on the same card or another one.
+//! `restore`: journals that are pending, damaged, without space or in the wrong place; images of cards, restored to
+//! the same card or another one.
 
 use crate::common::binary::{Home, Outcome};
 use crate::common::machine::{
@@ -11,7 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A run of `verify` that was killed while the card was overwritten, and the journal that it left.
+/// Killed `verify` with overwritten data, and its journal.
 struct Torn {
     home: Home,
     card: LoopDevice,
@@ -44,8 +44,8 @@ impl Torn {
         self.home.run(&[&["restore", journal], arguments, &["--json"]].concat())
     }
 
-    /// Flips a bit in the middle of the first original that the journal keeps. What it says of itself comes before
-    /// and may be the longer part: a run may be killed as soon as its first block is saved.
+    /// Flips a bit in the middle of the first saved range. The header comes first and may be the longer part, because
+    /// the run may be killed after its first block.
     fn flip_in_an_original(&self) {
         const HEAD: usize = 48;
         let mut bytes = std::fs::read(&self.journal).unwrap();
@@ -90,7 +90,7 @@ fn a_journal_waits_is_restored_and_goes_and_a_second_time_changes_nothing() {
     torn.restore(&[]).expect(2).says(&["restored ones are removed"]);
 }
 
-/// Where the card holds a stamp of the test still.
+/// Number of stamps of the test on the card.
 fn stamped(torn: &Torn) -> usize {
     let at = first_difference(&torn.before, &torn.card.content());
     at.expect("the card was overwritten") / 512 * 512
@@ -144,7 +144,7 @@ fn while_a_journal_waits_for_a_card_nothing_else_is_done_to_it() {
 fn a_card_is_known_again_in_another_reader_and_restored_there() {
     let torn = Torn::new();
     let now = torn.card.content();
-    // The same image behind another loop device: the same card in another reader.
+    // Another loop device over the same image is the same card in another reader.
     let reader = LoopDevice::over(&torn.card.image, &[]);
     let (home, recipe) = (&torn.home, overwrite(&torn.home));
     for arguments in [
@@ -182,7 +182,7 @@ fn another_card_in_the_same_reader_is_tested_and_the_journal_named() {
     assert!(torn.before == torn.card.content() && !torn.journal.exists());
 }
 
-/// Puts another card into the reader: its name stays, what is behind it does not.
+/// Changes the card in a reader: the name of the device stays.
 fn put_in(reader: &LoopDevice, content: &[u8]) {
     use std::os::unix::fs::FileExt;
     let image = std::fs::OpenOptions::new().write(true).open(&reader.image).unwrap();
@@ -242,7 +242,7 @@ fn a_damaged_journal_says_which_blocks_are_missing_and_restores_the_rest() {
 fn a_journal_cut_off_within_a_record_and_one_that_is_none_are_told_apart() {
     let torn = Torn::new();
     let file = std::fs::OpenOptions::new().write(true).open(&torn.journal).unwrap();
-    // Behind the last commit nothing was overwritten: 3 bytes of a record that never was whole.
+    // Nothing was overwritten after the last commit, so 3 bytes of an incomplete record are no damage.
     use std::io::{Seek, SeekFrom, Write};
     let mut end = &file;
     end.seek(SeekFrom::End(0)).unwrap();
@@ -265,7 +265,7 @@ fn a_card_that_is_mounted_again_is_not_restored_over_the_mount() {
     let torn = Torn::new();
     let mut card = torn.card;
     let part = card.add_partition(1, 2048, 8192);
-    // The kernel takes a moment to let go of what a killed process held.
+    // The kernel releases the resources of a killed process with a delay.
     until("the partition to be free", || attempt("mkfs.ext4", &["-q", "-F", &part]).status.success());
     let mounted = TestMount::new(&[], &part);
     let refused = torn.home.run(&["restore", torn.journal.to_str().unwrap()]);
@@ -281,7 +281,7 @@ fn a_journal_on_another_partition_of_the_card_is_refused() {
         .map(|(number, start, len)| card.add_partition(number, start, len));
     tool("mkfs.ext4", &["-q", "-F", &state]);
     let mounted = TestMount::new(&[], &state);
-    // A file on the card, as a device, with a file system of its own: still the card.
+    // An image file on the card, with a file system of its own, is still on the card.
     let inner = mounted.point.join("inner.img");
     std::fs::write(&inner, vec![0; 8 << 20]).unwrap();
     let inner = LoopDevice::over(&inner, &[]);
@@ -312,7 +312,7 @@ fn a_journal_without_room_is_refused_and_one_that_fills_its_disk_leaves_the_card
     };
     verify().finish().expect(2).says(&["journal may need", "8 MiB"]);
     assert!(before == card.content());
-    // There is room when it begins; somebody else takes it.
+    // Another program uses up the space after the journal began.
     tool("mount", &["-o", "remount,size=128m", disk.path()]);
     let mut running = verify();
     running.wait_for("writing test data");
@@ -323,7 +323,7 @@ fn a_journal_without_room_is_refused_and_one_that_fills_its_disk_leaves_the_card
     assert!(left.is_empty(), "everything was put back, so no journal stays: {left:?}");
 }
 
-/// A recipe that overwrites a card's content.
+/// Recipe that overwrites the content of a card.
 fn overwrite(home: &Home) -> String {
     home.recipe("", "[[test]]\ntest = \"SEQ1M Q1T1 write\"\npasses = 1\n")
 }
@@ -338,7 +338,7 @@ fn a_backup_is_taken_before_a_benchmark_and_put_back_after_it() {
     home.run(&arguments).expect(0);
     assert!(before == card.content());
     assert!(std::fs::read(file).unwrap() == before, "the image is the card byte for byte, as dd takes it");
-    // The same file again would overwrite the only copy.
+    // Using the file again would overwrite the only copy.
     home.run(&arguments).expect(2).says(&["already exists"]);
     assert!(std::fs::read(file).unwrap() == before);
 }
@@ -373,7 +373,7 @@ fn an_image_is_sparse_where_the_card_is_empty() {
     assert!(there.blocks() * 512 < 3 * MIB, "{} bytes are used", there.blocks() * 512);
 }
 
-/// An image of a card of 32 MiB whose last 8 MiB are empty or not.
+/// Image of a card of 32 MiB, whose last 8 MiB are data or empty.
 fn backup_of(home: &Home, full: bool) -> (PathBuf, Vec<u8>) {
     let dir = tempfile::tempdir().unwrap();
     let path = image(dir.path(), 32);
@@ -502,7 +502,7 @@ fn endure_puts_a_backup_back_at_its_end() {
     assert!(card.content() == before && std::fs::read(file).unwrap() == before);
 }
 
-/// A benchmark that was interrupted and puts the card's image back now, held still.
+/// Interrupted benchmark that is restoring the card's image, frozen.
 fn putting_back(home: &Home, card: &LoopDevice) -> crate::common::binary::Running {
     let recipe = home.recipe("", "[[test]]\ntest = \"SEQ1M Q1T1 write\"\nseconds = 300\n");
     let file = home.path("card.img");
@@ -549,7 +549,7 @@ fn a_second_ctrl_c_ends_at_once_and_says_what_may_wait() {
 fn the_journal_of_a_test_that_runs_is_listed_with_its_card_and_its_process() {
     let (home, card) = (Home::new(), with_data(24, &[]));
     let verify = home.start(&["verify", &card.path]);
-    // What the journal says of its card is in it, and the test is not over.
+    // The header of the journal is written, and the test still runs.
     until("the journal", || journals(&home).iter().any(|file| file.metadata().is_ok_and(|m| m.len() > 4096)));
     verify.signal(Signal::STOP);
     let waiting = home.run(&["restore", "--list", "--json"]).expect(0).json();

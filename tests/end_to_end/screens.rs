@@ -1,20 +1,20 @@
-//! The page of every verb on a good, a fake and a slow card, as a real terminal shows it: `tmux` of 80 and 120 columns,
-//! coloured. The screens are files in `tests/fixtures/screens`; `UPDATE_SCREENS=1` writes them anew. A colour is written
-//! as tmux gives it back, its escape as `␛`.
+//! Pages of every verb on a good, a fake and a slow card in a real terminal: `tmux` with 80 and 120 columns, in
+//! colour. Expected screens are in `tests/fixtures/screens`; `UPDATE_SCREENS=1` rewrites them. The escape of a colour
+//! is written as `␛`.
 
 use crate::common::binary::{CARDSCOPE, Home};
 use crate::progress::slow_card;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What is tested: a good card, a fake one, and one whose marks promise more than it holds.
+/// Good card, fake card, and one slower than its marks promise.
 const CARDS: [(&str, &str); 3] = [
     ("good", "sim:sandisk-extremepro-32g-a1"),
     ("fake", "sim:sandian-1tb-52g"),
     ("slow", "sim:evoplus-256g-a2"),
 ];
 
-/// The verbs that have a page of a card.
+/// Verbs with a page of a card.
 const VERBS: [(&str, &[&str]); 7] = [
     ("info", &[]),
     ("verify", &[]),
@@ -25,10 +25,10 @@ const VERBS: [(&str, &[&str]); 7] = [
     ("fit", &[]),
 ];
 
-/// Longer than any of them takes on a machine with much to do.
+/// Longest time of a verb on a busy machine.
 const LIMIT: Duration = Duration::from_secs(240);
 
-/// A terminal of so many columns, with a server of its own that ends with it.
+/// Terminal of this width, with its own tmux server that ends with it.
 pub(crate) struct Terminal {
     socket: String,
 }
@@ -40,13 +40,13 @@ impl Drop for Terminal {
 }
 
 impl Terminal {
-    /// Starts a command line of the shell in it.
+    /// Starts a shell command.
     pub(crate) fn start(home: &Home, name: &str, columns: usize, line: &str) -> Self {
-        // Everything stays on one screen, so that nothing is scrolled away.
+        // High enough that nothing scrolls away.
         Self::sized(home, name, (columns, 400), line)
     }
 
-    /// The same in a terminal of so many columns and lines.
+    /// Same, with columns and lines.
     pub(crate) fn sized(home: &Home, name: &str, (columns, lines): (usize, usize), line: &str) -> Self {
         let terminal =
             Terminal { socket: home.path(&format!("{name}-{columns}.tmux")).display().to_string() };
@@ -65,8 +65,7 @@ impl Terminal {
             "-x",
             &columns.to_string(),
         ]);
-        // A Ctrl-C that comes when the command has just ended hits what comes after it: neither the shell nor the terminal
-        // ends by that.
+        // A Ctrl-C that arrives just after the command must end neither the shell nor the terminal.
         let ended = "echo \"[ended $?]\"; while :; do sleep 1000; done";
         tmux.args(["-y", &lines.to_string(), &format!("trap : INT; {line}; {ended}")]);
         let made = tmux.output().expect("tmux is there: ./check installs it");
@@ -80,31 +79,31 @@ impl Terminal {
         tmux
     }
 
-    /// What it shows now, with its colours.
+    /// Current screen with colours.
     pub(crate) fn shows(&self) -> String {
         let shown = self.tmux(&["capture-pane", "-p", "-e", "-t", "0"]).output().unwrap();
         String::from_utf8_lossy(&shown.stdout).into_owned()
     }
 
-    /// What tmux says of it, as in `#{alternate_on}`.
+    /// Value of a tmux format such as `#{alternate_on}`.
     pub(crate) fn is(&self, format: &str) -> String {
         let said = self.tmux(&["display-message", "-p", "-t", "0", format]).output().unwrap();
         String::from_utf8_lossy(&said.stdout).trim().to_owned()
     }
 
-    /// Makes it as large as this.
+    /// Resizes the terminal.
     pub(crate) fn resize(&self, columns: usize, lines: usize) {
         let (columns, lines) = (columns.to_string(), lines.to_string());
         let resized = self.tmux(&["resize-window", "-t", "0", "-x", &columns, "-y", &lines]).status();
         assert!(resized.unwrap().success());
     }
 
-    /// Types a key.
+    /// Presses a key.
     pub(crate) fn press(&self, key: &str) {
         assert!(self.tmux(&["send-keys", "-t", "0", key]).status().unwrap().success());
     }
 
-    /// What it shows once that is so.
+    /// Screen as soon as a condition is true.
     #[track_caller]
     pub(crate) fn once(&self, so: impl Fn(&str) -> bool) -> String {
         let began = Instant::now();
@@ -118,7 +117,7 @@ impl Terminal {
         }
     }
 
-    /// The screen at the end of the command, without the line that says so, and its exit status.
+    /// Final screen of the command without its status line, and its exit status.
     #[track_caller]
     pub(crate) fn ended(&self) -> (String, i32) {
         let shown = self.once(|shown| shown.contains("[ended "));
@@ -128,7 +127,7 @@ impl Terminal {
     }
 }
 
-/// The text of a coloured screen.
+/// Text of a coloured screen.
 pub(crate) fn plain(screen: &str) -> String {
     let mut out = String::new();
     let mut parts = screen.split('\u{1b}');
@@ -139,7 +138,7 @@ pub(crate) fn plain(screen: &str) -> String {
     out
 }
 
-/// The screen without what is another one in each run: ids, and the folder of the home.
+/// Screen without text that differs between runs: ids and the folder of the home.
 fn known_again(screen: &str) -> String {
     let line = |line: &str| match line.find("Archived as session ") {
         Some(at) => {
@@ -169,7 +168,7 @@ fn session_of(screen: &str) -> Option<String> {
     Some(id.to_owned())
 }
 
-/// Runs all verbs on a card, one after the other, in a terminal of 80 columns; shows what they archived in one of 120.
+/// Runs all verbs on a card in a terminal of 80 columns and shows their archived pages in 120 columns.
 fn all_verbs(card: &str, target: &str) {
     let home = Home::new();
     for (verb, options) in VERBS {
@@ -186,14 +185,14 @@ fn all_verbs(card: &str, target: &str) {
         assert!(bullets.filter(|line| line.starts_with("  • ")).count() <= 5, "{shown}");
         same(&format!("{name}-80"), &screen);
         let Some(session) = session_of(&screen) else { continue };
-        // The same page from the archive, wider and in full; and without colours in a pipe.
+        // Same page from the archive, wider and with details, and without colours in a pipe.
         let again = format!("'{CARDSCOPE}' archive show {session} --details");
         let (wide, _) = Terminal::start(&home, &name, 120, &again).ended();
         same(&format!("{name}-120"), &wide);
         let archive = home.archive();
         let piped =
             home.run(&["archive", "show", &session, "--archive", archive.to_str().unwrap()]).expect(0);
-        // A command that is longer than a line is broken by the terminal alone.
+        // A command longer than a line is wrapped by the terminal.
         let words = |text: &str| text.split_whitespace().collect::<String>();
         assert_eq!(words(&piped.stdout), words(&shown), "a pipe gets the text of 80 columns without colours");
     }
@@ -227,21 +226,21 @@ fn colours_are_off_where_nobody_wants_them_and_on_where_somebody_does() {
     assert!(!Terminal::start(&home, "no-color", 80, &line).ended().0.contains('\u{1b}'));
 }
 
-/// The stage that the moving line shows, counted from 1.
+/// Stage in the progress line, from 1.
 fn stage(shown: &str) -> Option<u32> {
     let (before, _) = shown.rsplit_once("/6 ")?;
     before.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// No head of a table stands without rows, whatever was not measured.
+/// True if every table has rows.
 fn no_empty_table(shown: &str) -> bool {
     let lines: Vec<&str> = shown.lines().collect();
     let heads = ["Speed", "Suitable for", "Marks"];
     lines.windows(3).all(|part| !heads.contains(&part[0]) || !part[2].trim().is_empty())
 }
 
-/// Each stage of a visit is seen, and ended there: the first ones on a card that answers in real time, so that none is over
-/// before the key is heard; the later ones, which would take minutes there, on a simulated card.
+/// Interrupts a check in every stage: the first on a card in real time, so that none ends before the key arrives, the
+/// later ones, which would take minutes there, on a simulated card.
 #[test]
 fn a_visit_that_is_interrupted_in_any_stage_shows_what_it_has() {
     let home = Home::new();
@@ -260,7 +259,7 @@ fn a_visit_that_is_interrupted_in_any_stage_shows_what_it_has() {
         let shown = plain(&screen);
         assert!(status == 130 || !real_time && [0, 1, 4].contains(&status), "{status}\n{shown}");
         let words = ["PASSED", "NOT PROVEN", "NOT TESTED"];
-        // A key that is typed just as the moving line went away is shown by the terminal where the page begins.
+        // The terminal echoes a key that arrives just after the progress line was removed.
         let mut lines = shown.lines().map(|line| line.trim_start_matches("^C"));
         let answer = lines.find(|line| words.iter().any(|word| line.starts_with(word)));
         assert!(answer.is_some_and(|answer| answer.ends_with('.')), "no answer in\n{shown}");

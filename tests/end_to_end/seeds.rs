@@ -1,4 +1,4 @@
-//! The figures of three published reports, through the command line: simulated cards measure as the cards did. Figures:
+//! Simulated cards reproduce the figures of published reports. Figures:
 //! docs/reference/reports.md#microsd-express-benchmarks, docs/reference/reports.md#microsd-speed-comparison,
 //! docs/reference/reports.md#lexar-review; tolerances: docs/fidelity.md.
 
@@ -66,8 +66,8 @@ fn without_the_cost_of_its_source_the_same_card_writes_as_fast_as_flashbench_fou
     near("-f, 4 KiB", number(result(&document, "SEQ4K Q1T1 write"), "/mb_s"), 1.92, 5.0);
 }
 
-/// Levels of the Lexar in docs/reference/reports.md#microsd-express-benchmarks, in MiB/s; "fast" while its cache takes
-/// the writes.
+/// Levels of the Lexar in docs/reference/reports.md#microsd-express-benchmarks, in MiB/s; the first write level is
+/// that of the cache.
 const READ: f64 = 743.0;
 const WRITE: [f64; 2] = [597.0, 280.0];
 
@@ -102,7 +102,7 @@ fn the_express_card_of_seed_000_starts_at_its_fast_levels() {
 
 #[test]
 fn the_express_card_of_seed_000_falls_to_its_slow_level_when_its_cache_is_full() {
-    // Each run writes 1 GiB to prepare and 5 GiB in the test, until 120 GB are full.
+    // A run writes 1 GiB to prepare and 5 GiB in the test, until 120 GB are full.
     let document = bench(&[
         "sim:lexar-1tb-express?cooling=active",
         "--recipe",
@@ -135,7 +135,7 @@ fn without_a_fan_the_express_card_of_seed_000_throttles_its_reads() {
     let speeds: Vec<f64> = results(&passive).into_iter().map(mib_s).collect();
     near("cool at first", speeds[0], READ, 10.0);
     let hot = speeds[120..].iter().sum::<f64>() / 30.0;
-    // The report's own span.
+    // Range in the report.
     assert!((478.0 * 0.9..=558.0 * 1.1).contains(&hot), "hot: {hot:.0} MiB/s\n{speeds:.0?}");
     let last = results(&passive)[149];
     // TMT1 of this card: 81 °C.
@@ -148,7 +148,7 @@ fn without_a_fan_the_express_card_of_seed_000_throttles_its_reads() {
 #[test]
 fn a_short_session_of_the_whole_script_has_every_test_of_the_seeds_table() {
     let document = bench(&["sim:lexar-1tb-express", "--recipe", "cdm-fio", "--runs", "2", "--size", "64M"]);
-    // The block sizes written as "area" follow --size, as in the script.
+    // Block sizes given as "area" follow --size, as in the script.
     for (test, least, most) in [
         ("SEQ64M Q1T1 read", 600.0, 780.0),
         ("SEQ64M Q1T1 write", 550.0, 660.0),
@@ -159,7 +159,7 @@ fn a_short_session_of_the_whole_script_has_every_test_of_the_seeds_table() {
         ("RND4K Q32T1 read", 465.0 * 0.9, 465.0 * 1.1),
         ("RND4K Q32T1 write", 534.0 * 0.9, 534.0 * 1.1),
         ("RND4K Q8T8 read", 428.0 * 0.9, 428.0 * 1.1),
-        // Eight jobs that end at different times can sum up to more than the true rate.
+        // Eight jobs that end at different times can add up to more than the true rate.
         ("RND4K Q8T8 write", 534.0 * 0.75, 534.0 * 1.25),
     ] {
         let found = mib_s(result(&document, test));
@@ -168,7 +168,7 @@ fn a_short_session_of_the_whole_script_has_every_test_of_the_seeds_table() {
     assert_eq!(list(&document, "/summary").len(), 12);
 }
 
-/// Hours of a card's time and 262 million I/Os: only with CARDSCOPE_LONG=1.
+/// Hours of virtual time and 262 million I/Os: only with CARDSCOPE_LONG=1.
 #[test]
 fn ten_runs_of_the_whole_script_have_the_levels_of_seed_000() {
     if std::env::var("CARDSCOPE_LONG").is_ok_and(|v| !v.is_empty()) {

@@ -1,5 +1,5 @@
-//! How serving begins and ends: places that cannot be mounted on, servers that are killed or asked to end with I/O in
-//! flight, and several cards at once. What single cards do is in `faults.rs`.
+//! Start and end of serving: unusable mount points, servers that are killed or asked to end with I/O in flight, and
+//! several cards. Single cards are tested in `faults.rs`.
 
 use crate::common::binary::{CARDSCOPE, Home, Running, copy_to};
 use crate::common::machine::{names_in, tool};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const CARDS: [&str; 3] = ["constant", "lexar-16g-c10", "constant"];
 const SLOW: &str = "constant?command_s=5";
 
-/// Reads a block of a card until it gets it.
+/// Process that reads a block of a card until it succeeds.
 fn reader(served: &Served) -> Child {
     let file = format!("if={}", served.card().display());
     let arguments = [file.as_str(), "of=/dev/null", "bs=4k", "count=1", "iflag=direct"];
@@ -111,7 +111,7 @@ fn a_directory_whose_server_hangs_or_that_is_not_empty_is_refused() {
     assert_eq!(names_in(full.path()), ["film"]);
 }
 
-/// What a server says that finds `/dev/fuse` as `setup` leaves it, in mounts of its own.
+/// Output of a server in its own mount namespace, with `/dev/fuse` changed by `setup`.
 fn without_fuse(home: &Home, setup: &str) -> String {
     let dir = tempfile::tempdir().unwrap();
     let script = format!("{setup} && exec {CARDSCOPE} sim serve constant --mount {}", dir.path().display());
@@ -125,10 +125,10 @@ fn without_fuse(home: &Home, setup: &str) -> String {
 #[test]
 fn a_machine_that_does_not_permit_fuse_is_told_what_to_do() {
     let home = Home::new();
-    // An empty /dev: no /dev/fuse.
+    // An empty /dev has no /dev/fuse.
     let told = without_fuse(&home, "mount -t tmpfs none /dev");
     assert!(told.contains("/dev/fuse is missing") && told.contains("modprobe fuse"), "{told}");
-    // Somebody who may not open it, and a fusermount3 that is not allowed to either.
+    // A user who may not open it, with a fusermount3 that may not either.
     let told = without_fuse(&home, "chmod 755 \"$HOME\" && mount --bind /dev/null /dev/fuse");
     assert!(told.contains("--nbd"), "{told}");
 }
@@ -153,7 +153,7 @@ fn a_user_who_may_not_use_fuse_is_told_what_to_do() {
         .is_ok_and(|m| std::os::unix::fs::PermissionsExt::mode(&m.permissions()) & 0o6 == 0o6);
     let mut running = Running::of(command);
     if usable {
-        // Debian lets everybody mount by fusermount3: then it must simply work.
+        // Debian allows everybody to mount with fusermount3, so serving must work.
         running.wait_for("/card");
         running.signal(Signal::TERM);
         running.finish().expect(0);

@@ -1,5 +1,5 @@
-//! Cards behind FUSE and a loop device whose I/Os fail now and then, or that stall for seconds: afterwards the data is the
-//! same to the byte, or a journal waits and `restore` brings it back; and no clean verdict stands over what failed.
+//! Cards over FUSE and a loop device with occasional I/O errors or stalls of seconds: the data survives, at worst
+//! through a journal, and no clean verdict hides the errors.
 
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
 use crate::common::machine::{LoopDevice, names_in};
@@ -9,9 +9,9 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A card with data on it that answers at once: what fails is all that it has to offer.
+/// Filled card without delays; only its errors matter.
 const CARD: &str = "constant?announced_bytes=48MiB&state=filled";
-/// The same, slow enough to be met in the middle of anything.
+/// Same, slow enough to be interrupted at any point.
 const SLOW: &str = "constant?announced_bytes=24MiB&state=filled&command_s=0.004&mb_s=50";
 
 fn journals(home: &Home) -> Vec<PathBuf> {
@@ -20,8 +20,7 @@ fn journals(home: &Home) -> Vec<PathBuf> {
     all.iter().filter(|name| name.starts_with("journal-")).map(|name| folder.join(name)).collect()
 }
 
-/// Runs a verb on a served card and holds the card's data against what it was; gives what the verb ended with, and whether
-/// a journal had to be restored.
+/// Runs a verb on a served card and compares the data; returns the outcome, and true if a journal had to be restored.
 #[track_caller]
 fn data_survives(
     spec: &str,
@@ -47,7 +46,7 @@ fn data_survives(
     (outcome, !waiting.is_empty())
 }
 
-/// What failed leaves no clean verdict, and a card that answers is not called silent.
+/// Asserts that errors prevent a clean verdict, and that a responding card is not called silent.
 #[track_caller]
 fn says_no_more_than_it_knows(outcome: &Outcome) {
     let document = outcome.json();
@@ -72,7 +71,7 @@ fn after_an_io_error_the_data_is_restored_at_once() {
     }
 }
 
-/// Places that fail each time: what cannot be read is not overwritten, and the rest is restored.
+/// Unreadable places are not overwritten, and the rest is restored.
 #[test]
 fn bad_places_cost_no_data() {
     let spec = format!("{CARD}&faults.failing_share=0.02&faults.unit_bytes=65536");
@@ -101,7 +100,7 @@ fn a_stall_of_seconds_ends_nothing() {
     assert!(!waited && outcome.json()["data_kept"] == true, "{outcome}");
 }
 
-/// Ctrl-C in a stall: who must restore waits for the card, through a flush as through an I/O, and says so.
+/// After Ctrl-C in a stall the program waits for the card, in a flush as in an I/O, and says so.
 #[test]
 fn ctrl_c_in_a_stall_restores_once_the_card_answers_again() {
     for (io, stage) in [("preads", "writing test data"), ("auto", "restoring")] {

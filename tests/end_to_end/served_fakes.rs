@@ -1,11 +1,11 @@
-//! The tools that find fakes out, on served ones: f3probe names the kind and the size, f3write and f3read lose what
-//! does not fit, and a genuine card passes both.
+//! Tools that detect fakes, on served cards: f3probe finds kind and size, f3write and f3read lose what does not fit,
+//! and a genuine card passes.
 
 use crate::common::binary::Home;
 use crate::common::machine::{LoopDevice, TestMount, attempt, tool};
 use crate::common::served::Served;
 
-/// What f3probe 8 says of a served card; its exit status tells the kind of fake.
+/// Output of f3probe 8 for a served card; its exit status encodes the kind of fake.
 fn f3probe(name: &str) -> String {
     let home = Home::new();
     let served = Served::start(&home, name, &["--no-timing"]);
@@ -41,7 +41,7 @@ fn f3probe_tells_the_kinds_of_fakes_apart_and_a_genuine_card_from_them() {
     assert!(told.contains("Good news"), "{told}");
 }
 
-/// A file system on the whole of a served card filled by f3write; gives what f3read says of it.
+/// Fills a file system on a served card with f3write; returns the output of f3read.
 fn f3(name: &str) -> String {
     let home = Home::new();
     let served = Served::start(&home, name, &["--no-timing"]);
@@ -57,7 +57,7 @@ fn f3(name: &str) -> String {
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }
 
-/// The number and unit behind a word of f3read's table.
+/// Number and unit after a label in f3read's table.
 fn line<'a>(told: &'a str, word: &str) -> &'a str {
     let line = told.lines().find(|l| l.trim_start().starts_with(word));
     line.and_then(|l| l.split_once(':')).unwrap_or_else(|| panic!("no {word} in {told}")).1.trim()

@@ -1,5 +1,5 @@
-//! File systems on served cards: made, filled, read back and checked by their own tools. The kernel here may know only
-//! ext4; vfat is filled by mtools, exFAT checked by its own tools.
+//! File systems on served cards: created, filled, read and checked by their own tools. The kernel may know only ext4,
+//! so vfat is filled by mtools and exFAT checked by its own tools.
 
 use crate::common::binary::Home;
 use crate::common::machine::{LoopDevice, MIB, TestMount, tool};
@@ -24,7 +24,7 @@ fn a_file_system_on_a_served_card_keeps_what_is_written() {
     let again = TestMount::new(&["-o", "ro"], &card.path);
     assert!(std::fs::read(again.point.join("films")).unwrap() == films);
     drop(again);
-    // Not every kernel can mount it; its own check reads all of it back.
+    // Not every kernel can mount vfat; its checker reads everything.
     tool("mkfs.vfat", &["-F", "32", &card.path]);
     tool("blockdev", &["--flushbufs", &card.path]);
     tool("fsck.vfat", &["-n", &card.path]);
@@ -32,7 +32,7 @@ fn a_file_system_on_a_served_card_keeps_what_is_written() {
     served.stop(Signal::TERM).expect(0);
 }
 
-/// 3 MiB that no file system keeps by accident.
+/// 3 MiB of incompressible data.
 fn film(home: &Home) -> std::path::PathBuf {
     let path = home.path("film");
     let bytes: Vec<u8> = (0..3 * MIB + 777).map(|n| (n.wrapping_mul(0x9e37_79b9) >> 11) as u8).collect();
@@ -72,7 +72,7 @@ fn an_exfat_on_a_served_card_is_made_and_found_clean() {
     assert_eq!(sectors * 512, 1_000_865_792_000, "{dumped}");
 }
 
-/// Runs fio's own check of what it wrote; gives its document.
+/// Runs fio with verification and returns its document.
 fn verified(file: &Path, more: &[&str]) -> Value {
     let name = format!("--filename={}", file.display());
     let fixed = [

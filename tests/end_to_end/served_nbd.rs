@@ -1,5 +1,4 @@
-//! Cards over NBD, as real clients see them: libnbd's and qemu's tools; several at once, and ones that send
-//! rubbish or die in the middle.
+//! Cards over NBD with real clients (libnbd, qemu): several at once, and clients that send garbage or die.
 
 use crate::common::binary::Home;
 use crate::common::machine::{MIB, attempt, image, tool};
@@ -13,7 +12,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// The most memory that a server ever had, in MiB.
+/// Peak memory of the server in MiB.
 fn peak_mib(nbd: &Nbd) -> u64 {
     let id = nbd.running.as_ref().unwrap().id();
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
@@ -45,7 +44,7 @@ fn nbdinfo_finds_every_card_by_its_name_with_what_it_can_do() {
     );
     assert_eq!((&one["block_size_minimum"], &one["block_size_preferred"]), (&512.into(), &4096.into()));
     assert_eq!(one["block_size_maximum"], 32 * MIB);
-    // Without a name it is the first.
+    // Without a name the first card is used.
     let default = format!("nbd+unix:///?socket={}", socket.display());
     assert_eq!(tool("nbdinfo", &["--size", &default]), "16012804096");
     let unknown = format!("nbd+unix:///nonesuch?socket={}", socket.display());
@@ -96,7 +95,7 @@ fn qemu_io_writes_reads_trims_and_is_refused_beyond_the_end() {
     assert!(told.contains("Pattern verification failed"), "the discard reached the card: {told}");
 }
 
-/// A client that knows the protocol but not its limits: chooses the default card the old way.
+/// Client without library limits, which selects the default card by the old handshake.
 fn by_hand(nbd: &Nbd) -> TcpStream {
     let mut stream = TcpStream::connect(nbd.host()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -117,7 +116,7 @@ fn request(command: u16, offset: u64, len: u32) -> Vec<u8> {
     [&[0x25, 0x60, 0x95, 0x13, 0, 0], numbers.concat().as_slice()].concat()
 }
 
-/// The error number of the next reply.
+/// Error number of the next reply.
 fn error(stream: &mut TcpStream) -> u32 {
     let mut head = [0; 16];
     stream.read_exact(&mut head).unwrap();
@@ -141,7 +140,7 @@ fn requests_beyond_the_end_or_the_largest_size_get_the_protocols_errors() {
         stream.write_all(&sent).unwrap();
         assert_eq!(error(&mut stream), expected, "{sent:?}");
     }
-    // A write that claims 4 GiB is not waited for.
+    // A write that claims 4 GiB is not awaited.
     stream.write_all(&request(1, 0, u32::MAX)).unwrap();
     assert_eq!(stream.read(&mut [0; 16]).unwrap(), 0, "hung up");
 }
@@ -151,7 +150,7 @@ fn clients_that_send_rubbish_or_never_read_leave_the_others_alone() {
     let home = Home::new();
     let nbd = Nbd::start(&home, &[CARD], "127.0.0.1:0", &["--no-timing"]);
     let image = image(&home.path(""), 32);
-    // One says nothing, one asks for 2 GB and never reads, one sends noise in place of a request.
+    // One client is silent, one requests 2 GB and never reads, one sends noise instead of a request.
     let _silent = TcpStream::connect(nbd.host()).unwrap();
     let mut greedy = by_hand(&nbd);
     (0..64).for_each(|_| greedy.write_all(&request(0, 0, 32 << 20)).unwrap());
@@ -174,7 +173,7 @@ fn idle_connections_shut_nobody_out() {
     let image = image(&home.path(""), 32);
     let _silent: Vec<_> = (0..200).map(|_| TcpStream::connect(nbd.host()).unwrap()).collect();
     assert_eq!(tool("nbdinfo", &["--size", nbd.uri(0)]), "33554432");
-    // These chose the card, and ask for nothing.
+    // These select the card and send no request.
     let _idle: Vec<_> = (0..100).map(|_| by_hand(&nbd)).collect();
     assert_eq!(tool("nbdinfo", &["--size", nbd.uri(0)]), "33554432");
     tool("nbdcopy", &["--flush", "--connections=4", image.to_str().unwrap(), nbd.uri(0)]);
@@ -193,7 +192,7 @@ fn clients_that_take_no_answers_or_finish_no_write_share_a_bounded_memory_and_ho
         stream
     };
     let _first: Vec<_> = (0..4).map(greedy).collect();
-    // One whose requests are as long as the protocol allows gets the memory of those that move nothing.
+    // Requests of the largest size use the memory of idle clients.
     let mut long = by_hand(&nbd);
     long.write_all(&request(0, 0, 32 << 20)).unwrap();
     assert_eq!(error(&mut long), 0);
@@ -202,7 +201,7 @@ fn clients_that_take_no_answers_or_finish_no_write_share_a_bounded_memory_and_ho
         let mut stream = by_hand(&nbd);
         stream.set_write_timeout(Some(Duration::from_millis(300))).unwrap();
         stream.write_all(&request(1, 0, 32 << 20)).unwrap();
-        // As much as is taken from it, but not all.
+        // Sends as much as the server accepts, but not everything.
         let _ = stream.write_all(&vec![7; 31 << 20]);
         stream
     };

@@ -1,5 +1,5 @@
-//! Simulated cards through the command line: random ones and one's own, states that are saved and gone on with, and
-//! cards that fail, wear out or go away while they are measured.
+//! Simulated cards on the command line: random and custom ones, saved states, and cards that fail, wear out or vanish
+//! during a measurement.
 
 use crate::common::binary::Home;
 use serde_json::Value;
@@ -8,7 +8,7 @@ fn mb_s(document: &Value, at: usize) -> f64 {
     document["runs"][0]["results"][at]["mb_s"].as_f64().unwrap_or_else(|| panic!("{document:#}"))
 }
 
-/// A recipe of sequential writes of so many bytes over the whole area.
+/// Recipe of sequential writes over the whole area.
 fn writes(home: &Home, area: &str) -> String {
     home.recipe(
         &format!("size = \"{area}\"\nprepare = false"),

@@ -1,10 +1,10 @@
-//! Cards and readers from the field that look like forgeries: each with its verdict, its exit status and what is said.
+//! Cards and readers from the field that look like fakes, each with verdict, exit status and message.
 
 use crate::common::binary::Home;
 use crate::common::text;
 use serde_json::Value;
 
-/// The document of a `verify`, which ends with this exit status.
+/// Document of a `verify` with this exit status.
 #[track_caller]
 fn verified(home: &Home, card: &str, more: &[&str], status: i32) -> Value {
     home.run(&[&["verify", card, "--json", "--seed", "5"], more].concat()).expect(status).json()
@@ -12,7 +12,7 @@ fn verified(home: &Home, card: &str, more: &[&str], status: i32) -> Value {
 
 const SUSPECT: (&str, i32) = ("reader-suspect", 4);
 
-/// Card, label, verdict with exit status, and words of line one.
+/// Card, label, verdict with exit status, and words of the answer.
 type Situation = (&'static str, &'static str, (&'static str, i32), &'static str);
 
 const SITUATIONS: &[Situation] = &[
@@ -68,7 +68,7 @@ const SITUATIONS: &[Situation] = &[
     ),
 ];
 
-/// What is wrong with the answer to a situation, in a line.
+/// Error in the answer to a situation.
 fn mistake(&(card, label, (verdict, status), said): &Situation) -> Option<String> {
     let label = if label.is_empty() { vec![] } else { vec!["--label", label] };
     let found = verified(&Home::new(), card, &label, status);
@@ -111,7 +111,7 @@ fn a_size_of_broken_controllers_is_a_hint() {
 fn what_a_quick_test_excludes_stands_in_its_reason() {
     let home = Home::new();
     let page = home.run(&["verify", "sim:evo-64g-u3", "--seed", "5", "--color", "never"]).expect(0).stdout;
-    // The terminal breaks the line where it is full.
+    // The terminal wraps the line.
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("bad blocks and caches up to 5"), "{page}");
 }

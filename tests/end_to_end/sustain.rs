@@ -1,5 +1,4 @@
-//! `sustain` from end to end: in virtual time, on a served card behind a loop device, in a directory; what it refuses,
-//! and what it leaves when it is cut short.
+//! `sustain` in virtual time, on a served card behind a loop device, and in a directory; refusals and early ends.
 
 use crate::common::binary::Home;
 use crate::common::machine::{TestMount, names_in, with_data};
@@ -60,7 +59,7 @@ fn cooling_is_held_against_no_cooling_and_only_what_may_be_said_is_said() {
         |what: &str| against["lines"].as_array().unwrap().iter().find(|l| l["what"] == what).unwrap().clone();
     assert_eq!(line("slowest level")["says"], "slower", "{against}");
     assert!(line("warmest")["here"].as_f64() > line("warmest")["there"].as_f64());
-    // What is no run is refused before anything is done.
+    // Invalid runs are refused first.
     home.run(&["sustain", "sim:constant", "--against", "nothing-of-that-name"]).expect(2);
 }
 
@@ -81,7 +80,7 @@ fn nothing_is_written_to_a_device_without_consent() {
     ] {
         home.run(&arguments).expect(2);
     }
-    // What is at stake is the region, not all of the device.
+    // Only the region is at stake, not the whole device.
     let region = ["sustain", name, "--region", "16M+32M", "--duration", "2s"];
     home.run(&region).expect(2).says(&["bytes 16 777 216 to 50 331 647 of"]);
     let read = home.run(&["sustain", name, "--duration", "2s", "--json"]).expect(0).says(&["reads only"]);
@@ -109,7 +108,7 @@ fn a_region_is_written_and_nothing_outside_of_it() {
         "beyond the region"
     );
     assert!(after[32 * mib..96 * mib] != before[32 * mib..96 * mib], "nothing was written");
-    // A reader that hides the temperature is named.
+    // A reader that hides the temperature is reported.
     assert!(run.one_line().contains("the card's temperature is unknown"), "{run}");
 }
 
@@ -138,7 +137,7 @@ fn in_a_directory_a_file_of_its_own_comes_and_goes() {
     );
     assert!(!numbers(&document, "write_mb_s").is_empty() && !numbers(&document, "read_mb_s").is_empty());
     assert_eq!(names_in(&mounted.point), ["photo.jpg"]);
-    // A disk that is too full is told before anything is written.
+    // A full disk is reported before anything is written.
     let full = home
         .run(&["sustain", mounted.path(), "--max-write", "64G", "--size", "4G", "--duration", "3s"])
         .expect(2);
@@ -179,7 +178,7 @@ fn ctrl_c_keeps_what_was_measured_and_removes_the_file() {
         "5m",
         "--json",
     ]);
-    // A sample a second is on disk while the run goes on.
+    // One sample a second is stored during the run.
     until("two samples in the archive", || {
         let kept = home.run(&["archive", "list", "--json"]).json();
         let Some(session) = kept["sessions"][0]["session"].as_str() else { return false };
@@ -229,7 +228,7 @@ fn a_thermometer_that_fails_is_named_once_and_one_that_works_has_its_place() {
     assert_eq!(run.stderr.matches("gave no temperature").count(), 2, "one line each\n{run}");
     assert_eq!(document["max_celsius"].as_f64(), Some(41.5));
     home.run(&["sustain", device.path.as_str(), "--thermometer", "card=ntc:1"]).expect(2);
-    // Heat ends the run, by a thermometer that is held to the card, too.
+    // Heat ends the run, also with an external thermometer.
     let hot = home
         .run(&[
             "sustain",
@@ -270,7 +269,7 @@ fn a_card_that_takes_no_writes_is_bad_and_the_run_ends() {
     assert!(document["troubles"].as_array().unwrap().len() <= 100 && document["bytes_written"] == 0);
     let page = home.run(&["sustain", card, "--write", "--duration", "60s"]).expect(1);
     assert!(page.stdout.starts_with("The card accepts no more writes"), "{page}");
-    // A card that stalls for minutes is told as well, and the run ends.
+    // A card that stalls for minutes is reported, too, and the run ends.
     let stalls = "sim:samsung-32g-c10?write.merge_s=120";
     let run = home.run(&["sustain", stalls, "--pattern", "rnd", "--duration", "60s"]).expect(1);
     assert!(run.stdout.starts_with("Stops answering."), "{run}");
@@ -279,7 +278,7 @@ fn a_card_that_takes_no_writes_is_bad_and_the_run_ends() {
 #[test]
 fn a_rig_on_usb_that_becomes_slow_for_good_is_named_instead_of_the_card() {
     let home = Home::new();
-    // From 100 s on the bus carries a third, for commands without flash, too.
+    // From 100 s on the bus carries a third, also for commands without flash access.
     let card = "sim:constant?disturb_every_s=100&disturb_for_s=100&disturb_share=0.65";
     let run = |condition: &str| {
         let arguments = ["sustain", card, "--read", "--duration", "5m", "--condition", condition, "--json"];

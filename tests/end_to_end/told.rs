@@ -1,4 +1,4 @@
-//! `--events`: progress as JSON, a line an event, for a program that reads it; and what a verb does when that program goes away.
+//! `--events`: progress as JSON lines for another program, and verbs whose reader disappears.
 
 use crate::common::binary::{CARDSCOPE, Home};
 use crate::common::machine::{LoopDevice, data, tool};
@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::time::Instant;
 
-/// What a verb tells, line by line; each must be an event.
+/// Events on stderr; every line must be one.
 #[track_caller]
 fn told(stderr: &str) -> Vec<ProgressEvent> {
     stderr.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
@@ -20,7 +20,7 @@ fn told(stderr: &str) -> Vec<ProgressEvent> {
 #[test]
 fn a_visit_tells_its_plan_its_session_its_speeds_and_its_findings() {
     let home = Home::new();
-    // What is found on each of them is bad: a mark that is not met, and a fake.
+    // Both have bad findings: a missed mark, and a fake.
     for card in ["sim:sandisk-extremepro-32g-a1", "sim:sandian-1tb-52g"] {
         let outcome =
             home.run(&["check", card, "--json", "--events", "--seed", "1", "--budget", "4m"]).expect(1);
@@ -64,7 +64,7 @@ fn a_verb_whose_reader_goes_away_ends_as_after_ctrl_c_and_restores_the_data() {
     let home = Home::new();
     let served = Served::start(&home, "constant?command_s=0.004&mb_s=100&announced_bytes=64MiB", &[]);
     let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
-    // Content that takes room in a journal.
+    // Incompressible content.
     fs::write(&card.path, data(48 << 20)).unwrap();
     let content = || {
         tool("blockdev", &["--flushbufs", &card.path]);

@@ -1,5 +1,5 @@
-//! `cardscope top` in a real terminal of 80×24, beside a real server: a test is seen, stopped and seen to end, and the terminal
-//! is given back however it ends.
+//! `cardscope top` in a terminal of 80×24 with a real server: it shows and stops a test, and restores the terminal
+//! however it ends.
 
 use crate::common::binary::{CARDSCOPE, Home, Running};
 use crate::common::machine::LoopDevice;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-/// A server under way.
+/// Running server.
 struct Server {
     running: Running,
     port: u16,
@@ -29,7 +29,7 @@ impl Server {
         Server { running, port, token: token.to_owned() }
     }
 
-    /// Orders a test; gives its id.
+    /// Orders a test and returns its id.
     #[track_caller]
     fn order(&self, order: &Value) -> String {
         let mut order = order.clone();
@@ -62,7 +62,7 @@ impl Server {
     }
 }
 
-/// `top` in a terminal; what the shell knows of the terminal afterwards is below what it showed.
+/// `top` in a terminal. Afterwards the shell prints the state of the terminal.
 fn top(home: &Home, name: &str, options: &str) -> Terminal {
     let pid = home.path(&format!("{name}.pid"));
     let line = format!(
@@ -72,8 +72,8 @@ fn top(home: &Home, name: &str, options: &str) -> Terminal {
     Terminal::sized(home, name, (80, 24), &line)
 }
 
-/// What it shows once that is so with the last row selected, which is the simulated card's: this computer may have devices,
-/// which stand above it, and other tests make some that come and go.
+/// Screen that matches, with the last row selected, which is the simulated card: devices of this computer and of other
+/// tests are listed above it.
 #[track_caller]
 fn last_row(terminal: &Terminal, so: impl Fn(&str) -> bool) -> String {
     terminal.once(|shown| {
@@ -87,7 +87,7 @@ fn pid(home: &Home, name: &str) -> Pid {
     Pid::from_raw(text.trim().parse().unwrap()).unwrap()
 }
 
-/// The terminal is as it was: the screen before is back, the cursor is there, and keys are shown and edited by the line.
+/// Asserts that the terminal is restored: previous screen, cursor, echo and line editing.
 #[track_caller]
 fn is_given_back(terminal: &Terminal, status: i32) {
     let shown = plain(&terminal.ended().0);
@@ -118,10 +118,10 @@ fn a_test_is_seen_while_it_runs_stopped_and_seen_to_end() {
             line.is_some_and(|line| line.contains("sustain") && line.contains('%') && line.contains("ms"));
         moves && shown.contains("connected") && shown.contains("speed ") && shown.contains('█')
     };
-    // What ran before it came is asked for, and shown before anything is heard.
+    // Results of earlier tests are requested and shown before the first event.
     let shown = plain(&terminal.once(|shown| runs(shown) && plain(shown).contains("newest event")));
     assert!(shown.lines().count() <= 24 && shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
-    // Smaller, too small, and as it was.
+    // Smaller, too small, and the original size.
     terminal.resize(60, 15);
     terminal
         .once(|shown| shown.contains("sustain") && !shown.contains("latency") && shown.contains("q quit"));
@@ -184,7 +184,7 @@ fn a_server_that_comes_and_goes_is_found_and_missed() {
     let server = Server::start(&home, port);
     terminal.once(|shown| shown.contains("· connected"));
     let shown = terminal.shows();
-    // 39 and 49 are the terminal's own.
+    // 39 and 49 are the terminal's default colours.
     let coloured = (0..8).any(|colour| {
         [30, 40, 90, 100].iter().any(|base| shown.contains(&format!("\u{1b}[{}m", base + colour)))
     });

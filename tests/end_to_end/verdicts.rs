@@ -1,10 +1,10 @@
-//! Line one of `verify` and `check` on cards of every kind: the verdict, what is printed on the card, and what to do next.
+//! Answers of `verify` and `check` on all kinds of cards: verdict, label and next step.
 
 use crate::common::binary::Home;
 use crate::common::text;
 use serde_json::Value;
 
-/// The document of a verb, which ends with this exit status.
+/// Document of a verb with this exit status.
 #[track_caller]
 fn document(home: &Home, arguments: &[&str], status: i32) -> Value {
     home.run(&[arguments, &["--json", "--seed", "5"]].concat()).expect(status).json()
@@ -20,7 +20,7 @@ fn a_card_that_announces_less_than_is_printed_on_it_goes_back() {
         assert_eq!(text(&found, "/verdict"), "genuine", "its capacity is whole");
         assert_eq!(text(&found, "/next/0/what"), "return it");
     }
-    // The same label on a card that is a fake itself: what it holds says more.
+    // On a fake the real size matters more than the label.
     let fake = document(&home, &["verify", "sim:sandian-1tb-52g", "--label", "2TB"], 1);
     assert_eq!(text(&fake, "/answer"), "FAKE: holds 52 GB of 1 TB. Return it.");
 }

@@ -1,5 +1,5 @@
-//! Budgets of the code: lines a crate, files, names and docs as `tests/structure/budgets.toml` limits them. A budget is
-//! lowered whenever the code has become smaller, and raised only for what an issue names.
+//! Size budgets of the code from `tests/structure/budgets.toml`: lines of each crate, files, names and docs. Lower a
+//! budget when the code shrinks; raise it only for a reason stated in an issue.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 
-/// A budget may be above what is counted by this share, so that not every commit changes the file.
+/// Share by which a budget may exceed the count, so that not every commit has to change the file.
 const SLACK: f64 = 0.01;
 
-/// First words of docs that are no noun phrase and no verb.
+/// First words of docs that are neither a noun phrase nor a verb.
 const RELATIVES: &[&str] =
     &["What", "Whether", "How", "Where", "Who", "Whom", "Whose", "Of", "That", "As", "Which", "When", "So"];
 
@@ -18,7 +18,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// What a file of the product consists of; unit tests are left out.
+/// Counts of a product file, without its unit tests.
 #[derive(Debug, Default)]
 struct FileCounts {
     code: usize,
@@ -29,7 +29,7 @@ struct FileCounts {
     types: Vec<String>,
 }
 
-/// The product part of a source: everything before its unit tests.
+/// Source before its unit tests.
 fn product(text: &str) -> &str {
     text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text)
 }
@@ -90,7 +90,7 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// The counted files by crate.
+/// Counts of all files, by crate.
 fn counted() -> BTreeMap<String, Vec<FileCounts>> {
     let crates = std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
     crates
@@ -103,7 +103,7 @@ fn counted() -> BTreeMap<String, Vec<FileCounts>> {
         .collect()
 }
 
-/// Names of types that are defined three times or more.
+/// Number of type names that are defined three times or more.
 fn repeated_names<'a>(files: impl Iterator<Item = &'a FileCounts>) -> usize {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for name in files.flat_map(|file| &file.types) {

@@ -1,9 +1,9 @@
-//! Scripts rely on what findings claim: `docs/findings.md` lists every claim that the program makes, and no other.
+//! `docs/findings.md`, on which scripts rely, lists exactly the claims that the program makes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What a claim stands behind in the sources.
+/// Code that precedes a claim in the sources.
 const MAKERS: [&str; 8] = [
     "Finding::new(",
     "crc_mismatch(",
@@ -26,20 +26,20 @@ fn sources(folder: &Path, into: &mut String) -> std::io::Result<()> {
             sources(&path, into)?;
         } else if path.extension().is_some_and(|e| e == "rs") && !made_up(&path) {
             let text = std::fs::read_to_string(&path)?;
-            // What a unit test makes up is no claim of the program.
+            // Claims in unit tests are not made by the program.
             into.push_str(text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default());
         }
     }
     Ok(())
 }
 
-/// Whether a file is there for tests only.
+/// True for files that only tests use.
 fn made_up(path: &Path) -> bool {
     let path = path.to_string_lossy();
     path.contains("test") || path.ends_with("report/src/sample.rs")
 }
 
-/// The text between quotes, if it is made like a claim.
+/// Text between quotes, if it looks like a claim.
 fn claim(text: &str) -> Option<&str> {
     let claim = text.trim_start().strip_prefix('"')?.split('"').next()?;
     let like_one = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';

@@ -1,5 +1,5 @@
-//! Commands that the book shows are commands of the program: each verb, option, simulated card, recipe and job that a
-//! page names is there. What they print is compared in `end_to_end/pages.rs`, where a page shows it; so are the articles.
+//! Commands in the book are valid: every verb, option, simulated card, recipe and job exists. Their output is compared
+//! in `end_to_end/pages.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,16 +17,16 @@ fn names(folder: &str) -> BTreeSet<String> {
     entries.filter_map(|entry| Some(entry.ok()?.path().file_stem()?.to_str()?.to_owned())).collect()
 }
 
-/// What a command line may name.
+/// Names that a command line may use.
 struct Known {
-    /// Each verb, its parts as `sim serve`, with their options.
+    /// Options of each verb. Subcommands such as `sim serve` count as verbs.
     verbs: BTreeMap<String, BTreeSet<String>>,
     cards: BTreeSet<String>,
     recipes: BTreeSet<String>,
     jobs: BTreeSet<String>,
 }
 
-/// The options in a text: words that begin with `--`.
+/// Options in a text: words that begin with `--`.
 fn options(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
     words.filter(|word| word.len() > 3 && word.starts_with("--") && !word.starts_with("---"))
@@ -45,7 +45,7 @@ fn known() -> Known {
 }
 
 impl Known {
-    /// What a command line names that is not there; none where it is no command of the program.
+    /// First unknown name in a command line; `None` if it is no command of the program.
     fn fault(&self, line: &str) -> Option<String> {
         let words: Vec<&str> = line.split_whitespace().map(|w| w.trim_matches(['"', '\''])).collect();
         let part = words.get(..2).map(|two| two.join(" ")).unwrap_or_default();
@@ -80,8 +80,8 @@ impl Known {
     }
 }
 
-/// The commands of a page: lines of its blocks that begin with the program, and texts between backticks that begin with the
-/// program, or with a verb and an option.
+/// Commands of a page with their lines: lines in code blocks that begin with the program, and code spans that begin
+/// with the program or with a verb and an option.
 fn commands(page: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut inside = false;

@@ -1,14 +1,14 @@
-//! What the program uses of a library it switches on itself. Cargo joins the features that all packages of one build want, so a
-//! build of the tests does not miss one that only they switch on; the program's own build does.
+//! The program enables all library features that it needs. Cargo unifies the features of all packages in a build, so
+//! builds of tests hide a feature that only a test enables; the program's own build does not.
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// Features of libraries which only tests, or libraries of tests, have.
+/// Features of libraries that only tests enable.
 const OF_TESTS: &[(&str, &[&str])] = &[("serde_json", &["unbounded_depth"]), ("uuid", &["v4"])];
 
-/// The features that each package has in a build.
+/// Enabled features of each package in a build.
 fn features(of: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
     let mut command = Command::new("cargo");
     command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
@@ -28,7 +28,7 @@ fn features(of: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
     features
 }
 
-/// Libraries from outside that our crates name.
+/// External libraries that the workspace's crates name.
 fn named() -> BTreeSet<String> {
     let metadata = MetadataCommand::new().no_deps().exec().expect("cargo metadata runs");
     let wanted = metadata.packages.iter().flat_map(|package| &package.dependencies);
@@ -51,7 +51,7 @@ fn tests_switch_on_no_feature_that_the_program_lacks() {
     assert_eq!(more, listed, "a feature that our code needs belongs into its manifest");
 }
 
-/// The slot into which tests put cards that fail is no part of the program, neither as released nor as built by `./try`.
+/// Neither releases nor `./try` contain the slot into which tests put failing cards.
 #[test]
 fn the_program_is_built_without_fault_injection() {
     let session = |arguments: &[&str]| features(arguments).remove("cardscope-session").unwrap();

@@ -1,11 +1,11 @@
-//! Everything that is built in comes from crates.io under a licence that `deny.toml` allows. cargo-deny asks the same and
-//! more, in a release; this needs no tool and a moment.
+//! All dependencies come from crates.io under a licence that `deny.toml` allows. cargo-deny checks the same and more
+//! for a release; this test needs no tool.
 
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What `deny.toml` allows.
+/// Licences and exceptions that `deny.toml` allows.
 struct Allowed {
     everywhere: BTreeSet<String>,
     exceptions: Vec<(String, BTreeSet<String>)>,
@@ -36,13 +36,13 @@ impl Allowed {
     }
 }
 
-/// Whether an expression of SPDX is satisfied by what is allowed. Some crates still write a stroke for OR.
+/// True if an SPDX expression is satisfied. Some crates still write a slash for OR.
 fn satisfied(expression: &str, allows: &dyn Fn(&str) -> bool) -> bool {
     let parsed = spdx::Expression::parse_mode(expression, spdx::ParseMode::LAX);
     parsed.is_ok_and(|parsed| parsed.evaluate(|licence| allows(&licence.to_string())))
 }
 
-/// All crates that are built for a release or a test.
+/// Metadata of all crates that a release or a test needs.
 fn metadata() -> Metadata {
     let platforms = ["x86_64-unknown-linux-gnu", "x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
     let filter =

@@ -1,4 +1,4 @@
-//! The house itself: which crate may use which, and what the documents promise of the code.
+//! Structure of the workspace: which crate may use which, and promises of the documents about the code.
 
 mod budgets;
 mod claims;

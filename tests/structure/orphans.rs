@@ -1,4 +1,4 @@
-//! A file that no module declares is not compiled, and its tests never run: there is none.
+//! Every source file belongs to a module. A file without one is not compiled, and its tests never run.
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +13,8 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Whether a file above declares the module: the one of its folder, or, where that is a module without a file, one of
-/// a folder further up; right in `tests`, any program.
+/// True if a file above declares the module: that of its folder, one further up if the folder's module has no file, or
+/// any program directly in `tests`.
 fn is_declared(path: &Path, root: &Path) -> bool {
     let name = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let module = if name(path) == "mod" { path.parent().map(name) } else { Some(name(path)) };
@@ -31,7 +31,7 @@ fn is_declared(path: &Path, root: &Path) -> bool {
     }) || root.ends_with("tests") && programs().filter(|p| p.is_file()).any(declares)
 }
 
-/// The files that a module names by their path: helpers that test programs of several crates share.
+/// Files that a module includes by path: helpers shared by tests of several crates.
 fn named_by_path(files: &[PathBuf]) -> Vec<PathBuf> {
     let named = |file: &PathBuf| {
         let text = std::fs::read_to_string(file).unwrap_or_default();
@@ -43,7 +43,7 @@ fn named_by_path(files: &[PathBuf]) -> Vec<PathBuf> {
     files.iter().flat_map(named).collect()
 }
 
-/// The `.rs` files right in a crate's `tests` are programs, and so is a `main.rs` in a folder there.
+/// True for programs: `.rs` files directly in a crate's `tests`, and `main.rs` in a folder there.
 fn is_root(path: &Path, folder: &Path) -> bool {
     let of_a_crate = folder.parent().and_then(Path::file_name).is_some_and(|above| above != "..");
     ["lib.rs", "main.rs"].iter().any(|root| path.ends_with(root))

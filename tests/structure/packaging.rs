@@ -1,5 +1,5 @@
-//! What packages are made of, beside the program: the rule gives devices to a group of its own and to nobody else, the
-//! policy asks each time, the control files name what is there. `scripts/packages-test` installs the packages themselves.
+//! Files of the packages: the udev rule gives devices only to its group, the policy asks each time, control files name
+//! existing files. `scripts/packages-test` installs the packages.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The lines that udev reads.
+/// Lines that udev reads.
 fn rules(text: &str) -> Vec<&str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).collect()
 }
@@ -27,12 +27,12 @@ fn the_rule_gives_cards_that_nothing_uses_to_its_group_and_nothing_to_others() {
         .collect();
     let [rule] = giving[..] else { panic!("one rule gives rights: {giving:?}") };
     assert!(rule.ends_with(r#"GROUP="cardscope", MODE="0660""#), "{rule}");
-    // Where the question fails, nothing is given.
+    // If the question fails, no access is given.
     assert!(
         rule.starts_with("PROGRAM==") && rule.contains("lsblk -nro MOUNTPOINTS $devnode) && test -z"),
         "{rule}"
     );
-    // Each way to it asks for a card.
+    // Every path to it asks for a card.
     let ways: Vec<&&str> = rules.iter().filter(|rule| rule.contains("GOTO=\"cardscope_card\"")).collect();
     assert_eq!(ways.len(), 2);
     for (way, asks) in ways.into_iter().zip([r#"ATTR{removable}=="1""#, r#"ATTRS{type}=="SD""#]) {
@@ -62,7 +62,7 @@ fn each_file_of_the_package_is_in_the_chapter_on_installing() {
     let mut seen = 0;
     for line in script.lines().filter(|line| line.contains("\"$root/usr/")) {
         let path = line.split("\"$root").nth(1).unwrap().split('"').next().unwrap();
-        // An override of lintian says something to lintian alone.
+        // Overrides concern lintian only.
         if path.starts_with("/usr/share/lintian") {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Files and folders that the documents name are there: who is sent to a place finds it.
+//! Files and folders that the documents name exist.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Whether a path is there as it is written, or as a module: `session/bench` is `crates/session/src/bench`, folder or file.
+/// True if a path exists as written or as a module: `session/bench` is `crates/session/src/bench`, folder or file.
 fn is_there(path: &str) -> bool {
     let written = root().join(path);
     let module = path
@@ -16,7 +16,7 @@ fn is_there(path: &str) -> bool {
     there(written) || module.is_some_and(there)
 }
 
-/// The paths of the project that a text names between backticks: they begin with one of its folders, or with a crate.
+/// Paths in code spans of a text that begin with a folder of the project or with a crate.
 fn named<'a>(text: &'a str, begin: &[String]) -> Vec<&'a str> {
     let like_one = |path: &str| path.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
     let of_ours = |path: &str| {
@@ -40,7 +40,7 @@ fn every_path_that_a_document_names_is_there() {
     for document in docs.chain(["README.md", "tests/README.md"].map(str::to_owned)) {
         let text = std::fs::read_to_string(root().join(&document)).unwrap();
         for path in named(&text, &begin) {
-            // The verb that a newcomer adds.
+            // Example of a verb that a newcomer adds.
             let example = path == "crates/cli/src/verbs/size.rs";
             assert!(example || is_there(path), "{document} names {path}, which is not there");
             seen += 1;

@@ -1,4 +1,4 @@
-//! Every promise of the chapters on safety and security names a test, and that test is there.
+//! Every promise in the chapters on safety and security names an existing test.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -8,7 +8,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Names of functions below a folder; tests are what is named of them. Those of the browser app are constants.
+/// Names of functions below a folder, tests included. Those of the browser app are constants.
 fn functions(folder: &Path, into: &mut Vec<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -27,7 +27,7 @@ fn functions(folder: &Path, into: &mut Vec<String>) {
     }
 }
 
-/// Cells of the last column of the tables that have one of tests, with the line that each stands in.
+/// Cells of the column with tests in all tables, with their lines.
 fn test_cells(text: &str) -> Vec<(&str, &str)> {
     let mut cells = Vec::new();
     let mut is_ours = false;
@@ -41,7 +41,7 @@ fn test_cells(text: &str) -> Vec<(&str, &str)> {
     cells
 }
 
-/// True where a name between backticks is that of a function, as far as it is written out.
+/// True if a name in a code span is that of a function. The name may be abbreviated.
 fn is_there(name: &str, functions: &[String]) -> bool {
     let last = name.rsplit("::").next().unwrap_or(name);
     let mut parts = last.split('…');
@@ -64,7 +64,7 @@ fn promises_name_tests_that_exist() {
         for (line, cell) in cells {
             let named: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
             assert!(!named.is_empty() || cell.starts_with("the same"), "{document} names no test: {line}");
-            // Files are looked for by another test.
+            // Names of files are checked by another test.
             for name in named.into_iter().filter(|name| !name.contains(['/', '.'])) {
                 assert!(is_there(name, &all), "{document} names {name}, which is not there: {line}");
             }

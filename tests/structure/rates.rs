@@ -1,4 +1,4 @@
-//! A method's chapter names its error rate in a sentence: the one that the tables of `docs/accuracy.md` give.
+//! The error rate in the text of a method's chapter equals that of the tables in `docs/accuracy.md`.
 
 fn page(name: &str) -> String {
     let path = format!("{}/../../docs/{name}.md", env!("CARGO_MANIFEST_DIR"));
@@ -6,7 +6,7 @@ fn page(name: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The rows of a table behind a mark or a heading, cell by cell.
+/// Rows of the table behind a mark or heading.
 fn rows(behind: &str) -> Vec<Vec<String>> {
     let text = include_str!("../../docs/accuracy.md");
     let (_, rest) = text.split_once(behind).unwrap_or_else(|| panic!("docs/accuracy.md has no {behind}"));

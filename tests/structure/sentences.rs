@@ -1,8 +1,8 @@
-//! Data never becomes words and then data again: calls that read our own sentences back are gone and stay gone.
+//! Code does not parse its own sentences: calls that did so are gone and stay gone.
 
 use std::path::{Path, PathBuf};
 
-/// A call, the file in which it read a sentence, and what holds the fact now.
+/// Call, file in which it parsed a sentence, and its replacement.
 const READ_BACK: [(&str, &str, &str); 17] = [
     (".has_run(", "model/finding", "Finding::advised_verb"),
     (".value_of(", "session/frame, capacity/page/verdict", "FalseCapacity, Opened::waiting_journals"),
@@ -42,7 +42,7 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Source of the program and of the app, without what only tests have; names from the root on.
+/// Sources of the program and of the app without tests, with names relative to the root.
 fn sources() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let crates = std::fs::read_dir(root.join("crates")).expect("a folder can be read");

@@ -1,11 +1,11 @@
-//! Citations in sources lead to a section of `docs/reference`, and no source names a page that is not in the project.
+//! Citations in sources name a section of `docs/reference`, and no page outside of the project.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 const PREFIX: &str = "docs/reference/";
 
-/// Names of notes outside of the project. "seed 00" numbers a published report without its title.
+/// Notes outside of the project. "seed 00" numbers a published report without its title.
 const OUTSIDE: [&str; 8] = [
     "reference page",
     "flash-behaviour",
@@ -17,7 +17,7 @@ const OUTSIDE: [&str; 8] = [
     "seed 00",
 ];
 
-/// Tests of these names themselves.
+/// Tests that contain these names themselves.
 const OWN: [&str; 2] = ["tests/structure/sources.rs", "tests/structure/voice.rs"];
 
 const FOLDERS: [&str; 16] = [
@@ -43,7 +43,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Text files of the project below `path`, which is relative to its root, with their content.
+/// Text files of the project below `path`, with their content.
 fn texts(path: &str, into: &mut Vec<(String, String)>) {
     let full = root().join(path);
     if !full.is_dir() {
@@ -58,7 +58,7 @@ fn texts(path: &str, into: &mut Vec<(String, String)>) {
     }
 }
 
-/// Anchors of the headings of a page, as mdBook names them; no two headings of these pages are alike.
+/// Anchors of a page's headings as mdBook names them. No two headings of these pages are alike.
 fn anchors(page: &str) -> BTreeSet<String> {
     let headings = page.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#'));
     let letter = |c: char| (c.is_alphanumeric() || "_-".contains(c)).then_some(c);
@@ -69,7 +69,7 @@ fn anchors(page: &str) -> BTreeSet<String> {
     headings.map(name).collect()
 }
 
-/// What follows `docs/reference/` in a text: `NAME.md` or `NAME.md#anchor`, each time.
+/// Citations in a text: `NAME.md` or `NAME.md#anchor` after `docs/reference/`.
 fn citations(text: &str) -> impl Iterator<Item = &str> {
     text.split(PREFIX).skip(1).filter_map(|rest| {
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "-_.#".contains(c)));
@@ -78,7 +78,7 @@ fn citations(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Why a citation leads nowhere.
+/// Reason why a citation is wrong.
 fn fault(cited: &str) -> Option<&'static str> {
     let (page, anchor) = cited.split_once('#').unwrap_or((cited, ""));
     let Ok(text) = std::fs::read_to_string(root().join(PREFIX).join(page)) else {

@@ -1,4 +1,4 @@
-//! `./check --quick` tests what a change touches: files outside of all packages count for the packages that read them.
+//! `./check --quick` tests all packages that a change affects, also those that read files outside of packages.
 
 #![allow(clippy::unwrap_used, reason = "what tests share fails by panicking, as they do")]
 
@@ -9,7 +9,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// The table `READERS` of `scripts/touched`: a file, or a folder with a slash at its end, and its packages.
+/// Table `READERS` of `scripts/touched`: files, or folders with a slash, and the packages that read them.
 fn readers() -> BTreeMap<String, String> {
     let script = std::fs::read_to_string(root().join("scripts/touched")).unwrap();
     let table = script.split("READERS = {\n").nth(1).and_then(|rest| rest.split("\n}").next()).unwrap();
@@ -31,7 +31,7 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// A path without its dots.
+/// Path without `.` and `..`.
 fn plain(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut plain, part| {
         match part {
@@ -42,7 +42,7 @@ fn plain(path: &Path) -> PathBuf {
     })
 }
 
-/// What a source of a crate names outside of the crates: files and folders that it builds in or that its tests read.
+/// Files and folders outside of all crates that a source includes or that its tests read.
 fn named_outside(file: &Path, krate: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(file).unwrap();
     let literals = text.split('"').filter(|literal| literal.contains("../") && !literal.contains('\n'));
@@ -79,14 +79,14 @@ fn quick_check_knows_who_reads_files_outside_of_packages() {
     assert!(wrong.is_empty(), "READERS in scripts/touched lacks: {}", wrong.join(", "));
 }
 
-/// What `--quick` leaves out and what it runs of the end-to-end tests are modules or functions of test programs.
+/// Modules and functions that `--quick` skips or selects exist in the test programs.
 #[test]
 fn quick_check_names_tests_that_are_there() {
     let script = std::fs::read_to_string(root().join("scripts/run-tests")).unwrap();
     let mut files = Vec::new();
     ["crates", "tests/end_to_end"].iter().for_each(|folder| sources(&root().join(folder), &mut files));
     let code: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
-    // The constants stand before the first class.
+    // The constants precede the first class.
     let constants = script.split("class Program").next().unwrap();
     let names: Vec<&str> =
         constants.split('"').skip(1).step_by(2).filter(|name| name.contains("::")).collect();

@@ -1,11 +1,10 @@
-//! What a user reads is plain English: no phrase that readers have stumbled over stands in a text that is shown, in a
-//! file that is shipped or in a document.
+//! Texts for users are plain English: no banned phrase appears in output, shipped files or documents.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::ToTokens;
 use std::path::{Path, PathBuf};
 
-/// Phrases that say nothing to a reader, or say a plain thing in a roundabout way.
+/// Phrases that say nothing, or say a plain thing in a roundabout way.
 const BANNED: [&str; 17] = [
     "as far as was looked",
     "in all, about",
@@ -26,10 +25,10 @@ const BANNED: [&str; 17] = [
     "wants a folder",
 ];
 
-/// An option's value, not a word: as the whole of a literal it is a name, in a sentence it is not shown to people.
+/// Value of an option. A literal of just this text is a name; in a sentence it must not appear.
 const NAME: &str = "cooling_of";
 
-/// Behind "is no" these are usual; "there is no card" is, too.
+/// Words that are usual after "is no". "There is no card" is usual, too.
 const USUAL_AFTER_NO: [&str; 4] = ["longer", "more", "less", "such"];
 
 fn root() -> PathBuf {
@@ -50,7 +49,7 @@ fn files(folder: &Path, ending: &str, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether `text` says that something "is no X" where it means that it is not an X.
+/// True if `text` says that something "is no X" instead of "is not an X".
 fn denies(text: &str) -> bool {
     text.match_indices("is no ").any(|(at, found)| {
         let before = text[..at].trim_end().rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
@@ -61,7 +60,7 @@ fn denies(text: &str) -> bool {
     })
 }
 
-/// The first banned phrase of a text, whose lines may be broken anywhere.
+/// First banned phrase of a text with line breaks anywhere.
 fn banned(text: &str) -> Option<&'static str> {
     let plain = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
     let phrase = BANNED.into_iter().find(|phrase| plain.contains(phrase));
@@ -69,16 +68,15 @@ fn banned(text: &str) -> Option<&'static str> {
     phrase.or_else(name).or_else(|| denies(&plain).then_some("is no"))
 }
 
-/// Whether a file holds nothing but tests and what these need to run. The documents of `sample.rs` are shown, by tests and in
-/// what these compare with, and read like others.
+/// True for files with nothing but tests and their helpers. The documents in `sample.rs` appear in output and are
+/// checked.
 fn is_for_tests(path: &Path) -> bool {
     let is_named_so = |name: &str| ["tests", "testing"].contains(&name) || name.ends_with("_tests");
     let parts = path.components().filter_map(|part| part.as_os_str().to_str());
     parts.skip_while(|part| *part != "src").any(|part| is_named_so(part.trim_end_matches(".rs")))
 }
 
-/// The texts of a source: its literals, and the documentation that the command line shows as help; what is there for
-/// tests alone is left out.
+/// Texts in a source: literals, and docs that clap shows as help, without those of tests.
 fn shown(source: &str) -> Vec<String> {
     let mut file = syn::parse_file(source).expect("a source that is built can be read");
     let is_test = |attribute: &syn::Attribute| {
@@ -90,7 +88,7 @@ fn shown(source: &str) -> Vec<String> {
     found
 }
 
-/// Documentation stands in a stream of tokens as `#[doc = "…"]`, each line by itself.
+/// Adds the literals of a token stream. Docs appear in it as `#[doc = "…"]`, one a line.
 fn literals(stream: TokenStream, with_docs: bool, into: &mut Vec<String>) {
     let mut doc = String::new();
     for token in stream {
@@ -109,7 +107,7 @@ fn literals(stream: TokenStream, with_docs: bool, into: &mut Vec<String>) {
     }
 }
 
-/// A line of documentation.
+/// Text of a doc attribute.
 fn documentation(group: &Group) -> Option<String> {
     let mut tokens = group.stream().into_iter();
     let is_doc = matches!(tokens.next(), Some(TokenTree::Ident(word)) if word == "doc");

@@ -1,11 +1,11 @@
-//! Genuine and fake cards behind real drivers: the verdict, and the data that was on them.
+//! Genuine and fake cards behind real drivers: verdict and preserved data.
 
 use super::card::Card;
 use super::machine::{Machine, Slot};
 use crate::common::binary::{Home, Outcome};
 use crate::common::{number, text};
 
-/// Fakes that announce 32 MiB, a power of two as the SD reader demands.
+/// Fakes that announce 32 MiB, because the SD reader needs a power of two.
 const LIMBO: &str = "constant?announced_bytes=32MiB&fake.kind=limbo&fake.real_bytes=8MiB";
 const WRAPS: &str =
     "constant?announced_bytes=32MiB&fake.kind=wraparound&fake.real_bytes=8MiB&fake.wrap_bytes=8MiB";
@@ -53,7 +53,7 @@ fn the_card_s_lock_is_respected() {
     let mut machine = Machine::start(&home, "vm");
     let card = Card::with_data(&home, "card", 32);
     let before = card.content();
-    // QEMU takes no locked medium for its SD reader.
+    // QEMU accepts no write-protected medium in its SD reader.
     let disk = machine.insert_locked(Slot::Usb, &card);
     for verb in ["verify", "sustain --erase", "format"] {
         let refused = machine.cardscope(&format!("{verb} {disk} --yes-destroy {disk}"));

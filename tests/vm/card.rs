@@ -1,4 +1,4 @@
-//! What lies in a reader of the virtual machine: an image, or a simulated card with known truth over NBD.
+//! Card for a reader of the virtual machine: an image, or a simulated card over NBD.
 
 use crate::common::binary::Home;
 use crate::common::machine::image;
@@ -6,30 +6,30 @@ use crate::common::nbd::Nbd;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// A card, in or out of a reader.
+/// Card, inserted or not.
 pub(super) enum Card {
-    /// A file that holds its content.
+    /// Image file.
     Image(PathBuf),
-    /// A simulated card, served over NBD under its name.
+    /// Simulated card, served over NBD by name.
     Simulated { _server: Nbd, socket: PathBuf, export: String },
 }
 
 impl Card {
-    /// A card of so many MiB with data all over, in a file called `name`.
+    /// Card of this size full of data, as a file `name`.
     pub(super) fn with_data(home: &Home, name: &str, mib: u64) -> Card {
         let folder = home.path(name);
         std::fs::create_dir(&folder).unwrap();
         Card::Image(image(&folder, mib))
     }
 
-    /// A card of so many MiB that holds nothing but one byte.
+    /// Card of this size filled with one byte.
     pub(super) fn filled_with(home: &Home, name: &str, mib: u64, byte: u8) -> Card {
         let path = home.path(name);
         std::fs::write(&path, vec![byte; (mib << 20) as usize]).unwrap();
         Card::Image(path)
     }
 
-    /// A simulated card in no time of its own.
+    /// Simulated card without delays.
     pub(super) fn simulated(home: &Home, name: &str) -> Card {
         let number = std::fs::read_dir(home.path("")).unwrap().count();
         let socket = home.path(&format!("card-{number}.sock"));
@@ -38,7 +38,7 @@ impl Card {
         Card::Simulated { _server, socket, export }
     }
 
-    /// The same card in one of QEMU's own words, read-only or not.
+    /// Block node of QEMU for the card.
     pub(super) fn node(&self, name: &str, read_only: bool) -> Value {
         let below = match self {
             Card::Image(path) => json!({ "driver": "file", "filename": path }),
@@ -49,7 +49,7 @@ impl Card {
         json!({ "driver": "raw", "node-name": name, "read-only": read_only, "file": below })
     }
 
-    /// The content of a card that is a file.
+    /// Content of an image.
     #[track_caller]
     pub(super) fn content(&self) -> Vec<u8> {
         match self {

@@ -1,4 +1,4 @@
-//! Cards that stall and fail, by the kernel's own device mapper.
+//! Cards that stall and fail, by the kernel's device mapper.
 
 use super::card::Card;
 use super::machine::{JOURNAL, Machine, Slot};
@@ -14,8 +14,7 @@ fn a_card_that_fails_for_a_while_is_never_called_genuine_and_gets_its_data_back(
     let before = card.content();
     let disk = machine.insert(Slot::Uas, &card);
     let sectors = (64 << 20) / 512;
-    // Up for seconds, then failing for seconds, in turn.
-    // Only the last one spoils what is written back, too.
+    // They work and fail for some seconds in turn. Only the last one also affects restoring.
     for (name, table, spoils) in [
         ("errors", format!("0 {sectors} flakey {disk} 0 2 3"), false),
         ("lost", format!("0 {sectors} flakey {disk} 0 2 3 1 drop_writes"), false),

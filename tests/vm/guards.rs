@@ -1,11 +1,10 @@
-//! What is in use is not written to, with the kernel's own means of using a disk: partitions, device mapper, swap, mounts, also
-//! those of another namespace.
+//! Disks in use are not written: partitions, device mapper, swap, and mounts, also those of another namespace.
 
 use super::card::Card;
 use super::machine::{Machine, Slot};
 use crate::common::binary::Home;
 
-/// How a disk comes into use, how that ends, and what the refusal must say. Mounted read-only, or the file system would write.
+/// Way to use a disk, its end, and the expected refusal. Mounts are read-only, or the file system would write.
 struct Use {
     begin: &'static str,
     end: &'static str,
@@ -58,7 +57,7 @@ fn a_disk_in_use_is_refused_whatever_is_consented_and_not_written_to() {
             machine.run(&format!("{names}{}", use_.begin)).expect(0);
             machine.run("sync; sleep 0.2").expect(0);
             let before = card.content();
-            // Every verb opens a card in one place: they take turns, once all of them were refused.
+            // All verbs open cards in one place, so after the first use each use tests only one verb.
             let verbs = if turn == 0 { VERBS } else { &VERBS[turn % VERBS.len()..][..1] };
             turn += 1;
             for verb in verbs {
@@ -74,7 +73,7 @@ fn a_disk_in_use_is_refused_whatever_is_consented_and_not_written_to() {
                 .run(&format!("{names}{}; until wipefs -qa $d 2>/dev/null; do sleep 0.1; done", use_.end))
                 .expect(0);
         }
-        // Free again, it can be tested, as far as so little shows.
+        // When it is free again, it can be tested.
         machine.cardscope(&format!("verify {disk} --max-write 2MB --budget 20s")).expect(4);
         machine.pull_out(slot);
     }

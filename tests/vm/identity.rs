@@ -1,4 +1,4 @@
-//! What `list` and `info` say of cards behind real drivers, against what the kernel's own files say.
+//! `list` and `info` of cards behind real drivers, compared with the kernel's own files.
 
 use super::card::Card;
 use super::machine::{Machine, Slot};
@@ -11,7 +11,7 @@ fn cards_are_listed_and_identified_as_their_drivers_show_them() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
     for (mib, slot) in (64..).zip(Slot::ALL) {
-        // The SD reader takes powers of two alone, so the others are told from it by their size.
+        // The SD reader accepts only powers of two, so the size distinguishes it.
         let mib = if slot == Slot::Sd { 32 } else { mib };
         let card = Card::with_data(&home, &format!("{slot:?}"), mib);
         let disk = machine.insert(slot, &card);
@@ -64,16 +64,16 @@ fn has_the_registers_of_the_kernel(machine: &mut Machine, name: &str, info: &Val
     assert_eq!(format!("{} Hz", number(info, "/mmc/actual_clock_hz")), clock.trim(), "{bus}");
 }
 
-/// Where sysfs shows no SD status the card itself is asked for it; and it says that it keeps no health page.
+/// Without an SD status in sysfs the card is asked directly, also for a health page, which it does not have.
 fn answers_commands_of_its_own(machine: &mut Machine, name: &str, info: &Value) {
     let file = format!("/sys/block/{name}/device/ssr");
     machine.run(&format!("mount --bind /dev/null {file}")).expect(0);
     let asked = machine.cardscope(&format!("info /dev/{name} --json")).expect(0).json();
     machine.run(&format!("umount {file}")).expect(0);
-    // The kernel read it while the bus had one line, which the first two bits tell: the rest is the same.
+    // The kernel read it with a bus of one line, which the first two bits encode. The rest is equal.
     let (asked, shown) = (text(&asked, "/ssr/raw"), text(info, "/ssr/raw"));
     assert_eq!((asked.len(), &asked[1..]), (128, &shown[1..]));
-    // QEMU's card answers CMD56 with bytes of ec; it takes the block that Apacer's cards want first, and forgets it.
+    // QEMU's card answers CMD56 with bytes of ec, and accepts and drops the block that Apacer's cards expect first.
     let mut health = |which: &str| {
         machine.cardscope(&format!("info /dev/{name} --health{which} --details")).expect(0).one_line()
     };
@@ -81,7 +81,7 @@ fn answers_commands_of_its_own(machine: &mut Machine, name: &str, info: &Value) 
         let said = health(&format!("={layout}"));
         assert!(said.contains("the page begins with ec ec"), "{layout}: {said}");
     }
-    // The number of this card's maker names no layout, and none is guessed.
+    // The maker's number has no layout, and none is guessed.
     let said = health("");
     assert!(said.contains("layout is not known") && said.contains("--health=sandisk"), "{said}");
 }
@@ -93,7 +93,7 @@ fn says_what_the_disk_answered(machine: &mut Machine, name: &str, info: &Value) 
     for (field, file) in [("mn", "model"), ("sn", "serial"), ("fr", "firmware_rev")] {
         assert_eq!(text(info, &format!("/nvme/identify/{field}")), kernel(file), "{info:#}");
     }
-    // Host-controlled thermal management is an option of the standard that this disk refuses (status 4002h).
+    // This disk refuses host-controlled thermal management, an option of the standard (status 4002h).
     let answer = machine.cardscope(&format!("info /dev/{name} --details")).expect(0).one_line();
     assert!(answer.contains("Get Features 10h (not supported by this drive)"), "{answer}");
     assert!(number(info, "/nvme/smart/temperature_celsius") > 0.0, "{info:#}");

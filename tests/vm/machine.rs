@@ -1,7 +1,8 @@
-//! A virtual machine with an SD reader, an NVMe slot and USB ports, all empty when it starts; cards go in and out while it runs.
+//! Virtual machine with an SD reader, an NVMe slot and USB ports, all empty at first; cards are inserted and removed
+//! while it runs.
 //!
-//! It boots once, in some 12 s, and is saved; each test wakes a machine of its own from that state in one. Nothing is
-//! installed, and what a machine writes is gone with it but for its cards.
+//! It boots once in about 12 s and is saved; each test resumes its own machine from that state in one second. Nothing
+//! is installed, and nothing but the cards survives a machine.
 
 use super::card::Card;
 use super::qemu::{Busy, DISK_MIB, PATIENCE, Qemu, hear, state};
@@ -15,16 +16,16 @@ use std::process::ExitStatus;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Where a card goes.
+/// Slot for a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
-    /// The SD reader on the PCI bus (driver `sdhci-pci`); takes sizes that are a power of two.
+    /// SD reader on the PCI bus (driver `sdhci-pci`). Needs sizes that are a power of two.
     Sd,
-    /// An NVMe disk.
+    /// NVMe disk.
     Nvme,
-    /// A USB disk that speaks the older protocol (driver `usb-storage`).
+    /// USB disk with bulk-only transport (driver `usb-storage`).
     Usb,
-    /// A USB disk that speaks UAS.
+    /// USB disk with UAS.
     Uas,
 }
 
@@ -40,21 +41,21 @@ impl Slot {
         }
     }
 
-    /// MiB of a card that all of can be written to in some seconds: the emulated SD reader writes 3 MB/s.
+    /// Size in MiB that can be written completely in some seconds: the emulated SD reader writes 3 MB/s.
     pub(super) fn small_mib(self) -> u64 {
         if self == Slot::Sd { 8 } else { 32 }
     }
 }
 
-/// Between two looks at the disks of a machine, each of which takes its only processor for 20 ms.
+/// Interval between checks of a machine's disks, each of which takes its only processor for 20 ms.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-/// How many machines run beside each other: each takes a processor for itself.
+/// Machines that run concurrently, each on its own processor.
 const AT_ONCE: usize = 2;
 static TAKEN: Mutex<[bool; AT_ONCE]> = Mutex::new([false; AT_ONCE]);
 static ENDED: Condvar = Condvar::new();
 
-/// The right to run a machine, one of [`AT_ONCE`], given back when dropped.
+/// Permission to run one of [`AT_ONCE`] machines, until dropped.
 struct Place(usize);
 
 impl Place {
@@ -75,23 +76,23 @@ impl Drop for Place {
     }
 }
 
-/// A machine that runs; its processes end when it is dropped.
+/// Running machine, ended when dropped.
 pub(super) struct Machine {
     qemu: Qemu,
     commands: u32,
-    /// Lines of the agent that are not complete yet, or belong to other commands.
+    /// Incomplete lines of the agent, or lines of other commands.
     heard: String,
-    /// Nodes of cards so far, so that each has a name of its own.
+    /// Number of block nodes so far, for unique names.
     nodes: u32,
-    /// What is in a slot, by the name of its disk.
+    /// Disks in the slots.
     inserted: Vec<(Slot, String)>,
     _place: Place,
 }
 
-/// The one journal that waits in a machine, for its shell.
+/// Pattern of the only journal in a machine.
 pub(super) const JOURNAL: &str = "/root/.local/state/cardscope/journal-*";
 
-/// A script under way in a machine.
+/// Running script in a machine.
 pub(super) struct Job {
     number: u32,
     script: String,
@@ -99,12 +100,12 @@ pub(super) struct Job {
 }
 
 impl Machine {
-    /// Wakes a machine with nothing in its readers; its folder is `name` in the test's home.
+    /// Resumes a machine with empty readers; its folder is `name` in the test's home.
     pub(super) fn start(home: &Home, name: &str) -> Machine {
         Machine::with(home, name, None)
     }
 
-    /// The same, with a disk that outlives it: `/dev/vda`, [`DISK_MIB`] MiB.
+    /// Same, with a persistent disk: `/dev/vda`, [`DISK_MIB`] MiB.
     pub(super) fn with_disk(home: &Home, name: &str, disk: &Path) -> Machine {
         if !disk.exists() {
             std::fs::File::create(disk).unwrap().set_len(DISK_MIB << 20).unwrap();
@@ -130,13 +131,13 @@ impl Machine {
         machine
     }
 
-    /// Puts a card into a slot and waits for its device; gives the device's path.
+    /// Inserts a card, waits for its device, and returns the path.
     #[track_caller]
     pub(super) fn insert(&mut self, slot: Slot, card: &Card) -> String {
         self.insert_as(slot, card, false)
     }
 
-    /// The same with the card's lock on.
+    /// Same, write-protected.
     #[track_caller]
     pub(super) fn insert_locked(&mut self, slot: Slot, card: &Card) -> String {
         self.insert_as(slot, card, true)
@@ -180,8 +181,8 @@ impl Machine {
         }
     }
 
-    /// Plugs in a USB card reader with two empty slots; gives their devices, which stay whatever lies in them. It speaks UAS,
-    /// because QEMU's reader of the older protocol answers for its first slot alone.
+    /// Plugs in a USB card reader with two empty slots and returns their devices, which stay. It uses UAS, because
+    /// QEMU's bulk-only reader answers only for its first slot.
     pub(super) fn plug_in_reader(&mut self) -> [String; 2] {
         self.plug(json!({ "driver": "usb-uas", "bus": "usb-ports.0", "id": "reader" }));
         for slot in 0..2 {
@@ -193,7 +194,7 @@ impl Machine {
         self.attach("reader", true);
         let mut disks = Vec::new();
         until("both slots of the reader", || {
-            // The kernel names them in the order in which they answer; the slot is the last number of the place.
+            // The kernel names them in the order of their answers; the last number of the path is the slot.
             let places = "for d in /sys/block/sd*; do echo $(readlink $d/device) ${d##*/}; done | sort";
             disks = self
                 .run(places)
@@ -207,13 +208,13 @@ impl Machine {
         [0, 1].map(|slot| std::mem::take(&mut disks[slot]))
     }
 
-    /// Opens a slot of the reader until there is a card in it, as automounters do: it is then that the kernel looks.
+    /// Opens a slot of the reader until it has a card, as automounters do, because the kernel checks only then.
     pub(super) fn look_at(&mut self, disk: &str) {
         let script = format!("head -c 1 {disk} >/dev/null && ! grep -qx 0 /sys/block/{}/size", &disk[5..]);
         until("the card in the reader", || self.run(&script).status.success());
     }
 
-    /// Puts a card into a slot of the reader; nobody is told.
+    /// Inserts a card into the reader without any notification.
     pub(super) fn insert_into_reader(&mut self, slot: usize, card: &Card) {
         self.nodes += 1;
         let (node, id) = (format!("reader-{slot}-{}", self.nodes), format!("reader-{slot}"));
@@ -223,7 +224,7 @@ impl Machine {
         self.qemu.qmp.ask("blockdev-close-tray", json!({ "id": id }));
     }
 
-    /// Takes the card out of a slot of the reader, whatever is under way on it.
+    /// Removes the card from a slot of the reader, even with I/O in flight.
     pub(super) fn take_from_reader(&mut self, slot: usize) {
         let id = format!("reader-{slot}");
         self.qemu.qmp.ask("blockdev-open-tray", json!({ "id": id, "force": true }));
@@ -234,12 +235,12 @@ impl Machine {
         self.qemu.qmp.ask("device_add", device);
     }
 
-    /// Puts a device that has its disks onto the USB bus, or takes it off.
+    /// Attaches a device with its disks to the USB bus, or detaches it.
     fn attach(&mut self, device: &str, attached: bool) {
         self.qemu.qmp.ask("qom-set", json!({ "path": device, "property": "attached", "value": attached }));
     }
 
-    /// Pulls a card out, whatever is under way on it, and waits until the kernel has noticed.
+    /// Removes a card, even with I/O in flight, and waits until the kernel has noticed.
     #[track_caller]
     pub(super) fn pull_out(&mut self, slot: Slot) {
         let at = self.inserted.iter().position(|(other, _)| *other == slot).expect("something is in there");
@@ -248,7 +249,7 @@ impl Machine {
             Slot::Sd => drop(self.qemu.qmp.ask("blockdev-remove-medium", json!({ "id": "card" }))),
             other => {
                 if other == Slot::Uas {
-                    // Off the bus first: QEMU 7.2 aborts where I/Os are in flight on a UAS disk that it deletes.
+                    // Detached first: QEMU 7.2 aborts if it deletes a UAS disk with I/O in flight.
                     self.attach(Slot::Uas.name(), false);
                 }
                 self.qemu.qmp.ask("device_del", json!({ "id": other.name() }));
@@ -266,7 +267,7 @@ impl Machine {
         }
     }
 
-    /// Waits until a script under way has written so many bytes to what is in a slot, as the kernel counts them.
+    /// Waits until a running script has written so many bytes to a slot, by the kernel's count.
     #[track_caller]
     pub(super) fn wait_until_written(&mut self, job: &Job, slot: Slot, bytes: u64) {
         let (_, disk) =
@@ -275,13 +276,13 @@ impl Machine {
         self.wait_until_written_to(job, &disk, bytes);
     }
 
-    /// Bytes that were written to a disk since it came, as the kernel counts them.
+    /// Bytes written to a disk since its insertion, by the kernel's count.
     pub(super) fn written_to(&mut self, disk: &str) -> u64 {
         let script = format!("exec awk '{{ print $7 * 512 }}' /sys/block/{disk}/stat");
         self.run(&script).expect(0).stdout.trim().parse().unwrap()
     }
 
-    /// The same of a disk.
+    /// Same, for a disk.
     #[track_caller]
     pub(super) fn wait_until_written_to(&mut self, job: &Job, disk: &str, bytes: u64) {
         loop {
@@ -293,22 +294,22 @@ impl Machine {
         }
     }
 
-    /// The names of the disks that the machine has, without the system's own.
+    /// Disks of the machine, without the system's own.
     fn disks(&mut self) -> Vec<String> {
-        // A disk whose size is not read yet is there and answers nothing.
+        // A disk exists before its size is known, and then answers nothing.
         let names =
             self.run("cd /sys/block && grep -lv '^0$' [sn][dv]*/size mmcblk*/size 2>/dev/null | cut -d/ -f1");
         names.stdout.lines().map(str::to_owned).collect()
     }
 
-    /// Runs a script to its end.
+    /// Runs a script and waits for its end.
     #[track_caller]
     pub(super) fn run(&mut self, script: &str) -> Outcome {
         let job = self.begin(script);
         self.finish(job)
     }
 
-    /// Runs the program under test to its end.
+    /// Runs the program under test and waits for its end.
     #[track_caller]
     pub(super) fn cardscope(&mut self, arguments: &str) -> Outcome {
         self.run(&format!("exec /program/cardscope {arguments}"))
@@ -323,7 +324,7 @@ impl Machine {
         Job { number, script: script.to_owned(), started: Instant::now() }
     }
 
-    /// Waits until a script has said something on stderr.
+    /// Waits until a script has printed something on stderr.
     #[track_caller]
     pub(super) fn wait_for(&mut self, job: &Job, word: &str) {
         loop {
@@ -349,7 +350,7 @@ impl Machine {
         Outcome { command: job.script, status, stdout, stderr, took: job.started.elapsed() }
     }
 
-    /// A script that has not done something must not have ended before that was looked for, nor hang.
+    /// Asserts that a script has not ended too early and does not hang.
     #[track_caller]
     fn expect_to_go_on(&mut self, job: &Job, ended: Option<i32>, reproach: &str) {
         assert!(
@@ -362,7 +363,7 @@ impl Machine {
         self.expect_in_time(job, reproach);
     }
 
-    /// A script must not hang; where it does, what it waits for is told.
+    /// Asserts that a script does not hang; otherwise prints what it waits for.
     #[track_caller]
     fn expect_in_time(&mut self, job: &Job, reproach: &str) {
         if job.started.elapsed() > PATIENCE {
@@ -372,7 +373,7 @@ impl Machine {
         }
     }
 
-    /// Where each process that waits in the machine does so, and what its disks have under way, as far as it still answers.
+    /// Wait channels of processes and I/O in flight, if the machine still answers.
     fn what_holds_it_up(&mut self) -> String {
         let job = self.begin(
             "for p in /proc/[0-9]*/task/[0-9]*; do cat $p/comm; grep State $p/status; \
@@ -382,7 +383,7 @@ impl Machine {
         self.said(&job, "out")
     }
 
-    /// The exit status of a script that has ended.
+    /// Exit status of a script that has ended.
     fn ended(&mut self, job: &Job) -> Option<i32> {
         self.qemu.look_at_the_clock();
         hear(&mut self.qemu.agent, &mut self.heard);
@@ -401,16 +402,16 @@ impl Machine {
             .map_or(String::new(), |b| String::from_utf8_lossy(&b).into_owned())
     }
 
-    /// What the kernel said on its console.
+    /// Output of the kernel on its console.
     pub(super) fn console(&self) -> String {
         std::fs::read_to_string(self.qemu.folder.join("console")).unwrap_or_default()
     }
 
-    /// Gives QEMU's main loop the lowest priority, beside a program that needs its processor as well, until that is dropped.
+    /// Gives QEMU's main loop the lowest priority beside a busy program, until dropped.
     pub(super) fn hold_up_main_loop(&mut self) -> Busy {
         self.qemu.hold_up_main_loop()
     }
 
-    /// Cuts the power: nothing that the machine still held back is written.
+    /// Cuts the power: unwritten caches of the machine are lost.
     pub(super) fn cut_power(self) {}
 }

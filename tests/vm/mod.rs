@@ -1,5 +1,5 @@
-//! The program under a Debian kernel with the real drivers of SD cards, NVMe disks and USB disks, in a virtual machine of
-//! QEMU's whose cards can be pulled out. See `tests/vm/README.md`.
+//! The program in a virtual machine of QEMU with a Debian kernel and real drivers for SD cards, NVMe and USB disks,
+//! whose cards can be pulled out. See `tests/vm/README.md`.
 
 mod card;
 mod machine;

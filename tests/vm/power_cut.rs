@@ -1,4 +1,4 @@
-//! The power goes while a card is tested: after the next boot `restore` makes it what it was.
+//! Power cuts during a test: after the next boot `restore` recovers the card.
 
 use super::card::Card;
 use super::machine::{JOURNAL, Machine, Slot};

@@ -1,4 +1,4 @@
-//! A card that is pulled out while it is tested, and put back: the same, or another one.
+//! A card is pulled out during a test, and the same or another one is inserted.
 
 use super::card::Card;
 use super::machine::{JOURNAL, Machine, Slot};
@@ -53,14 +53,14 @@ fn a_guest_that_sleeps_is_woken_also_where_qemus_main_loop_hardly_runs() {
     }
 }
 
-/// Verbs that write and preserve the data, with what they say once they write.
+/// Verbs that write and preserve the data, with their output when they write.
 const PRESERVING: [&str; 4] = [
     "verify {}",
     "map {} --max-write 16MB",
     "check {} --budget 3m",
     "verify {} --full --backup /tmp/saved --yes-destroy {}",
 ];
-/// Verbs that overwrite what their user agreed to lose.
+/// Verbs that lose data with consent.
 const LOSING: [&str; 4] = [
     "bench {} --recipe quick --size 32MiB --yes-destroy {}",
     "sustain {} --erase --duration 60s --yes-destroy {}",

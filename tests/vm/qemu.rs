@@ -1,4 +1,4 @@
-//! QEMU as a process with its connections, and the state of a booted machine that all others start from.
+//! QEMU process with its connections, and the saved state that all machines start from.
 
 use super::qmp::Qmp;
 use crate::common::binary::CARDSCOPE;
@@ -16,18 +16,18 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// An emulated processor is slow, and other tests run beside it: beyond this a command hangs.
+/// Limit of a command. Emulated processors are slow, and other tests run concurrently.
 pub(super) const PATIENCE: Duration = Duration::from_secs(240);
 
-/// Kernel, root file system and the state of a booted machine, shared by all tests.
+/// Folder of kernel, root file system and saved state, shared by all tests.
 pub(super) fn made() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("vm")
 }
 
-/// The system's disk of a machine that has one, in MiB.
+/// Size in MiB of the system disk, for machines with one.
 pub(super) const DISK_MIB: u64 = 512;
 
-/// QEMU and its three connections.
+/// QEMU with its three connections.
 pub(super) struct Qemu {
     child: Child,
     processor: usize,
@@ -37,7 +37,7 @@ pub(super) struct Qemu {
 }
 
 impl Qemu {
-    /// Starts one in a folder, from the state in a file or by booting, on one processor of the host's.
+    /// Starts QEMU in a folder, from a saved state or by booting, on one processor of the host.
     pub(super) fn start(folder: &Path, from: Option<&Path>, disk: Option<&Path>, processor: usize) -> Qemu {
         let made = made();
         let at = |name: &str| folder.join(name);
@@ -74,9 +74,10 @@ impl Qemu {
             None => add(format_args!("-blockdev driver=null-co,node-name=system,size={}", DISK_MIB << 20)),
         }
         add(format_args!("-device virtio-blk-pci,drive=system"));
-        // Before release 8.1 QEMU leaves out the memory barriers of a guest with one processor, and its devices lose what the
-        // guest tells them without a register ("tcg: Do not elide memory barriers for !CF_PARALLEL in system mode"): about once
-        // in thirty runs of all tests the NVMe disk never saw a command. On one processor all see memory in one order.
+        // Before release 8.1 QEMU omits memory barriers of a guest with one processor, so its devices miss requests
+        // that use no register ("tcg: Do not elide memory barriers for !CF_PARALLEL in system mode"): in about one of
+        // thirty runs of all tests the NVMe disk never saw a command. On one processor of the host all threads see
+        // memory in one order.
         let processor = nth_processor(processor);
         let mut command = on(processor, "qemu-system-x86_64");
         command.args(line.split(' ')).args(["-append", "console=ttyS0 panic=-1"]);
@@ -107,17 +108,17 @@ impl Qemu {
         }
     }
 
-    /// Has QEMU wake its guest where that is overdue; whoever waits for the guest asks for it again and again.
+    /// Wakes a guest whose timer is overdue. Every wait for the guest calls this repeatedly.
     ///
-    /// Each block that its SD card writes is waited for on the guest's own thread, which then also takes the event by which
-    /// QEMU's main loop would have learned of a timer that the guest has just set. Where the main loop did not run in
-    /// between, it sleeps on, and so does without an end a guest that waits for nothing else (seldom; with the first cards once
-    /// the main loop has the lowest priority beside a busy program). Any command wakes the main loop.
+    /// QEMU waits for each block of the SD card on the guest's thread, which can consume the event that should tell
+    /// the main loop of a new timer. The main loop then sleeps on, and so does a guest that waits for nothing else
+    /// (rare; reproduced with the main loop at the lowest priority beside a busy program). Any command wakes the main
+    /// loop.
     pub(super) fn look_at_the_clock(&mut self) {
         self.status();
     }
 
-    /// Gives the main loop, QEMU's first thread, the lowest priority, and its processor a program to run beside it.
+    /// Gives the main loop, QEMU's first thread, the lowest priority, and starts a busy program on its processor.
     pub(super) fn hold_up_main_loop(&mut self) -> Busy {
         let first = Pid::from_child(&self.child);
         setpriority_process(Some(first), 19).unwrap();
@@ -136,7 +137,7 @@ impl Drop for Qemu {
     }
 }
 
-/// A program that computes until it is dropped.
+/// Busy program, killed when dropped.
 pub(super) struct Busy(Child);
 
 impl Drop for Busy {
@@ -146,27 +147,27 @@ impl Drop for Busy {
     }
 }
 
-/// A program on one processor of the host's.
+/// Command on one processor of the host.
 fn on(processor: usize, program: &str) -> Command {
     let mut command = Command::new("taskset");
     command.args(["--cpu-list", &processor.to_string(), program]);
     command
 }
 
-/// One of the processors that this process may run on, by their order; they begin again after the last.
+/// Processor that this process may use, by index modulo their number.
 fn nth_processor(n: usize) -> usize {
     let allowed = sched_getaffinity(None).unwrap();
     let processors: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect();
     processors[n % processors.len()]
 }
 
-/// What all machines start from.
+/// Saved state that all machines start from.
 pub(super) fn state() -> &'static Path {
     static STATE: OnceLock<PathBuf> = OnceLock::new();
     STATE.get_or_init(make_state)
 }
 
-/// Makes it, once for all test programs beside each other.
+/// Creates the state once for all test programs.
 fn make_state() -> PathBuf {
     let made = made();
     std::fs::create_dir_all(&made).unwrap();
@@ -197,7 +198,7 @@ fn make_state() -> PathBuf {
     state
 }
 
-/// Reads what the agent says, waiting a moment at most.
+/// Reads output of the agent, with a short timeout.
 pub(super) fn hear(agent: &mut UnixStream, heard: &mut String) {
     let mut piece = [0; 256];
     match agent.read(&mut piece) {

@@ -1,4 +1,4 @@
-//! QEMU's machine protocol: one command, one answer, and the events in between.
+//! QEMU's machine protocol: one response a command, with events in between.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -6,18 +6,18 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A connection to the monitor of one machine.
+/// Connection to the monitor of a machine.
 pub(super) struct Qmp {
     to: UnixStream,
     from: BufReader<UnixStream>,
-    /// Names of the devices that QEMU said it has deleted.
+    /// Devices that QEMU has deleted.
     gone: Vec<String>,
-    /// Where QEMU writes what is wrong.
+    /// File of QEMU's errors.
     errors: PathBuf,
 }
 
 impl Qmp {
-    /// Speaks with a machine that writes its errors to a file; one that says nothing for so long hangs.
+    /// Connects to a machine that writes errors to a file; fails if it does not answer in time.
     pub(super) fn over(stream: UnixStream, errors: PathBuf, patience: Duration) -> Qmp {
         stream.set_read_timeout(Some(patience)).unwrap();
         let from = BufReader::new(stream.try_clone().unwrap());
@@ -38,7 +38,7 @@ impl Qmp {
         serde_json::from_str(&line).unwrap()
     }
 
-    /// Has QEMU do something that must succeed; gives what it returns.
+    /// Runs a command that must succeed, and returns its result.
     #[track_caller]
     pub(super) fn ask(&mut self, command: &str, arguments: Value) -> Value {
         self.to
@@ -61,7 +61,7 @@ impl Qmp {
         }
     }
 
-    /// Waits until QEMU has deleted a device: the guest's driver let go of it.
+    /// Waits until QEMU has deleted a device, because the guest's driver released it.
     #[track_caller]
     pub(super) fn wait_until_gone(&mut self, device: &str) {
         while !self.gone.iter().any(|gone| gone == device) {

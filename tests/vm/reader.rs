@@ -1,5 +1,4 @@
-//! A USB card reader with two slots: its devices stay while cards come and go, so that a name and a number say nothing of
-//! which card lies there.
+//! USB card reader with two slots. Its devices stay when cards change, so that name and number do not identify a card.
 
 use super::card::Card;
 use super::machine::{JOURNAL, Machine};
@@ -34,7 +33,7 @@ fn a_card_changed_in_a_reader_is_noticed_and_the_new_one_is_left_alone() {
     }
     machine.cardscope(&format!("verify {first}")).expect(0);
 
-    // The card is changed in mid-write, and an automounter looks at the new one, which makes it the device's.
+    // The card is changed during a write, and an automounter opens the new one, which makes it the device's card.
     let written = machine.written_to(&first[5..]);
     let job = machine.begin(&format!("exec /program/cardscope verify {first}"));
     machine.wait_until_written_to(&job, &first[5..], written + (4 << 20));
@@ -59,9 +58,9 @@ fn a_card_changed_in_a_reader_is_noticed_and_the_new_one_is_left_alone() {
     }
 }
 
-/// Asks the server in the machine, whose answer is printed whole; `path` goes with `method`.
+/// Full response of the server in the machine.
 fn asked(machine: &mut Machine, method: &str, path: &str, body: &str) -> String {
-    // A client that ends its side is gone for the server: it stays until the answer has come, or nobody listens yet.
+    // The server drops clients that close their side, so the script waits for the answer or a closed port.
     let script = format!(
         "rm -f /tmp/asked; token=$(cat /root/.local/state/cardscope/server-token)\n\
          {{ printf '{method} {path} HTTP/1.1\\r\\nHost: 127.0.0.1:7373\\r\\nConnection: close\\r\\nCardscope-Token: %s\\r\\n\
@@ -73,7 +72,7 @@ fn asked(machine: &mut Machine, method: &str, path: &str, body: &str) -> String 
     machine.run(&script).stdout
 }
 
-/// The document behind the header of an answer.
+/// Document after the header of a response.
 fn document(answer: &str) -> serde_json::Value {
     let (_, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer}"));
     serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
@@ -100,7 +99,7 @@ fn a_card_swapped_under_a_queue_is_not_erased_by_the_order_for_the_one_before() 
     let found = list(&listed, "/devices").iter().find(|device| device["path"] == disk.as_str());
     let object = found.unwrap_or_else(|| panic!("{listed:#}"))["object"].as_str().unwrap().to_owned();
 
-    // One test runs, and an erasure of the same card waits for it.
+    // One test runs, and an erase of the same card waits for it.
     let written = machine.written_to(&disk[5..]);
     let first = document(&asked(&mut machine, "POST", "/api/tasks", &order("verify", "{}", &object)));
     let waiting = document(&asked(&mut machine, "POST", "/api/tasks", &order("format", "{}", &object)));
@@ -121,7 +120,7 @@ fn a_card_swapped_under_a_queue_is_not_erased_by_the_order_for_the_one_before() 
     assert!(why.contains(&disk) && (why.contains("another card") || why.contains("swapped")), "{refused:#}");
     assert!(other.content() == before, "the other card was written to");
 
-    // What is ordered or unmounted for the card of before is refused at once, and at a terminal, too.
+    // Orders and unmounts for the previous card are refused at once, also on a terminal.
     machine.look_at(&disk);
     for (verb, options) in [("format", "{}"), ("verify", "{\"full\":true}"), ("verify", "{}")] {
         let answer = asked(&mut machine, "POST", "/api/tasks", &order(verb, options, &object));
@@ -133,7 +132,7 @@ fn a_card_swapped_under_a_queue_is_not_erased_by_the_order_for_the_one_before() 
     let typed =
         machine.cardscope(&format!("format {disk} --yes-destroy {disk} --object '{object}'")).expect(2);
     assert!(typed.stderr.contains("another card"), "{typed}");
-    // The first look is the program's own: nobody has opened the device since the swap.
+    // The program itself is the first to open the device after the swap.
     machine.take_from_reader(0);
     machine.insert_into_reader(0, &card);
     let listed = machine.cardscope("list --json").expect(0).json();

@@ -1,4 +1,4 @@
-//! Each verb on each kind of card, with the file systems that cards carry.
+//! Each verb on each kind of card, with common file systems.
 
 use super::card::Card;
 use super::machine::{Machine, Slot};
@@ -16,7 +16,7 @@ fn each_verb_does_its_work_on_each_kind_of_card() {
         let disk = machine.insert(slot, &card);
         let consent = format!("--yes-destroy {disk}");
 
-        // What preserves the data.
+        // Verbs that preserve the data.
         for verb in [
             "map {} --budget 60s",
             "sustain {} --duration 10s",
@@ -28,7 +28,7 @@ fn each_verb_does_its_work_on_each_kind_of_card() {
             machine.run(&format!("sync {disk}; blockdev --flushbufs {disk}; rm -f /tmp/saved*")).expect(0);
             assert!(card.content() == before, "{slot:?}: {outcome}");
         }
-        // What does not.
+        // Verbs that lose it.
         let quick = format!("bench {disk} --recipe quick --size 8MiB --json {consent}");
         let measured = machine.cardscope(&quick).expect(0).json();
         let results = results(&measured);
@@ -55,7 +55,7 @@ fn each_verb_does_its_work_on_each_kind_of_card() {
 fn files_are_verified_on_each_file_system_that_cards_carry() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
-    // Of 105 MB F2FS leaves 42 MB free, and what is tested of so little is NOT PROVEN.
+    // F2FS leaves 42 of 105 MB free, which is too little for a verdict.
     for (slot, make, mib) in [
         (Slot::Sd, "mkfs.vfat", 32),
         (Slot::Usb, "mkfs.vfat -F 32", 100),
@@ -78,7 +78,7 @@ fn files_are_verified_on_each_file_system_that_cards_carry() {
             .run("dd if=/dev/zero of=/mnt/zeros bs=1M count=4 conv=fsync 2>/dev/null; rm /mnt/zeros")
             .expect(0);
         let observed = machine.finish(observed).expect(0);
-        // What the file system writes beside it comes on top.
+        // The file system writes more than its files.
         let written: f64 = list(&observed.json(), "/samples").iter().map(|s| number(s, "/write_bytes")).sum();
         assert!(written >= 4e6, "{make}: {observed}");
         machine.run("umount /mnt").expect(0);

@@ -1,6 +1,6 @@
-//! A user without rights has a card opened by the real UDisks2, which asks the real polkit: refused, allowed by a rule, allowed by
-//! a password typed into the dialog, and past it in the group `disk`. In a Debian (`guest/debian`), on a loop device and on the
-//! emulated SD card.
+//! An unprivileged user has a card opened by the real UDisks2 and polkit: refused, allowed by a rule, allowed by a
+//! password in the dialog, and without them in the group `disk`. In a Debian (`guest/debian`), on a loop device and
+//! the emulated SD card.
 
 use super::card::Card;
 use super::machine::{Machine, Slot};
@@ -8,18 +8,18 @@ use super::qemu::made;
 use crate::common::binary::{Home, Outcome};
 use crate::common::machine::tool;
 
-/// Where the services run and the user lives.
+/// Prefix of commands in the Debian with the services and the user.
 const WITHIN: &str = "chroot /debian /usr/bin/env -i PATH=/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 SYSTEMD_IGNORE_CHROOT=1";
 const ANNA: &str =
     "setpriv --reuid=anna --regid=anna --init-groups env --chdir=/home/anna HOME=/home/anna USER=anna";
 
-/// A rule for the loop device, which is not removable.
+/// Rule for the loop device, which is not removable.
 const FOR_LOOPS: &str = r#"polkit.addRule(function(action, subject) {
     if (action.id.indexOf("org.freedesktop.udisks2.open-device") == 0 && subject.user == "anna" &&
         action.lookup("device").indexOf("/dev/loop") == 0) return polkit.Result.YES;
 });"#;
 
-/// The rule that the documentation has, for the card.
+/// Documented rule for the card.
 fn rule() -> String {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/installing.md");
     let page = std::fs::read_to_string(page).unwrap();
@@ -27,11 +27,11 @@ fn rule() -> String {
     rule.split_once("```").unwrap().0.to_owned()
 }
 
-/// A machine that runs a Debian with UDisks2, a loop device in it and an SD card.
+/// Machine that runs a Debian with UDisks2, a loop device and an SD card.
 struct Debian {
     machine: Machine,
     card: Card,
-    /// The loop device and the card, with their content as it was.
+    /// Loop device and card, with their original content.
     devices: Vec<String>,
 }
 
@@ -65,13 +65,13 @@ impl Debian {
         Debian { machine, card, devices: vec!["/dev/loop0".to_owned(), sd] }
     }
 
-    /// Runs the program as anna.
+    /// Runs the program as user anna.
     #[track_caller]
     fn anna(&mut self, arguments: &str) -> Outcome {
         self.machine.run(&format!("{WITHIN} {ANNA} /program/cardscope {arguments}"))
     }
 
-    /// Whether the devices hold what they held at first.
+    /// Asserts that the devices have their original content.
     #[track_caller]
     fn unchanged(&mut self) {
         for device in self.devices.clone() {
@@ -82,8 +82,7 @@ impl Debian {
         }
     }
 
-    /// What anna may do with a card: measure it with its image saved first and put back, test it, overwrite it, and put an image
-    /// back.
+    /// Everything that anna may do with a card: benchmark with backup, test, overwrite, restore an image.
     #[track_caller]
     fn does_everything(&mut self, way: &str) {
         for device in self.devices.clone() {
@@ -118,7 +117,7 @@ fn a_user_without_rights_has_the_card_opened_by_udisks2() {
     let mut debian = Debian::start(&home);
     let devices = debian.devices.clone();
 
-    // Neither rule nor dialog: refused, and nothing is written.
+    // Without rule and dialog everything is refused, and nothing is written.
     for device in &devices {
         for verb in ["verify", "bench --recipe quick", "map --read-only"] {
             let refused = debian.anna(&format!("{verb} {device} --yes-destroy {device}"));
@@ -131,7 +130,7 @@ fn a_user_without_rights_has_the_card_opened_by_udisks2() {
     let doctor = debian.anna("doctor --json");
     assert!(doctor.stdout.contains("UDisks2"), "{doctor}");
 
-    // A rule.
+    // By a rule.
     let rules = format!("{}{FOR_LOOPS}", rule());
     debian
         .machine
@@ -141,7 +140,7 @@ fn a_user_without_rights_has_the_card_opened_by_udisks2() {
         ))
         .expect(0);
     debian.does_everything("rule");
-    // What is in use is refused as ever, and held against others while it is tested.
+    // Devices in use are refused as always, and locked during a test.
     debian
         .machine
         .run("dd if=/dev/zero of=/tmp/other bs=1M count=16 2>/dev/null; losetup /dev/loop1 /tmp/other; mkfs.ext4 -q /dev/loop1 && mount /dev/loop1 /mnt")
@@ -153,7 +152,7 @@ fn a_user_without_rights_has_the_card_opened_by_udisks2() {
         "exec {WITHIN} {ANNA} /program/cardscope sustain /dev/loop0 --erase --duration 30s --yes-destroy /dev/loop0"
     ));
     debian.machine.wait_for(&job, "through UDisks2");
-    // Only a claim of the whole device refuses this; nothing is wiped.
+    // Only an exclusive open of the device prevents this; nothing is wiped.
     let claimed = debian.machine.run(
         "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.5; wipefs -an /dev/loop0 2>&1 | grep -qi busy && exit 0; done; exit 1",
     );
@@ -164,7 +163,7 @@ fn a_user_without_rights_has_the_card_opened_by_udisks2() {
         .run("cp /tmp/before-loop0 /dev/loop0; rm /debian/etc/polkit-1/rules.d/50-cards.rules")
         .expect(0);
 
-    // A dialog: polkit's agent asks at the terminal for root's password. Wrong, interrupted, and right.
+    // By the dialog: polkit's agent asks for root's password on the terminal. Wrong, interrupted, and right.
     let command = "/program/cardscope verify /dev/loop0 --budget 60s";
     for (keys, status, says) in
         [("wrong\\n", 2, "the password was wrong"), ("\\003", 130, "nterrupted"), ("secret\\n", 0, "PASSED")]
@@ -178,15 +177,15 @@ fn a_user_without_rights_has_the_card_opened_by_udisks2() {
         debian.unchanged();
     }
 
-    // The group `disk`, without UDisks2.
+    // By the group `disk`, without UDisks2.
     debian.machine.run(&format!("{WITHIN} usermod -aG disk anna; killall udisksd polkitd")).expect(0);
     debian.does_everything("group");
     debian.machine.pull_out(Slot::Sd);
     assert!(!debian.card.content().is_empty());
 }
 
-/// Runs a command as anna at a terminal and types these keys, in the words of printf(1), as soon as a password is asked for; what
-/// the terminal shows is its output.
+/// Runs a command as anna on a terminal, types these keys (printf(1) notation) when a password is requested, and shows
+/// what the terminal shows.
 fn at_terminal(keys: &str, command: &str) -> String {
     format!(
         "cat >/debian/tmp/dialog <<'SCRIPT'

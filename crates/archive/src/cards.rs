@@ -1,4 +1,4 @@
-//! The archive's cards: lists, one card with all that is known of it, and what the user corrects or adds.
+//! Cards of the archive: listing, details, corrections, events, attachments and merging.
 
 use super::line::{AnswerCache, SessionLine, lines};
 use super::named;
@@ -13,20 +13,18 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// A card with all that is known of it.
+/// A card with everything the archive stores about it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CardPage {
     #[serde(flatten)]
     pub card: StoredCard,
-    /// Its pieces, each by the hash of its identity.
+    /// Units of this model, each by the hash of its identity.
     pub pieces: Vec<String>,
-    /// What happened to it.
     pub events: Vec<CardEvent>,
-    /// What is attached: name, media type, bytes, hash.
     pub attachments: Vec<Attachment>,
-    /// Its sessions, and the documents of other verbs.
+    /// Ids of its sessions; records, which hold a verb's document and no runs, come last.
     pub sessions_and_records: Vec<String>,
-    /// The same with what was done and what came of it.
+    /// The same sessions, oldest first, each with its result.
     #[serde(default)]
     pub session_lines: Vec<SessionLine>,
 }
@@ -63,10 +61,7 @@ pub struct CardEdit {
     pub attach: Vec<PathBuf>,
 }
 
-/// Attaches a picture to a card; `name` is what its file was called.
-///
-/// # Errors
-/// A refusal where it is neither picture, text nor PDF; a failure where the archive cannot be written.
+/// Attaches a picture, a text or a PDF to a card under the file name `name`; refuses other media types.
 pub fn attach(path: Option<&Path>, card: &str, name: &str, bytes: &[u8]) -> Result<()> {
     let media_type = attachment::media_type(bytes);
     if media_type == "application/octet-stream" {
@@ -79,10 +74,7 @@ pub fn attach(path: Option<&Path>, card: &str, name: &str, bytes: &[u8]) -> Resu
 }
 
 impl CardEdit {
-    /// States what happened to the card in words as they are typed: its kind, date and price.
-    ///
-    /// # Errors
-    /// Which of them is not understood.
+    /// Sets event, date and price from typed text; an empty date or price counts as not given.
     pub fn state_event(&mut self, kind: &str, when: Option<&str>, paid: Option<&str>) -> Result<(), String> {
         let given =
             |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
@@ -92,12 +84,10 @@ impl CardEdit {
         Ok(())
     }
 
-    /// The facts by their words, each with what it becomes: nothing takes it away.
     fn facts(&self) -> Result<Vec<(&str, Option<String>)>> {
         self.facts.iter().map(|text| one_fact(text)).collect()
     }
 
-    /// What happened to it.
     fn event(&self) -> Option<CardEvent> {
         let (date, price) = (self.date.clone(), self.price.clone());
         Some(CardEvent {
@@ -110,10 +100,6 @@ impl CardEdit {
     }
 }
 
-/// All cards of the archive, by title.
-///
-/// # Errors
-/// If the archive cannot be opened or read.
 pub fn cards(path: Option<&Path>) -> Result<Vec<StoredCard>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(Vec::new()) };
     let counts = archive.session_counts()?;
@@ -124,30 +110,21 @@ pub fn cards(path: Option<&Path>) -> Result<Vec<StoredCard>> {
     Ok(cards)
 }
 
-/// A card by its whole id, with all that is known of it; `None` where the archive has none of that id.
-///
-/// # Errors
-/// If the archive cannot be opened or read.
+/// Details of a card by its whole id; `None` if the archive has no such card.
 pub fn card(path: Option<&Path>, id: &str, answers: &AnswerCache) -> Result<Option<CardPage>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(None) };
     let found = archive.cards_by_id(id)?.into_iter().find(|card| card.id == id);
     found.map(|card| shown(&mut archive, card, answers)).transpose()
 }
 
-/// What a card said of itself, as its newest session that asked it has it.
-///
-/// # Errors
-/// If the archive cannot be opened or read.
+/// Identity from the newest session that read one.
 pub fn said(path: Option<&Path>, id: &str) -> Result<Option<Identity>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(None) };
     let mut said = archive.identities(id)?.into_iter().filter_map(|said| Identity::deserialize(said).ok());
     Ok(said.find(|identity| *identity != Identity::default()))
 }
 
-/// The bytes of what is attached to a card, by their hash; `None` where that card has none such.
-///
-/// # Errors
-/// If the archive cannot be opened or read.
+/// An attached file by its hash; `None` if the card has no such file.
 pub fn attached_bytes(path: Option<&Path>, id: &str, hash: &str) -> Result<Option<(Attachment, Vec<u8>)>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(None) };
     let mut files = archive.attachments(id)?.into_iter().map(|stored| stored.file);
@@ -156,10 +133,8 @@ pub fn attached_bytes(path: Option<&Path>, id: &str, hash: &str) -> Result<Optio
     Ok(Some((file, bytes)))
 }
 
-/// Changes a card; gives it as it is then.
-///
-/// # Errors
-/// A refusal where the text names none or several, a fact is none, or a file cannot be read; nothing is changed then.
+/// Changes a card and returns its new details. A refusal (ambiguous name, unknown fact, unreadable file) leaves the card
+/// unchanged.
 pub fn edit(path: Option<&Path>, edit: &CardEdit, answers: &AnswerCache) -> Result<CardPage> {
     let facts = edit.facts()?;
     let mut archive = open_filled(path)?;
@@ -179,6 +154,7 @@ fn one_fact(text: &str) -> Result<(&str, Option<String>)> {
     let (word, value) = text
         .split_once('=')
         .ok_or_else(|| Failure::refused(format!("--set {text:?} is not FACT=VALUE, e.g. brand=SanDisk")))?;
+    // Refuses an unknown fact before anything is changed.
     fact(&mut CardFacts::default(), word)?;
     Ok((word, Some(value.trim().to_owned()).filter(|value| !value.is_empty())))
 }
@@ -194,10 +170,7 @@ fn change(known: &mut CardFacts, facts: Vec<(&str, Option<String>)>, marks: Opti
     }
 }
 
-/// Makes one card of two: everything of the first goes to the second.
-///
-/// # Errors
-/// A refusal where a text names none or several, or both the same.
+/// Moves everything of card `from` to card `into` and removes `from`.
 pub fn merge(path: Option<&Path>, from: &str, into: &str, answers: &AnswerCache) -> Result<CardPage> {
     let mut archive = open_filled(path)?;
     let (from, into) = (named::card(&mut archive, from)?, named::card(&mut archive, into)?);
@@ -209,13 +182,11 @@ pub fn merge(path: Option<&Path>, from: &str, into: &str, answers: &AnswerCache)
     shown(&mut archive, card, answers)
 }
 
-/// The names of sessions, those of records last.
 pub(super) fn runs_first(mut sessions: Vec<SessionSummary>) -> Vec<SessionId> {
     sessions.sort_by_key(|session| session.is_record);
     sessions.iter().map(|session| session.id).collect()
 }
 
-/// A card with all that is known of it.
 pub(super) fn shown(archive: &mut Archive, mut card: StoredCard, answers: &AnswerCache) -> Result<CardPage> {
     let id = card.id.clone();
     let pieces = archive.units(&id)?.into_iter().map(|s| s.id).collect();
@@ -228,7 +199,7 @@ pub(super) fn shown(archive: &mut Archive, mut card: StoredCard, answers: &Answe
     Ok(CardPage { card, pieces, events, attachments, sessions_and_records: names, session_lines })
 }
 
-/// The facts that are texts, by their words.
+/// Editable text facts, each with the word that names it in `--set`.
 pub fn facts(facts: &mut CardFacts) -> [(&'static str, &mut Option<String>); 10] {
     [
         ("brand", &mut facts.brand),
@@ -244,7 +215,6 @@ pub fn facts(facts: &mut CardFacts) -> [(&'static str, &mut Option<String>); 10]
     ]
 }
 
-/// A fact by its word.
 fn fact<'a>(of: &'a mut CardFacts, word: &str) -> Result<&'a mut Option<String>> {
     let all = facts(of);
     let known = all.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
@@ -261,13 +231,12 @@ fn event_kind(text: &str) -> Result<EventKind, String> {
     })
 }
 
-/// `2024`, `2024-03` or `2024-03-12`.
 fn date(text: &str) -> Result<String, String> {
     let error = || format!("{text:?} is not a date; write 2024, 2024-03 or 2024-03-12");
     is_date(text).then(|| text.to_owned()).ok_or_else(error)
 }
 
-/// `12.99EUR`, `12.99 EUR`, `12,99 EUR`. Three digits behind the point or comma may be thousands: who means which says so.
+/// Parses `12.99EUR`, `12.99 EUR` or `12,99 EUR`. Refuses three digits behind a point or comma, which may be thousands.
 fn price(text: &str) -> Result<CardPrice, String> {
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (amount, currency) = text.split_at(split);

@@ -1,4 +1,4 @@
-//! The archive's content as files, one session a file (docs/result-file.schema.json), and such files taken in.
+//! Export of sessions as files, one each (docs/result-file.schema.json), and import of such files.
 
 use super::cards::runs_first;
 use super::named::{self, NamedItem};
@@ -15,38 +15,31 @@ use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// How a result file begins.
+/// First bytes of every session file.
 const HEAD: &str = "{\n  \"format\": \"cardscope-session\"";
 
-/// One session that was written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExportedFile {
-    /// The session's name.
     pub session: String,
-    /// The file.
     pub file: String,
 }
 
-/// One file that was taken in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TakenFile {
-    /// The file.
     pub file: String,
-    /// True where the archive had it already.
+    /// True if the archive had the session already.
     pub known: bool,
-    /// The session it became.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// Why it was not taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// Writes sessions as files into a folder; `what` names sessions or cards, none means all.
+/// Writes sessions as files into a folder. `what` names sessions or cards; an empty list exports everything.
 ///
 /// # Errors
-/// A refusal where a name means nothing, a file is there already that says something else, none can be made there, or a
-/// session is too long to be read again; a failure where one cannot be written. What was written before stays.
+/// Refuses a name without a match, an existing file with other content, and a session too long to be read again.
+/// Files written before the error remain.
 pub fn export(path: Option<&Path>, what: &[String], folder: &Path) -> Result<Vec<ExportedFile>> {
     let archive = if what.is_empty() { open_to_read(path)? } else { Some(open_filled(path)?) };
     let Some(mut archive) = archive else { return Ok(Vec::new()) };
@@ -74,7 +67,7 @@ fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<Exp
     let file = archive.export(session).map_err(Failure::refused)?;
     let text = file.to_json().map_err(Failure::io)?;
     let place = folder.join(format!("{session}.json"));
-    // What was written and cannot be read again would be no copy.
+    // A file that `import` would refuse is worth nothing as a copy.
     result_file::fits(text.len() as u64).map_err(|why| {
         Failure::refused_for(
             format!("{session} was not exported, since it could not be read again: {why}"),
@@ -83,15 +76,15 @@ fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<Exp
     })?;
     match place.symlink_metadata() {
         Ok(_) => same(&place, &text)?,
-        // Whole or not at all, also where the power goes away: half a file would be taken for a damaged one.
+        // Written whole or not at all, also if the power fails: half a file would pass for a damaged one.
         Err(_) => OutputFile::claim("--output", &place, None, FileMark::Head(HEAD))?.write(&text)?,
     }
     Ok(ExportedFile { session: session.to_string(), file: place.display().to_string() })
 }
 
-/// A file of that name is fine where it says the same.
 fn same(place: &Path, text: &str) -> Result<()> {
     let mut there = Vec::new();
+    // One byte more than expected shows that the file is longer.
     let read = cardscope_files::open(place, FileUse::Read)
         .and_then(|file| Ok(file.take(text.len() as u64 + 1).read_to_end(&mut there)?));
     match read {
@@ -103,10 +96,7 @@ fn same(place: &Path, text: &str) -> Result<()> {
     }
 }
 
-/// Takes files in. One that cannot be stops no other.
-///
-/// # Errors
-/// If the archive cannot be opened.
+/// Imports session files and those directly in folders. A file that fails does not stop the others.
 pub fn take(path: Option<&Path>, files: &[PathBuf]) -> Result<Vec<TakenFile>> {
     let mut archive = open(path)?;
     let mut all = Vec::new();

@@ -1,4 +1,4 @@
-//! The archive as people see it: what was measured (`sessions`, `document`, `line`), its cards (`cards`), and its content as files (`files`).
+//! Archive as users see it: sessions (`sessions`, `line`), cards (`cards`), session files (`files`), tables (`tables`).
 
 #![forbid(unsafe_code)]
 
@@ -25,24 +25,17 @@ use cardscope_store::{Archive, is_server};
 use rustix::fs::{Access, access};
 use std::path::Path;
 
-/// Begins to watch the archive (`None` is the user's own) for changes of sessions and cards, by whatever process. A file
-/// need not be there yet. Ask it on a thread of its own: [`Changes::wait`] blocks.
-///
-/// # Errors
-/// If the server cannot be reached, or what lies there is no archive.
+/// Watches the archive (`None` is the user's own) for changes of sessions and cards by any process. The file need not
+/// exist yet. [`ArchiveChanges::wait`] blocks, so it needs a thread that does nothing else.
 pub fn changes(path: Option<&Path>) -> Result<ArchiveChanges> {
     Ok(ArchiveChanges::of(path_of(path)?)?)
 }
 
-/// Makes the archive where there is none, for whoever goes on reading and writing it.
-///
-/// # Errors
-/// If it can neither be opened nor made.
 pub fn ready(path: Option<&Path>) -> Result<()> {
     open(path).map(drop)
 }
 
-/// Where the archive lies, a database without its password; and why nothing can be stored there, where that is so.
+/// Path or address of the archive, without a password, and the reason why nothing can be stored in it, if there is one.
 pub fn place(path: Option<&Path>) -> (String, Option<String>) {
     let at = match path_of(path) {
         Ok(at) => at,

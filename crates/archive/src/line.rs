@@ -1,4 +1,4 @@
-//! One session as a line of a list: when, of which card, what was done, and what came of it.
+//! Sessions as lines of a list, each with date, card, verb and result.
 
 use cardscope_model::answer::Answer;
 use cardscope_model::archived::SessionOverview;
@@ -12,31 +12,28 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// One session or record of the list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionLine {
     #[serde(flatten)]
     pub session: SessionOverview,
-    /// The card as it names itself, where it could be identified.
+    /// Name from the card's own identity, if it was read.
     pub card: Option<String>,
-    /// The answer of its page, or how many runs it has.
+    /// Answer of its page, or the number of its runs.
     pub result: String,
-    /// The same as a table has room for it.
+    /// Short form of `result` for a table.
     #[serde(skip)]
     pub brief: String,
 }
 
-/// Answer and tone of the page that a verb's document becomes, where it becomes one.
+/// Renders the document of a verb (first argument) and returns answer and tone of its page, if it has one.
 pub type AnswerRenderer = fn(&str, &Value) -> Option<(Answer, NewsTone)>;
 
-/// Runs that are read for one list, those of the newest sessions first; of other benchmarks and logs it says how many runs they
-/// have.
+/// Runs that are read for one list, newest sessions first. Sessions beyond the limit show only their number of runs.
 const MOST_RUNS_READ: u32 = MOST_RUNS;
 
-/// AnswerCache that are kept.
 const MOST_ANSWERS: usize = 10_000;
 
-/// The answers of sessions that have ended, each drawn once: a list has hundreds of them, and a document may have thousands of
+/// Answers of ended sessions, each rendered once: a list has hundreds of them, and a document may have thousands of
 /// samples.
 #[derive(Debug)]
 pub struct AnswerCache {
@@ -45,13 +42,11 @@ pub struct AnswerCache {
 }
 
 impl AnswerCache {
-    /// An empty cache.
     pub fn new(draw: AnswerRenderer) -> Self {
         AnswerCache { draw, drawn: Mutex::default() }
     }
 
-    /// The answer of a session; `None` while it runs, where its document cannot be read, and where it has more runs than are
-    /// `left` to read.
+    /// Answer of a session; `None` while it runs, if its document cannot be read, or if it has more runs than `left`.
     fn get(
         &self,
         archive: &mut Archive,
@@ -69,9 +64,10 @@ impl AnswerCache {
         }
         let (kind, document) = document(archive, session.id).ok()?.into_document();
         let answer = (self.draw)(&kind, &document);
-        // One that crashed may be ended by an import of its file.
+        // A crashed session may get its end later, by an import of its file, so only ended ones are cached.
         if session.ended.is_some() {
             let mut drawn = self.drawn();
+            // Nothing is lost: the next list fills the cache again.
             if drawn.len() >= MOST_ANSWERS {
                 drawn.clear();
             }
@@ -85,7 +81,6 @@ impl AnswerCache {
     }
 }
 
-/// Sessions as lines, oldest first.
 pub(super) fn lines(
     archive: &mut Archive,
     mut sessions: Vec<SessionSummary>,
@@ -94,8 +89,9 @@ pub(super) fn lines(
     sessions.sort_by(|a, b| (&a.started_at, a.id).cmp(&(&b.started_at, b.id)));
     let titles: HashMap<String, String> = archive.cards()?.into_iter().map(|c| (c.id, c.title)).collect();
     let mut left = MOST_RUNS_READ;
-    // What has no result yet, and what cannot be read, has none; the list shows the others none the less.
+    // A session without a readable result is listed with the number of its runs.
     let mut answered: HashMap<SessionId, (Answer, NewsTone)> = HashMap::new();
+    // Newest first, since these get the limited number of runs.
     for session in sessions.iter().rev() {
         answered.extend(answers.get(archive, session, &mut left).map(|answer| (session.id, answer)));
     }
@@ -131,9 +127,8 @@ pub(super) fn lines(
     Ok(lines)
 }
 
-/// Whether a session began while a check had the same card open.
 fn is_part(session: &SessionSummary, check: &SessionSummary) -> bool {
-    // A check that crashed has no end: what came after it is none of its parts.
+    // A check that crashed has no end, so later sessions do not count as its parts.
     let while_it_ran = check.ended_at.as_ref().map_or(check.running, |end| session.started_at <= *end);
     let same_card = match (&session.card_id, &check.card_id) {
         (Some(card), Some(checked)) => card == checked,
@@ -196,7 +191,7 @@ mod tests {
         let begun = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
         let id = archive.begin_session(&begun).unwrap();
         let session = SessionSummary { id, ..session("verify", "2026-01-01T10:05", None, None) };
-        // One that crashed is looked at again: it may have an end by now.
+        // A crashed session is rendered again, since it may have got an end in between.
         for (ended, drawn) in
             [(None, 1), (None, 2), (Some(SessionEnd::Complete), 3), (Some(SessionEnd::Complete), 3)]
         {

@@ -1,5 +1,4 @@
-//! What of an archive a text names: a session by the beginning of its id, a card by words of its name or the beginning of
-//! its id.
+//! Lookup of a session by a prefix of its id, or of a card by words of its name or a prefix of its id.
 
 use cardscope_compare::card_source::the_one;
 use cardscope_model::archived::StoredCard;
@@ -7,13 +6,12 @@ use cardscope_session::error::{Failure, Result};
 use cardscope_session::stored_document::{listed, several};
 use cardscope_store::{Archive, SessionId};
 
-/// What a text names.
 pub(super) enum NamedItem {
     Session(SessionId),
     Card(Box<StoredCard>),
 }
 
-/// The one session or card that a text names.
+/// The single session or card that matches a text. The refusal of an ambiguous text lists the matches.
 pub(super) fn any(archive: &mut Archive, text: &str) -> Result<NamedItem> {
     if let Ok(session) = text.parse() {
         return Ok(NamedItem::Session(session));
@@ -31,7 +29,6 @@ pub(super) fn any(archive: &mut Archive, text: &str) -> Result<NamedItem> {
     }
 }
 
-/// The one card that a text names.
 pub(super) fn card(archive: &mut Archive, text: &str) -> Result<StoredCard> {
     let found = cards(archive, text)?;
     the_one(found, text)

@@ -1,4 +1,4 @@
-//! What is asked of an archive.
+//! Options of `archive`.
 
 use super::CardEdit;
 use cardscope_session::options::ArchiveAt;

@@ -1,4 +1,4 @@
-//! What was measured: listed, found by its id, shown as it was printed, and removed.
+//! Sessions of the archive: listing, lookup and removal.
 
 use super::cards::{CardPage, shown};
 use super::line::{AnswerCache, SessionLine, lines};
@@ -9,32 +9,23 @@ use cardscope_session::stored_document;
 use cardscope_session::stored_document::{StoredDocument, document};
 use std::path::Path;
 
-/// What a text names.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FoundItem {
-    /// A session.
     Session(StoredDocument),
-    /// A card.
     Card(Box<CardPage>),
 }
 
-/// Everything that was measured, oldest first.
-///
-/// # Errors
-/// If the archive cannot be opened or read.
+/// All sessions, oldest first.
 pub fn list(path: Option<&Path>, answers: &AnswerCache) -> Result<Vec<SessionLine>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(Vec::new()) };
     let sessions = archive.sessions()?;
     lines(&mut archive, sessions, answers)
 }
 
-/// Sessions that a check has at most, each part and the visit itself.
+/// Most sessions that one check stores: one for each part, and its own.
 const PARTS: usize = 8;
 
-/// A window of what was measured, newest first, and how many there are.
-///
-/// # Errors
-/// If the archive cannot be opened or read.
+/// A window of the sessions, newest first, and the number of all sessions.
 pub fn newest(
     path: Option<&Path>,
     offset: usize,
@@ -42,7 +33,7 @@ pub fn newest(
     answers: &AnswerCache,
 ) -> Result<(Vec<SessionLine>, usize)> {
     let Some(mut archive) = open_to_read(path)? else { return Ok((Vec::new(), 0)) };
-    // The check that the last ones are parts of lies behind them.
+    // A session is marked as part of a check by the check itself, which is older and may lie beyond the window.
     let (window, all) = archive.newest_sessions(offset, limit + PARTS)?;
     let mut lines = lines(&mut archive, window, answers)?;
     lines.reverse();
@@ -50,10 +41,7 @@ pub fn newest(
     Ok((lines, all))
 }
 
-/// What a text names: a session by its id, a card by its name or id, either by any beginning of the id that no other has.
-///
-/// # Errors
-/// If it names nothing, or several; or what it names cannot be read.
+/// Finds a session by a unique prefix of its id, or a card by words of its name or a unique prefix of its id.
 pub fn find(path: Option<&Path>, text: &str, answers: &AnswerCache) -> Result<FoundItem> {
     let mut archive = open_filled(path)?;
     Ok(match named::any(&mut archive, text)? {
@@ -62,10 +50,7 @@ pub fn find(path: Option<&Path>, text: &str, answers: &AnswerCache) -> Result<Fo
     })
 }
 
-/// Removes a session, or what another verb found out, for good; the consent is its name once more. Gives its whole name.
-///
-/// # Errors
-/// If the consent names another one, there is nothing of that name, or it cannot be removed.
+/// Removes a session permanently and returns its full id. `consent` must repeat `session`.
 pub fn remove(path: Option<&Path>, session: &str, consent: Option<&str>) -> Result<String> {
     if consent != Some(session) {
         let why = match consent {

@@ -1,5 +1,5 @@
-//! `archive export --parquet`: the archive as tables in a folder of their own (docs/tables.md). The folder is made beside
-//! its place and moved there whole; one of an earlier export is replaced, and nothing else is.
+//! `archive export --parquet`: exports the archive as tables (docs/tables.md). The folder is written under a draft name
+//! and moved into place whole. Only a folder that is an earlier export is replaced.
 
 use cardscope_compare::card_source::CardSource;
 use cardscope_compare::verb::rank;
@@ -14,29 +14,24 @@ use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The file by which a folder is known to be an export. Engines leave out names that begin so.
+/// Marks a folder as an export. Query engines skip file names that begin with `_`.
 const LIST: &str = "_cardscope.json";
 
-/// What the list says that it is.
 const FORMAT: &str = "cardscope-tables";
 
-/// The list of an export of a century is shorter.
+/// Longest list that is read. The list of an export of a century is shorter.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// A table that was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WrittenTable {
     /// `sessions`, `figures`, `series`, `findings` or `cards`.
     pub table: String,
-    /// Rows.
     pub rows: u64,
-    /// Bytes of all its files.
     pub bytes: u64,
-    /// Number of its files.
     pub files: u64,
 }
 
-/// What stands in [`LIST`]: all files but itself.
+/// Content of [`LIST`]: every file of the export except the list.
 #[derive(Debug, Serialize, Deserialize)]
 struct TableList {
     format: String,
@@ -45,11 +40,10 @@ struct TableList {
     files: Vec<TableFile>,
 }
 
-/// Writes the archive as tables into a folder; gives the tables, none where nothing was ever stored.
+/// Writes the archive as tables into a folder and returns the tables; none if there is no archive.
 ///
 /// # Errors
-/// A refusal where the folder holds anything but an earlier export; a failure where the archive cannot be read or the
-/// folder not be written; an end where it was interrupted. What was there before stays then, and nothing is beside it.
+/// Refuses a folder that holds anything but an earlier export. After an error the earlier content is unchanged.
 pub fn export(path: Option<&Path>, folder: &Path, interrupt: &InterruptFlag) -> Result<Vec<WrittenTable>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(Vec::new()) };
     let place = ExportFolder::claim(folder)?;
@@ -69,7 +63,6 @@ pub fn export(path: Option<&Path>, folder: &Path, interrupt: &InterruptFlag) -> 
     Ok(tables)
 }
 
-/// The reasons why cards are not ranked.
 fn excluded(path: Option<&Path>) -> Result<HashMap<String, String>> {
     let mut source = CardSource::open(path, false)?;
     let cards = source.cards()?;
@@ -102,17 +95,14 @@ fn tables(files: &[TableFile]) -> Vec<WrittenTable> {
     tables
 }
 
-/// Where the folder goes.
 struct ExportFolder<'a> {
     named: &'a Path,
     parent: ResolvedFolder,
     last: std::ffi::OsString,
-    /// The files of an earlier export that has the name.
     old: Option<BTreeSet<PathBuf>>,
 }
 
 impl<'a> ExportFolder<'a> {
-    /// Judges what has the name.
     fn claim(named: &'a Path) -> Result<Self> {
         let why = |e: FileError| Failure::refused_for(format!("--parquet {}: {e}", named.display()), e);
         let (Some(above), Some(last)) = (named.parent(), named.file_name()) else {
@@ -139,7 +129,7 @@ impl<'a> ExportFolder<'a> {
     }
 }
 
-/// The files of the export that has the name; `None` where nothing has, or an empty folder. Why it may not be replaced.
+/// Files of the earlier export; `None` if nothing or an empty folder has the name; an error if it must not be replaced.
 fn judge(parent: &ResolvedFolder, last: &OsStr) -> Result<Option<BTreeSet<PathBuf>>, String> {
     let there = match parent.folder(last) {
         Ok(there) => there,
@@ -157,7 +147,6 @@ fn judge(parent: &ResolvedFolder, last: &OsStr) -> Result<Option<BTreeSet<PathBu
     }
 }
 
-/// The files that the list of an export names, itself included; `None` where there is no such list.
 fn listed(folder: &ResolvedFolder) -> Option<BTreeSet<PathBuf>> {
     let mut text = String::new();
     let file = folder.find(OsStr::new(LIST)).ok()??;
@@ -176,7 +165,6 @@ mod tests {
     use cardscope_store::Archive;
     use std::fs;
 
-    /// An archive with one session, and the folder of its tables.
     fn filled() -> (tempfile::TempDir, PathBuf, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let (place, out) = (folder.path().join("archive.sqlite"), folder.path().join("out"));
@@ -230,7 +218,7 @@ mod tests {
         refused("not of an earlier export");
         fs::remove_file(out.join("cards/link")).unwrap();
         export(Some(&place), &out, &InterruptFlag::default()).unwrap();
-        // A list that claims what is somebody's.
+        // An invalid list does not make a folder an export.
         fs::remove_dir_all(&out).unwrap();
         fs::create_dir(&out).unwrap();
         fs::write(out.join(LIST), "{}").unwrap();

@@ -1,4 +1,4 @@
-//! How fast a card is, by the recipes of published methods.
+//! Speed of a card, measured with recipes of published methods (`bench`, `recipes`).
 #![forbid(unsafe_code)]
 
 pub mod page;

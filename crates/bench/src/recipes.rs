@@ -1,4 +1,4 @@
-//! `recipes`: the recipes that come with the program, listed, and any recipe explained.
+//! `recipes`: lists the built-in recipes and explains any recipe.
 
 use cardscope_engine::input;
 pub use cardscope_model::recipe::RecipeError;
@@ -17,41 +17,28 @@ pub struct RecipesRequest {
     pub name: Option<String>,
 }
 
-/// All recipes that come with the program.
-///
-/// # Errors
-/// If one of them is broken.
+/// All built-in recipes. Fails only if one of them is broken.
 pub fn list() -> Result<Vec<ExplainedRecipe>> {
     let all = RECIPES.all(|text| recipe::parse(text, None)).map_err(Failure::io)?;
     Ok(all.iter().map(recipe::Recipe::explained).collect())
 }
 
-/// Explains a recipe.
-///
-/// # Errors
-/// A refusal where there is none of that name, or the file is not a recipe.
+/// Explains a recipe by its name or the path of its file.
 pub fn show(name: &str) -> Result<ExplainedRecipe> {
     let recipe = recipe::parse(&text(name)?, None);
     Ok(recipe.map_err(|e| Failure::refused_for(format!("recipe {name:?}: {e}"), e))?.explained())
 }
 
-/// The text of a recipe that comes with the program.
-///
-/// # Errors
-/// A refusal where there is none of that name.
+/// Text of a built-in recipe.
 pub fn builtin(name: &str) -> Result<&'static str> {
     RECIPES.find(name).map_err(Failure::refused)
 }
 
-/// Explains a recipe by its text.
-///
-/// # Errors
-/// What is wrong with it.
 pub fn explain(text: &str) -> Result<ExplainedRecipe, RecipeError> {
     Ok(recipe::parse(text, None)?.explained())
 }
 
-/// The text of a built-in recipe by name, or of a file by path: what ends in `.toml` or has a slash is a path.
+/// Text of a recipe, by path if the name ends in `.toml` or has a slash, otherwise of a built-in one.
 pub(crate) fn text(name: &str) -> Result<String> {
     if name.ends_with(".toml") || name.contains('/') {
         let path = Path::new(name);

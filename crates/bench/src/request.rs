@@ -1,4 +1,4 @@
-//! What a benchmark session is asked to do, checked before anything is opened.
+//! Options of `bench`, checked before anything is opened.
 
 use crate::recipes;
 use cardscope_model::condition::Condition;
@@ -53,12 +53,12 @@ pub struct BenchRequest {
 }
 
 impl BenchRequest {
-    /// The recipe that is asked for, cut to the tests that are wanted.
+    /// Parses the recipe and keeps only the selected tests.
     pub(super) fn recipe(&self) -> Result<Recipe> {
         self.recipe_over(self.size)
     }
 
-    /// The same over an area of so many bytes, where that is given.
+    /// Like [`recipe`](Self::recipe), over an area of this size if one is given.
     pub(super) fn recipe_over(&self, area: Option<u64>) -> Result<Recipe> {
         let text = self.recipe_text()?;
         let mut recipe = recipe::parse(text, area).map_err(|e| self.named(e))?;
@@ -69,7 +69,7 @@ impl BenchRequest {
         Ok(recipe)
     }
 
-    /// A refusal that says which recipe it is about.
+    /// Refusal that names the recipe.
     fn named(&self, error: RecipeError) -> Failure {
         match error {
             RecipeError::Syntax(_) | RecipeError::Test { .. } => {
@@ -79,7 +79,7 @@ impl BenchRequest {
         }
     }
 
-    /// The recipe's text as it stood in its file when it was first asked for: what is archived is what ran.
+    /// Text of the recipe, read once: the archive gets the text that ran, even if the file changes meanwhile.
     pub(super) fn recipe_text(&self) -> Result<&str> {
         if self.text.get().is_none() {
             let given = self.recipe_text.clone();
@@ -104,7 +104,7 @@ fn valid_recipe<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D:
     Ok(text)
 }
 
-/// Refuses a card that is not in the state that the recipe's method demands.
+/// Refuses a card that is not in the state that the method demands.
 pub(super) fn check_state(recipe: &Recipe, condition: &Condition) -> Result<()> {
     let Some(wanted) = &recipe.requires_state else { return Ok(()) };
     match condition.get("state") {

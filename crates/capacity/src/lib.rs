@@ -1,4 +1,4 @@
-//! Whether a capacity is real: a quick probe that preserves the data, a pass over every block, or files in free space.
+//! Capacity test: a quick probe that preserves the data, a full pass over every block, or files in free space.
 #![forbid(unsafe_code)]
 
 pub mod page;

@@ -1,4 +1,4 @@
-//! What a verification is asked to do.
+//! Options of `verify`.
 
 use cardscope_model::verify::TestMethod;
 use cardscope_sd::label::{self, CardLabel};
@@ -63,7 +63,6 @@ pub struct VerifyRequest {
 }
 
 impl VerifyRequest {
-    /// Quick, full or by files.
     pub(super) fn method(&self) -> TestMethod {
         match (self.full, self.files) {
             (true, _) => TestMethod::Full,
@@ -72,7 +71,7 @@ impl VerifyRequest {
         }
     }
 
-    /// Options that repeat this test. `--erase` is not among them: it overwrites without saving.
+    /// Options that repeat this test, without `--erase`, which overwrites data without saving it.
     pub(super) fn repeat_options(&self) -> TestOptions<'_> {
         TestOptions {
             full: self.full,
@@ -86,7 +85,7 @@ impl VerifyRequest {
         }
     }
 
-    /// What is printed on the card, as the user says.
+    /// Parsed text of `--label`.
     pub(super) fn printed(&self) -> Result<Option<CardLabel>> {
         self.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)
     }

@@ -1,4 +1,5 @@
-//! The whole visit of a card in a time budget: identity, capacity, speed, geometry, marks, long use, and what it suits.
+//! `check`: tests a card completely within a time budget: identity, capacity, speed, geometry, marks, sustained use,
+//! jobs.
 #![forbid(unsafe_code)]
 
 pub mod page;

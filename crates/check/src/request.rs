@@ -1,4 +1,4 @@
-//! What a visit is asked for.
+//! Options of `check`.
 
 use cardscope_model::judged_mark::TestForm;
 use cardscope_session::frame::{CommonOptions, SpendLimits};
@@ -41,16 +41,15 @@ pub struct CheckRequest {
     pub label: Option<String>,
 }
 
-/// What a visit takes where nothing else is asked for.
+/// Default budget.
 pub(super) const BUDGET: Duration = Duration::from_secs(180);
 
 impl CheckRequest {
-    /// Time for all of it.
     pub(super) fn budget(&self) -> Duration {
         self.limits.budget.unwrap_or(BUDGET)
     }
 
-    /// How near to the specification's method the marks are tested.
+    /// Form of the marks test, from short to the specification's.
     pub(super) fn form(&self) -> TestForm {
         match (self.erase, self.marks) {
             (false, _) => TestForm::Short,
@@ -59,7 +58,7 @@ impl CheckRequest {
         }
     }
 
-    /// Whether the marks take as long as they take.
+    /// True if the marks have no time limit.
     pub(super) fn takes_its_time(&self) -> bool {
         self.form() == TestForm::Specification && self.limits.budget.is_none()
     }

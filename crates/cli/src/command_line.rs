@@ -1,4 +1,4 @@
-//! The command line as a whole: a verb, and the options of all verbs.
+//! Top level of the command line: a verb and the options of all verbs.
 
 use crate::completions::Shell;
 use crate::manual::Manual;

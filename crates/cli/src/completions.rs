@@ -1,7 +1,7 @@
-//! `completions`: the scripts by which shells complete verbs, options, and the names of what comes with the program.
+//! `completions`: shell scripts that complete verbs, options, and names of recipes, jobs and simulated cards.
 //!
-//! `clap_complete` writes them. It takes a word for each list of names, and here the word becomes the list, in the way
-//! in which the shell offers files beside it: a recipe, a job and a card may be a file, too.
+//! `clap_complete` writes the scripts with a placeholder for each list of names. Here the placeholder is replaced by the
+//! list, combined with file completion, since a recipe, a job and a card may also be a file.
 
 use crate::output;
 use cardscope_model::{job::JOBS, recipe::RECIPES};
@@ -17,7 +17,7 @@ pub(crate) enum Shell {
     Fish,
 }
 
-/// Which names an argument takes.
+/// Kind of names that an argument takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ValueSource {
     Recipes,
@@ -31,7 +31,7 @@ impl ValueSource {
     const ALL: [ValueSource; 4] =
         [ValueSource::Recipes, ValueSource::Jobs, ValueSource::Cards, ValueSource::Targets];
 
-    /// Those of an argument of a verb.
+    /// Kind of names for an argument of a verb.
     fn of(verb: &str, argument: &Arg) -> Option<ValueSource> {
         match (verb, argument.get_id().as_str()) {
             (_, "recipe") | ("recipes", "name") => Some(ValueSource::Recipes),
@@ -43,7 +43,7 @@ impl ValueSource {
         }
     }
 
-    /// The word that stands for them until the script is written; the name of their function in zsh.
+    /// Placeholder in the generated script; in zsh the name of a function.
     fn word(self) -> &'static str {
         match self {
             ValueSource::Recipes => "_cardscope_recipes",
@@ -66,12 +66,10 @@ impl ValueSource {
     }
 }
 
-/// Prints the script of a shell.
 pub(crate) fn print(shell: Shell, command: Command) -> Result<u8> {
     output::bytes(script(shell, command)?.as_bytes()).map(|()| 0)
 }
 
-/// The script of a shell.
 fn script(shell: Shell, command: Command) -> Result<String> {
     let mut command = with_words(command);
     let generator = match shell {
@@ -89,7 +87,7 @@ fn script(shell: Shell, command: Command) -> Result<String> {
     }
 }
 
-/// The command line, each argument that takes names with the one word for them.
+/// Replaces the values of each argument that takes names by the placeholder.
 fn with_words(command: Command) -> Command {
     let verb = command.get_name().to_owned();
     let command = command.mut_args(|argument| match ValueSource::of(&verb, &argument) {
@@ -99,7 +97,7 @@ fn with_words(command: Command) -> Command {
     command.mut_subcommands(with_words)
 }
 
-/// Bash offers files wherever no name fits. It ends words at colons, which the names of simulated cards have.
+/// Replaces the placeholders and adds a wrapper: Bash splits words at colons, which names of simulated cards contain.
 fn bash(script: String) -> Result<String> {
     let mut script = script.replace("complete -F _cardscope ", "complete -F _cardscope_whole_words ");
     for names in ValueSource::ALL {
@@ -123,7 +121,7 @@ _cardscope_whole_words() {
 }
 "#;
 
-/// Zsh has a function for each list, which offers files, too.
+/// Replaces the placeholders by functions that offer names and files.
 fn zsh(script: String) -> Result<String> {
     let (head, body) = script.split_once('\n').unwrap_or((&script, ""));
     let (mut body, mut functions) = (body.to_owned(), String::new());
@@ -136,7 +134,7 @@ fn zsh(script: String) -> Result<String> {
     Ok(format!("{head}\n{functions}{body}"))
 }
 
-/// Fish has the options of verbs from `clap_complete`, and their arguments from here.
+/// Replaces the placeholders and adds positional arguments, which `clap_complete` leaves out for fish.
 fn fish(script: String, command: &Command) -> Result<String> {
     let mut script = script;
     for names in ValueSource::ALL {
@@ -151,7 +149,7 @@ fn fish(script: String, command: &Command) -> Result<String> {
     Ok(script)
 }
 
-/// The verbs that take such names without an option.
+/// Verbs with a positional argument of this kind.
 fn taking(command: &Command, names: ValueSource) -> Vec<String> {
     let below = command.get_subcommands().flat_map(|verb| taking(verb, names));
     let takes = command

@@ -1,4 +1,4 @@
-//! The help of the program beyond what describes each option: the verbs in groups, and examples to copy.
+//! Help texts beyond the options: groups of verbs, and examples.
 
 use crate::command_line::CommandLine;
 use clap::builder::StyledStr;
@@ -10,7 +10,7 @@ pub(crate) mod examples;
 use examples::EXIT_STATUS;
 pub(crate) use examples::of as examples;
 
-/// The verbs in the order in which a user meets them. A new verb has its place here.
+/// Verbs in the order in which a user needs them. Each verb must be in one group.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Look", &["list", "info", "decode", "fit", "recipes", "jobs"]),
     ("Test", &["check", "verify", "bench", "map", "sustain", "endure", "format", "restore"]),
@@ -21,7 +21,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Set up", &["completions", "manual"]),
 ];
 
-/// The command line with all of its help.
+/// Returns the command line with its complete help.
 pub(crate) fn command() -> Command {
     let bare = CommandLine::command();
     let verbs: Vec<String> = bare.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
@@ -37,7 +37,7 @@ pub(crate) fn command() -> Command {
     })
 }
 
-/// The layout of the program's own help, which clap cannot group: what to begin with, then the verbs.
+/// Help template of the program with grouped verbs, which clap does not support.
 fn grouped(command: &Command) -> StyledStr {
     let (header, literal) = (command.get_styles().get_header(), command.get_styles().get_literal());
     let width = command.get_subcommands().map(|verb| verb.get_name().len()).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The binary `cardscope`: parses arguments, hands them to the session, prints what comes back.
+//! The binary `cardscope`: parses arguments, runs the verb, and prints its result.
 
 #![forbid(unsafe_code)]
 
@@ -18,8 +18,7 @@ use clap::error::ErrorKind;
 use command_line::{CommandKind, CommandLine};
 use std::process::ExitCode;
 
-/// Bytes of stack, whatever `ulimit -s` leaves to the thread that the system starts: the command line and the pages take
-/// up to 2 MiB where nothing is optimised.
+/// Stack size in bytes, independent of `ulimit -s`: without optimization the parser and the pages need up to 2 MiB.
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
@@ -27,9 +26,9 @@ fn main() -> ExitCode {
     let thread = std::thread::Builder::new().name("main".into()).stack_size(STACK);
     match thread.spawn(run).map(std::thread::JoinHandle::join) {
         Ok(Ok(status)) => status,
-        // It has said why.
+        // The thread has printed its panic.
         Ok(Err(_)) => ExitCode::from(101),
-        // Without memory for a stack there may be enough in the one that is there.
+        // Without memory for another stack the main thread may still do.
         Err(_) => run(),
     }
 }
@@ -41,13 +40,13 @@ fn run() -> ExitCode {
         .and_then(|matches| CommandLine::from_arg_matches(&matches).map_err(|e| e.format(&mut command)));
     let cli = match parsed {
         Ok(cli) => cli,
-        // The short help, where nothing was asked.
+        // Without arguments the short help is printed as an error.
         Err(help) if help.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => help.exit(),
         Err(error) if error.use_stderr() => {
             output::usage(error);
             return ExitCode::from(2);
         }
-        // Help and the version, which are our own text.
+        // Help and version are our own text, so nothing in them needs quoting.
         Err(help) => help.exit(),
     };
     let run = || match cli.asked {
@@ -84,7 +83,7 @@ mod tests {
         }
     }
 
-    /// The published reference is what the binary says; `UPDATE_DOCS=1 cargo test -p cardscope` writes it anew.
+    /// Compares docs/cli.md with the binary; `UPDATE_DOCS=1 cargo test -p cardscope` writes it.
     #[test]
     fn the_published_command_line_reference_is_what_the_binary_says() {
         let mut command = help::command().term_width(110);

@@ -1,4 +1,4 @@
-//! `manual`: the manual pages, written from the same command line that is parsed.
+//! `manual`: writes manual pages generated from the parser's definition.
 
 use crate::help::examples::{EXIT_STATUS, of as examples_of};
 use crate::output::{self, OutputOptions};
@@ -20,10 +20,10 @@ pub(crate) struct Manual {
     folder: PathBuf,
 }
 
-/// By what a manual page of our own making is known.
+/// Mark by which an existing page is recognized as generated.
 const MARK: FileMark = FileMark::Word(".TH cardscope");
 
-/// What the pages are of.
+/// Source line in the footer of the pages.
 const SOURCE: &str = concat!("cardscope ", env!("CARGO_PKG_VERSION"));
 
 impl Manual {
@@ -32,7 +32,7 @@ impl Manual {
             OutputFile::claim("manual", &self.folder.join::<String>(name), None, MARK)
                 .map(|file| (file, page))
         };
-        // Every name is claimed before the first is written: a page that somebody else wrote stays.
+        // Every file is claimed before the first is written, so that foreign pages stay.
         let claimed = pages(command)?.into_iter().map(claim).collect::<Result<Vec<(_, Vec<u8>)>>>()?;
         let mut written = Vec::new();
         for (file, page) in claimed {
@@ -48,7 +48,7 @@ impl Manual {
     }
 }
 
-/// The file name and text of each page.
+/// File name and text of each page.
 fn pages(command: Command) -> Result<Vec<(String, Vec<u8>)>> {
     let mut command = without_help_verbs(command);
     command.build();
@@ -57,7 +57,7 @@ fn pages(command: Command) -> Result<Vec<(String, Vec<u8>)>> {
     Ok(pages)
 }
 
-/// A page that says how to ask for help would be one too many.
+/// Removes the `help` subcommands, whose pages would be useless.
 fn without_help_verbs(command: Command) -> Command {
     command.disable_help_subcommand(true).mut_subcommands(without_help_verbs)
 }
@@ -79,7 +79,6 @@ fn add(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result
     command.get_subcommands().try_for_each(|verb| add(verb, pages))
 }
 
-/// The examples of a verb, line by line as they are typed.
 fn examples(verb: &str, page: &mut Vec<u8>) -> std::io::Result<()> {
     let examples = examples_of(verb);
     if examples.is_empty() {
@@ -87,7 +86,7 @@ fn examples(verb: &str, page: &mut Vec<u8>) -> std::io::Result<()> {
     }
     writeln!(page, ".SH EXAMPLES\n.nf")?;
     for example in examples {
-        // A hyphen that is copied must stay one.
+        // An escaped hyphen stays a hyphen when copied.
         writeln!(page, "{}", example.replace('\\', "\\e").replace('-', "\\-"))?;
     }
     writeln!(page, ".fi")

@@ -1,7 +1,7 @@
-//! What goes to stdout and stderr: documents, texts, failures. A reader that closes the pipe is not an error.
+//! Output to stdout and stderr: documents, pages, failures. A closed pipe on stdout is not an error.
 //!
-//! Everything that the program says leaves through here, and nothing in it that steers a terminal: text from outside is
-//! shown as `model::outside` has it, whichever verb brings it.
+//! All output goes through this module, which quotes control characters of foreign text (`model::outside`), so that no
+//! verb can steer the terminal by it.
 
 use crate::file_limit;
 use cardscope_engine::pending::{CleanupGuard, owing};
@@ -51,20 +51,19 @@ pub(crate) struct OutputOptions {
     pub(crate) color: ColorChoice,
 }
 
-/// True once a verb looks at the interrupt and ends by itself, with a result.
+/// True if the running verb reacts to the interrupt itself and ends with a result.
 static ENDS_BY_ITSELF: AtomicBool = AtomicBool::new(false);
 
-/// From now on the verb ends by itself when it is interrupted, and prints what it has.
+/// Declares that the verb reacts to the interrupt itself and prints its result so far.
 pub(crate) fn a_verb_ends_by_itself() {
     ENDS_BY_ITSELF.store(true, Ordering::Relaxed);
 }
 
-/// Whether it does.
 pub(crate) fn verb_ends_by_itself() -> bool {
     ENDS_BY_ITSELF.load(Ordering::Relaxed)
 }
 
-/// Prints what a verb came to, and why it ended early if it did; gives the exit status.
+/// Prints the result of a verb and its failure, if any; returns the exit status.
 pub(crate) fn outcome<D: ReportDocument + Serialize + DeserializeOwned>(
     options: &OutputOptions,
     outcome: &VerbOutcome<D>,
@@ -73,7 +72,7 @@ pub(crate) fn outcome<D: ReportDocument + Serialize + DeserializeOwned>(
     let status = outcome.report.exit_status();
     document(options, &outcome.report, |report| {
         let page = page(report);
-        // The colour and the exit status say the same.
+        // The page's colour and the exit status must express the same verdict.
         let agree = match status {
             ExitStatus::Good => page.tone != NewsTone::Bad || outcome.failure.is_some(),
             ExitStatus::NotProven => page.tone == NewsTone::Warning,
@@ -91,11 +90,8 @@ pub(crate) fn outcome<D: ReportDocument + Serialize + DeserializeOwned>(
     })
 }
 
-/// Prints a document in which nothing can be bad: as JSON with its answer where asked for, else as its page, in which
-/// nothing that stands in the document begins a line of its own. Gives the exit status.
-///
-/// # Errors
-/// If stdout cannot be written (a full disk behind a redirection).
+/// Prints a document without a verdict, as JSON or as its page; returns the exit status. Foreign text in the document
+/// cannot begin a line of its own. Fails if stdout cannot be written, for example on a full disk.
 pub(crate) fn document<T: Serialize + DeserializeOwned>(
     options: &OutputOptions,
     document: &T,
@@ -112,7 +108,7 @@ pub(crate) fn document<T: Serialize + DeserializeOwned>(
     Ok(0)
 }
 
-/// Prints a list: as JSON under its name where asked for, else as its page. Gives the exit status.
+/// Prints a list, as a JSON object with the field `name` or as its page; returns the exit status.
 pub(crate) fn list<T: Serialize + DeserializeOwned>(
     options: &OutputOptions,
     name: &str,
@@ -130,12 +126,11 @@ pub(crate) fn list<T: Serialize + DeserializeOwned>(
     Ok(0)
 }
 
-/// Prints a document as JSON, the answer of its page first.
+/// Prints a document as JSON, with the answer of its page first.
 fn answered(answer: &str, document: &impl Serialize) -> Result<()> {
     as_json(json::answered(answer, document))
 }
 
-/// Prints a document as JSON.
 pub(crate) fn json(document: &impl Serialize) -> Result<()> {
     as_json(json::text(document))
 }
@@ -146,7 +141,7 @@ fn as_json(text: serde_json::Result<String>) -> Result<()> {
     print(&text.map_err(unwritable)?)
 }
 
-/// Prints a page as wide as the terminal, in colours where those are wanted.
+/// Prints a page in the terminal's width, coloured if wanted.
 pub(crate) fn show(options: &OutputOptions, page: &Page) -> Result<()> {
     let coloured = coloured(options.color);
     let screen = ScreenOptions { columns: columns(), details: options.details };
@@ -160,14 +155,14 @@ pub(crate) fn show(options: &OutputOptions, page: &Page) -> Result<()> {
     print(&out)
 }
 
-/// Columns of the terminal; where stdout is none, of one that everybody has, unless COLUMNS says otherwise.
+/// Width of the terminal, else `COLUMNS`, else 80.
 fn columns() -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let real = terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
     real.or(asked).filter(|columns| *columns > 0).unwrap_or(80)
 }
 
-/// Whether stdout gets colours.
+/// True if stdout gets colours.
 pub(crate) fn coloured(choice: ColorChoice) -> bool {
     match choice {
         ColorChoice::Always => true,
@@ -195,7 +190,7 @@ fn painted(text: &str, style: terminal::SpanStyle, coloured: bool) -> String {
     if coloured && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_owned() }
 }
 
-/// A verb that heeds a signal still prints what it has.
+/// Guard that keeps a signal from ending the program while an interrupted verb prints its result.
 fn printing() -> Option<CleanupGuard> {
     verb_ends_by_itself().then(|| owing("the result is printed", ""))
 }
@@ -204,7 +199,7 @@ fn print(body: &str) -> Result<()> {
     bytes(format!("{}\n", body.trim_end()).as_bytes())
 }
 
-/// Writes bytes to stdout as they are: a file that is made for stdout.
+/// Writes bytes to stdout unchanged.
 pub(crate) fn bytes(body: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(body).and_then(|()| out.flush());
@@ -216,7 +211,7 @@ pub(crate) fn bytes(body: &[u8]) -> Result<()> {
     }
 }
 
-/// Says why it ended: on stderr, and with `--json` as a document, since that is where scripts look.
+/// Prints a failure on stderr, and with `--json` also as a document on stdout, where scripts read.
 pub(crate) fn failure(failure: &Failure, options: &OutputOptions) {
     say(failure);
     if options.json {
@@ -225,16 +220,16 @@ pub(crate) fn failure(failure: &Failure, options: &OutputOptions) {
     }
 }
 
-/// Where what is said goes, for who may not wait for it.
+/// Unlocked stderr, for callers that must not block on the lock.
 pub(crate) fn stderr() -> std::io::Stderr {
     std::io::stderr()
 }
 
-/// Says on stderr why something ended early; a terminal gets it in lines that part no word.
+/// Prints a failure on stderr, wrapped at words on a terminal.
 pub(crate) fn say(failure: &Failure) {
     let said = format!("cardscope: {}", words(failure));
     match terminal_size::terminal_size_of(std::io::stderr()) {
-        // A command in it must survive being copied.
+        // A message with a command is not wrapped, so that the command can be copied.
         Some((width, _)) if !said.contains('`') => {
             wrapped(&said, usize::from(width.0)).iter().for_each(|line| note(line))
         }
@@ -242,7 +237,7 @@ pub(crate) fn say(failure: &Failure) {
     }
 }
 
-/// Why something ended early, with what the system said to the program alone: that a file grew too large.
+/// Text of a failure. Adds the size limit of files, which the system signals to this process only.
 fn words(failure: &Failure) -> String {
     let mut words = short(&failure.to_string()).into_owned();
     if file_limit::is_reached() {
@@ -252,26 +247,26 @@ fn words(failure: &Failure) -> String {
     words
 }
 
-/// A message that repeats little of what was typed or read.
+/// Shortens quotations of long arguments and files in a message.
 fn short(message: &str) -> Cow<'_, str> {
     static ARGUMENTS: LazyLock<Vec<String>> =
         LazyLock::new(|| std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect());
     outside::message(message, &ARGUMENTS)
 }
 
-/// Says something on stderr, in one line.
+/// Prints one line on stderr.
 pub(crate) fn note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", outside::line(&short(line)));
 }
 
-/// Asks on stderr; the answer stands behind it.
+/// Prints a question on stderr without a line end.
 pub(crate) fn ask(question: &str) {
     let mut err = std::io::stderr();
     let _ = write!(err, "{}", outside::line(&short(question)));
     let _ = err.flush();
 }
 
-/// Says what is wrong with the arguments: as the parser lays it out, but for what was typed.
+/// Prints the parser's error with quoted and shortened arguments.
 pub(crate) fn usage(mut error: UsageError) {
     let typed: Vec<_> = error.context().map(|(kind, value)| (kind, value.clone())).collect();
     for (kind, value) in typed {

@@ -1,6 +1,6 @@
-//! Ctrl-C, SIGTERM and SIGHUP. The first one is answered within two seconds: where nothing has to be finished, the program
-//! ends; where something has, such as putting a card's data back, it says what it waits for and what comes then. A second
-//! Ctrl-C, or the same signal again, half a second or more later, ends the program at once.
+//! Handles SIGINT, SIGTERM and SIGHUP. The first signal is answered within two seconds: the program ends, or reports the
+//! work that it must finish, such as restoring a card's data. A second Ctrl-C, or the same signal again, at least half a
+//! second later ends the program at once.
 
 use crate::output;
 use crate::progress::{self, screen};
@@ -17,39 +17,40 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Keys bounce, and a shell and a terminal may both send one.
+/// Minimum gap to a second signal: keys bounce, and the shell and the terminal may both send one.
 const MEANT_AFTER: Duration = Duration::from_millis(500);
 
-/// How long a verb is given to end by itself: two seconds less what it takes to say something on a busy machine.
+/// Time for a verb to end by itself: two seconds minus a margin for printing on a busy machine.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
-/// How often a verb that is to end is looked at.
+/// Interval of polling for the end of pending work.
 const SLICE: Duration = Duration::from_millis(50);
 
 static INTERRUPT: OnceLock<InterruptFlag> = OnceLock::new();
 
-/// Registers the handlers, before any verb begins.
+/// Installs the handlers. Must run before any verb.
 pub(crate) fn watch() -> Result<()> {
     let refused = |e: std::io::Error| Failure::io_for(format!("signal handlers cannot be set: {e}"), e);
     let interrupt = INTERRUPT.get_or_init(InterruptFlag::default);
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, interrupt.flag()).map_err(refused)?;
     }
-    // Whoever started this program may have kept them from it: a server does.
+    // A parent such as the server may have blocked the signals.
     InterruptFlag::let_signals_in().map_err(refused)?;
     let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).map_err(refused)?;
-    // Threads and not the handler itself, so that they may do what handlers may not.
+    // Threads, because a handler may neither lock nor allocate.
     let thread = |name: &str| std::thread::Builder::new().name(name.into());
     thread("signals").spawn(move || take(signals)).map_err(refused)?;
     InterruptFlag::keep_signals_from_this_thread().map_err(refused)
 }
 
-/// What the signals raise, for a verb that looks at it and ends by itself.
+/// Returns the flag that signals raise, for a verb that polls it and ends by itself.
 pub(crate) fn interrupt() -> InterruptFlag {
     output::a_verb_ends_by_itself();
     INTERRUPT.get_or_init(InterruptFlag::default).clone()
 }
 
+/// Waits for signals, and ends the program when one demands it.
 fn take(mut signals: Signals) {
     let mut seen: Vec<(i32, Instant)> = Vec::new();
     for signal in signals.forever() {
@@ -57,7 +58,7 @@ fn take(mut signals: Signals) {
         if seen.is_empty() {
             let thread = std::thread::Builder::new().name("ending".into());
             if thread.spawn(end_when_nothing_is_owed).is_err() {
-                // Without a thread that waits: whoever owes something finishes it.
+                // Without another thread nothing can wait, so pending work is announced and finishes by itself.
                 let owed = debts();
                 if owed.is_empty() {
                     end("");
@@ -71,8 +72,8 @@ fn take(mut signals: Signals) {
     }
 }
 
-/// Whether a signal after others ends the program at once: Ctrl-C, or the same one again. A terminal that is closed and a
-/// computer that is shut down send others of their own, some of them twice, which must not keep a card's data from being put back.
+/// True if a later signal should end the program at once: Ctrl-C, or the same signal again. Closing terminals and
+/// shutdowns send several different or repeated signals, which must not stop the restoring of a card.
 fn meant(seen: &[(i32, Instant)], signal: i32, now: Instant) -> bool {
     let asked = |(before, at): &(i32, Instant)| {
         (signal == SIGINT || signal == *before && signal != SIGHUP) && now.duration_since(*at) >= MEANT_AFTER
@@ -80,13 +81,12 @@ fn meant(seen: &[(i32, Instant)], signal: i32, now: Instant) -> bool {
     seen.iter().any(asked)
 }
 
-/// Ends the program when nothing has to be finished any more and the verb has had its time to end by itself. What keeps
-/// it is said once.
+/// Ends the program once no work is pending and the verb had its time to end by itself. Reports pending work once.
 fn end_when_nothing_is_owed() {
     let mut free_since = Instant::now();
     let (asked, mut said) = (Instant::now(), false);
     let pending = progress::pending_restore();
-    // Where lines are drawn, the next frame says so.
+    // A drawn progress line shows the message in its next frame.
     if pending.bytes > 0 && !screen::is_drawn() {
         say(&progress::stop_message(&pending));
     }
@@ -105,7 +105,7 @@ fn end_when_nothing_is_owed() {
     }
 }
 
-/// What is waited for, what comes then, and what a second signal does.
+/// Message about the current wait, the pending work, and the effect of a second signal.
 fn waits(wait: Option<(PendingWait, Duration)>, owed: &[PendingCleanup]) -> String {
     let (then, left) = (each_once(owed, |debt| &debt.then).join(", and "), left(owed));
     let wait = wait.map_or_else(String::new, |(wait, since)| match since.as_secs_f64() {
@@ -115,7 +115,7 @@ fn waits(wait: Option<(PendingWait, Duration)>, owed: &[PendingCleanup]) -> Stri
     format!("interrupted: {wait}{then}. Press Ctrl-C again to stop at once{left}\n")
 }
 
-/// The last words of a program that is ended at once.
+/// Final message before an immediate end.
 fn at_once(owed: &[PendingCleanup]) -> String {
     format!("ended at once{}\n", left(owed))
 }
@@ -125,7 +125,7 @@ fn left(owed: &[PendingCleanup]) -> String {
     if left.is_empty() { String::new() } else { format!(": {}", left.join("; ")) }
 }
 
-/// What debts say, in the order in which they are paid: what two of them owe is done when the later one is paid.
+/// Distinct texts of the guards in the order of their end: a text shared by two guards holds until the later one ends.
 fn each_once(owed: &[PendingCleanup], words: fn(&PendingCleanup) -> &String) -> Vec<&str> {
     let said: Vec<&str> = owed.iter().map(|debt| words(debt).as_str()).collect();
     let comes_again = |at: usize| said[at + 1..].contains(&said[at]);
@@ -137,20 +137,20 @@ fn end(words: &str) -> ! {
     signal_hook::low_level::exit(130)
 }
 
-/// By a handle of its own that waits for nobody: whoever holds the common one may be stuck, and so may be who reads it.
+/// Writes through a new non-blocking handle, since the holder of the lock on stderr, or its reader, may hang.
 fn say(words: &str) {
     let mut open = std::fs::OpenOptions::new();
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let words = format!("\n{}\n", outside::line(words.trim_end()));
     match open.append(true).custom_flags(flags).open("/dev/stderr") {
         Ok(mut stderr) => drop(stderr.write_all(words.as_bytes())),
-        // A socket, or another user's terminal, cannot be opened again.
+        // Sockets and other users' terminals cannot be reopened.
         Err(_) if takes_more() => drop(rustix::io::write(output::stderr(), words.as_bytes())),
         Err(_) => {}
     }
 }
 
-/// Whether stderr takes something without keeping us waiting.
+/// True if a write to stderr would not block.
 fn takes_more() -> bool {
     let stderr = output::stderr();
     let mut asked = [PollFd::new(&stderr, PollFlags::OUT)];
@@ -197,7 +197,7 @@ mod tests {
             "interrupted: the results are stored in the archive. Press Ctrl-C again to stop at once\n"
         );
         assert_eq!(at_once(&owed), "ended at once: the journal j keeps them\n");
-        // The verify within a check stores its results, and so does the check.
+        // A verify within a check stores its results, and so does the check itself.
         let [restored, stored] = &owed;
         let of_a_check = [stored.clone(), restored.clone(), stored.clone()];
         assert_eq!(waits(None, &of_a_check), waits(None, &owed));

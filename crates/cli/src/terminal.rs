@@ -1,4 +1,4 @@
-//! Asking at the terminal before data is lost.
+//! Prompts on the terminal: consent to data loss, and temperatures typed during a run.
 
 use crate::output;
 use crate::progress::screen;
@@ -9,9 +9,9 @@ use std::io::{BufRead, IsTerminal};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Asks on the terminal, unless consent was given beforehand.
+/// Consent by a question on the terminal, unless it was given as an option.
 pub(crate) struct TerminalPrompt {
-    /// What was given beforehand.
+    /// Target given in `--yes-destroy`.
     pub(crate) given: Option<String>,
     /// Ends the wait for an answer.
     pub(crate) interrupt: InterruptFlag,
@@ -22,6 +22,7 @@ impl ConsentSource for TerminalPrompt {
         if self.given.is_some() || !std::io::stdin().is_terminal() {
             return GivenBeforehand(self.given.clone()).ask(question);
         }
+        // Progress lines must not overwrite the question.
         let _alone = screen::pause();
         output::note(&format!("This overwrites data on {}.", question.at_stake));
         output::ask(&format!("Type {} to go on: ", question.target));
@@ -34,7 +35,7 @@ impl ConsentSource for TerminalPrompt {
     }
 }
 
-/// A line typed; `None` after Ctrl-C. Read on a thread of its own, because a read goes on after a signal.
+/// Reads a line; `None` after Ctrl-C. Uses its own thread, because a signal does not end the read.
 fn typed(interrupt: &InterruptFlag) -> Option<String> {
     let (hand_over, lines) = channel();
     std::thread::spawn(move || {
@@ -52,7 +53,7 @@ fn typed(interrupt: &InterruptFlag) -> Option<String> {
     None
 }
 
-/// Takes temperatures typed while a run goes on: `PLACE VALUE`, or a value alone where there is one place.
+/// Reads temperatures typed during a run: `PLACE VALUE`, or only the value if there is one place.
 pub(crate) struct TypedTemperatures;
 
 impl ManualReading for TypedTemperatures {
@@ -60,7 +61,7 @@ impl ManualReading for TypedTemperatures {
         let (first, several) = (places.first().cloned().unwrap_or_default(), places.len() > 1);
         let how = if several { "PLACE VALUE" } else { "a value" };
         screen::say(&format!("type {how} in °C and Enter as often as you like: {}", places.join(", ")));
-        // It ends with the program: a read of the terminal cannot be given up.
+        // The thread ends with the program, because a read of the terminal cannot be cancelled.
         std::thread::spawn(move || {
             for line in std::io::stdin().lock().lines().map_while(Result::ok) {
                 let said = temperature(&line, &first);
@@ -72,7 +73,7 @@ impl ManualReading for TypedTemperatures {
     }
 }
 
-/// The place and the value of a line.
+/// Parses place and value.
 fn temperature<'a>(line: &'a str, only: &'a str) -> Option<(&'a str, f64)> {
     let line = line.trim();
     let (place, value) = line.rsplit_once([' ', '\t', '=']).unwrap_or((only, line));

@@ -1,5 +1,5 @@
-//! All cards at a glance: those of the archive and those that come with the program, each with its newest verdict and its mean
-//! speeds. What a list that is searched and sorted is made of.
+//! Overview of all cards, of the archive and built in, each with its newest verdict and its mean speeds, for a list that can
+//! be searched and sorted.
 
 use crate::card_source::CardSource;
 use cardscope_model::answer::Answer;
@@ -13,11 +13,8 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-/// All cards, those of the archive first, each part by title; `answer` gives the
-/// first line of a document's page and its tone.
-///
-/// # Errors
-/// If the archive cannot be opened or read.
+/// All cards, those of the archive first, each part by title. `answer` renders a document of a verb (first argument) and
+/// returns answer and tone of its page.
 pub fn all(
     archive: Option<&Path>,
     answer: fn(&str, &Value) -> Option<(Answer, NewsTone)>,

@@ -1,5 +1,5 @@
-//! What is known of cards beside their figures: gathered from what they said of themselves, from logs of other tools, maps and
-//! long runs. The same for `compare` and `report`.
+//! Details of cards other than speeds, from their identities, logs of other tools, maps and long runs. Shared by `compare`
+//! and `report`.
 
 use cardscope_model::card_details::CardDetails;
 use cardscope_model::card_map::FlashGeometry;
@@ -8,7 +8,7 @@ use cardscope_store::CardStatement;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What sessions say, the oldest first: what was said later counts.
+/// Details from sessions, oldest first; later values win.
 pub fn of_words(words: &[CardStatement]) -> CardDetails {
     let mut details = CardDetails::default();
     for word in words {
@@ -27,7 +27,7 @@ pub fn of_words(words: &[CardStatement]) -> CardDetails {
     details
 }
 
-/// What a log says of its card beside its runs.
+/// Adds the details in a log.
 pub(crate) fn add_log(details: &mut CardDetails, other: &Value) {
     details.add_said(other);
     geometry_in_log(other).into_iter().for_each(|found| details.add_geometry(found));

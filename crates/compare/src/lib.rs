@@ -1,4 +1,4 @@
-//! Which card is better: cards beside each other (`compare`), ordered for a job (`rank`), and published (`report`).
+//! Comparison of cards (`compare`), ranking for a job (`rank`), and publication (`report`).
 #![forbid(unsafe_code)]
 
 pub mod card_overview;

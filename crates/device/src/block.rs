@@ -1,31 +1,29 @@
-//! Block devices as `/sys/block` and `/sys/class/block` show them: whole disks, their partitions, their numbers,
-//! what they stand on (`slaves`) and what stands on them (`holders`).
+//! Block devices in `/sys/block` and `/sys/class/block`: disks and partitions, their numbers, the devices below them
+//! (`slaves`) and above them (`holders`).
 //!
-//! Layout: `Documentation/ABI/stable/sysfs-block` of the Linux kernel; sizes there are in 512-byte units always.
+//! Layout: `Documentation/ABI/stable/sysfs-block` of the Linux kernel.
 
 use crate::system::{SystemRoots, base_name, flag, link_name, names, number, text};
 use std::path::{Path, PathBuf};
 
-/// The unit of `size` and `start` in sysfs, whatever the device's own sector.
+/// Unit of `size` and `start` in sysfs, whatever the sector size of the device.
 pub(crate) const SYSFS_UNIT: u64 = 512;
 
 /// Major and minor number of a block device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeviceNumber {
-    /// Major number: the driver.
     pub major: u32,
-    /// Minor number: which of its devices.
     pub minor: u32,
 }
 
 impl DeviceNumber {
-    /// Reads `major:minor`.
+    /// Parses `major:minor`.
     pub fn parse(text: &str) -> Option<DeviceNumber> {
         let (major, minor) = text.trim().split_once(':')?;
         Some(DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? })
     }
 
-    /// From the number that `stat` gives.
+    /// Decodes the number returned by `stat`.
     pub fn from_raw(device: u64) -> DeviceNumber {
         DeviceNumber { major: rustix::fs::major(device), minor: rustix::fs::minor(device) }
     }
@@ -37,19 +35,15 @@ impl std::fmt::Display for DeviceNumber {
     }
 }
 
-/// A whole disk or one partition, by its directory in sysfs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockDevice {
-    /// Kernel name: `mmcblk0`, `sda1`.
+    /// Kernel name, such as `mmcblk0`, `sda1`.
     pub name: String,
-    /// Its directory, links followed.
     pub(crate) dir: PathBuf,
-    /// The whole disk, if this is a partition.
     pub(crate) whole: Option<Box<BlockDevice>>,
 }
 
 impl BlockDevice {
-    /// All whole disks, in the order of their names.
     pub(crate) fn all(system: &SystemRoots) -> Vec<BlockDevice> {
         let root = system.sys().join("block");
         names(&root)
@@ -59,7 +53,6 @@ impl BlockDevice {
             .collect()
     }
 
-    /// The device of this kernel name, a whole disk or a partition.
     pub(crate) fn named(system: &SystemRoots, name: &str) -> Option<BlockDevice> {
         if name.is_empty() || name.contains('/') || name.starts_with('.') {
             return None;
@@ -75,9 +68,8 @@ impl BlockDevice {
             .find(|partition| partition.name == name)
     }
 
-    /// The device with this number, a whole disk or a partition.
     pub(crate) fn numbered(system: &SystemRoots, wanted: DeviceNumber) -> Option<BlockDevice> {
-        // Major 0 stands for file systems without a device.
+        // File systems without a device have major number 0.
         if wanted.major == 0 {
             return None;
         }
@@ -94,7 +86,7 @@ impl BlockDevice {
             .find(|device| device.number() == Some(wanted))
     }
 
-    /// The device behind a name or path as a user gives it: `sda`, `/dev/sda`, `/dev/disk/by-id/…`.
+    /// Finds a device by name or path, such as `sda`, `/dev/sda`, `/dev/disk/by-id/…`.
     pub fn find(system: &SystemRoots, name_or_path: &str) -> Option<BlockDevice> {
         let path = Path::new(name_or_path);
         if system.is_live() && name_or_path.contains('/') {
@@ -103,7 +95,6 @@ impl BlockDevice {
         base_name(path).and_then(|name| Self::named(system, name))
     }
 
-    /// Partitions of a whole disk, in order.
     pub(crate) fn partitions(&self) -> Vec<BlockDevice> {
         if self.whole.is_some() {
             return Vec::new();
@@ -115,17 +106,16 @@ impl BlockDevice {
             .collect()
     }
 
-    /// The whole disk: the device itself unless it is a partition.
+    /// Disk of a partition, or the device itself.
     pub fn disk(&self) -> BlockDevice {
         self.whole.as_deref().unwrap_or(self).clone()
     }
 
-    /// True for a partition.
     pub fn is_partition(&self) -> bool {
         self.whole.is_some()
     }
 
-    /// Bytes that it announces; 0 for an empty slot, `None` where sysfs does not say.
+    /// Announced bytes; 0 for an empty slot, `None` if sysfs does not report it.
     pub fn bytes(&self) -> Option<u64> {
         number(self.dir.join("size"))?.checked_mul(SYSFS_UNIT)
     }
@@ -135,42 +125,40 @@ impl BlockDevice {
         number(self.dir.join("start"))?.checked_mul(SYSFS_UNIT)
     }
 
-    /// Major and minor number.
     pub fn number(&self) -> Option<DeviceNumber> {
         DeviceNumber::parse(&text(self.dir.join("dev"))?)
     }
 
-    /// Number of the coming of its disk (`diskseq`, Linux 5.15), never given twice while the kernel runs.
+    /// Disk sequence number (`diskseq`, Linux 5.15), new for every medium and never reused until reboot.
     pub fn sequence(&self) -> Option<u64> {
         number(self.disk().dir.join("diskseq"))
     }
 
-    /// True where the device takes no writes: `ro`, or `force_ro` of the MMC driver.
+    /// True if `ro` or the MMC driver's `force_ro` is set.
     pub(crate) fn read_only(&self) -> bool {
         flag(self.dir.join("ro")) == Some(true) || flag(self.dir.join("force_ro")) == Some(true)
     }
 
-    /// Names of devices made of this one: device mapper, RAID, bcache.
+    /// Devices built on this one: device mapper, RAID, bcache.
     pub(crate) fn holders(&self) -> Vec<String> {
         names(self.dir.join("holders"))
     }
 
-    /// Names of devices that this one is made of.
     pub(crate) fn slaves(&self) -> Vec<String> {
         names(self.dir.join("slaves"))
     }
 
-    /// The file or device behind a loop device.
+    /// File or device behind a loop device.
     pub(crate) fn backing_file(&self) -> Option<String> {
         text(self.dir.join("loop/backing_file"))
     }
 
-    /// The `device` directory: the card, SCSI device or NVMe controller behind the disk.
+    /// Directory of the hardware: card, SCSI device or NVMe controller.
     pub(crate) fn hardware(&self, system: &SystemRoots) -> PathBuf {
         system.resolve(&self.disk().dir.join("device"))
     }
 
-    /// The directories from the device behind the disk up to the root of the tree, nearest first.
+    /// Directories from the hardware up to the root of the tree, nearest first.
     pub(crate) fn ancestors(&self, system: &SystemRoots) -> Vec<PathBuf> {
         let hardware = self.hardware(system);
         let start =
@@ -178,22 +166,19 @@ impl BlockDevice {
         start.ancestors().take_while(|dir| *dir != system.sys()).map(Path::to_owned).collect()
     }
 
-    /// Path of the device file.
     pub fn path(&self, system: &SystemRoots) -> PathBuf {
-        // A device in a subdirectory is named with `!` in sysfs (cciss!c0d0).
+        // Sysfs writes `!` for the slash of a device in a subdirectory (cciss!c0d0).
         let name = self.name.replace('!', "/");
         if system.is_live() { system.dev().join(name) } else { Path::new("/dev").join(name) }
     }
 }
 
-/// The number of the block device that a path of this machine leads to.
 pub(crate) fn path_number(path: &Path) -> Option<DeviceNumber> {
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
     let meta = path.metadata().ok()?;
     meta.file_type().is_block_device().then(|| DeviceNumber::from_raw(meta.rdev()))
 }
 
-/// Whether the kernel lists a block device of this number.
 pub(crate) fn is_listed(number: DeviceNumber) -> bool {
     number.major != 0 && Path::new("/sys/dev/block").join(number.to_string()).exists()
 }

@@ -1,6 +1,6 @@
-//! How a disk is attached, what it says it is, and whether it can be taken out.
+//! Bus, model and removability of a disk.
 //!
-//! Which directories mean which bus: docs/reference/linux.md#sd-cards-in-sysfs, docs/reference/linux.md#nvme,
+//! Directories of each bus: docs/reference/linux.md#sd-cards-in-sysfs, docs/reference/linux.md#nvme,
 //! docs/reference/linux.md#usb-readers.
 
 use crate::block::BlockDevice;
@@ -9,11 +9,10 @@ use crate::system::{SystemRoots, flag, joined, text};
 use crate::usb;
 use cardscope_model::device::Bus;
 
-/// What the beginning of a kernel name says of the bus; SCSI disks (`sd…`) are known by what they hang on.
+/// Bus by prefix of the kernel name; SCSI disks (`sd…`) are classified by their parent device.
 const BY_NAME: [(&str, Bus); 5] =
     [("mmcblk", Bus::Mmc), ("nvme", Bus::Nvme), ("loop", Bus::Loop), ("nbd", Bus::Nbd), ("vd", Bus::Virtio)];
 
-/// How a disk is attached.
 pub fn bus(system: &SystemRoots, disk: &BlockDevice) -> Bus {
     match BY_NAME.iter().find(|(prefix, _)| disk.name.starts_with(prefix)) {
         Some((_, bus)) => *bus,
@@ -23,7 +22,7 @@ pub fn bus(system: &SystemRoots, disk: &BlockDevice) -> Bus {
     }
 }
 
-/// What a disk says it is: the card's name, the reader's inquiry text, the controller's model.
+/// Model as reported by the card, the reader's inquiry data or the controller.
 pub(crate) fn model(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     let hardware = disk.hardware(system);
     if let Some(file) = disk.backing_file() {
@@ -33,7 +32,7 @@ pub(crate) fn model(system: &SystemRoots, disk: &BlockDevice) -> Option<String> 
         return joined([text(hardware.join("type")), text(hardware.join("name"))], " ");
     }
     match (text(hardware.join("vendor")), text(hardware.join("model"))) {
-        // virtio has the PCI-like id of its kind for a vendor, no model.
+        // The vendor of virtio disks is a PCI-like id, and there is no model.
         _ if disk.name.starts_with("vd") => None,
         (None, None) => nvme::controller(system, disk).and_then(|dir| text(dir.join("model"))),
         (_, None) => None,
@@ -41,7 +40,6 @@ pub(crate) fn model(system: &SystemRoots, disk: &BlockDevice) -> Option<String> 
     }
 }
 
-/// Whether it can be taken out: cards, USB sticks, cards in adapters.
 pub(crate) fn removable(system: &SystemRoots, disk: &BlockDevice) -> bool {
     match bus(system, disk) {
         Bus::Mmc => !is_emmc(system, disk),
@@ -52,7 +50,7 @@ pub(crate) fn removable(system: &SystemRoots, disk: &BlockDevice) -> bool {
     }
 }
 
-/// Soldered flash: type `MMC` with boot areas beside it. The kernel's own `removable` is 0 for SD cards too.
+/// eMMC has type `MMC` or boot areas. The kernel's `removable` is 0 for SD cards, too.
 fn is_emmc(system: &SystemRoots, disk: &BlockDevice) -> bool {
     let boot = format!("{}boot0", disk.name);
     let has_boot = system.sys().join("block").join(&boot).exists() || disk.dir.join(&boot).exists();

@@ -1,12 +1,11 @@
-//! What a test is going to use, opened and locked before anybody is asked: a block device, a plain file or a directory.
+//! Targets of a test, opened and locked before the prompt: a block device, a plain file or a directory.
 //!
-//! The name is resolved once. From then on everything goes through the descriptor, and the object is known again by what
-//! it is: a device by its number, the sequence of its coming and its size, a file by device, inode and size, a directory
-//! by device and inode. After the question, and before each stage that writes, it is looked at again.
+//! A name is resolved once; from then on everything goes through the descriptor. The object is identified by its
+//! properties: a device by number, disk sequence number and size, a file by device, inode and size, a directory by
+//! device and inode. They are checked again after the prompt and before each stage that writes.
 //!
-//! A device is claimed (`O_EXCL`), so that the kernel refuses it to mounts and volumes. A file is locked (flock(2)), which
-//! other programs need not heed: what remains is a loop device or a program that begins to use the file between a look
-//! and the next, one second later at most.
+//! A device is claimed (`O_EXCL`), so that the kernel refuses it to mounts and volumes. A file is locked (flock(2)),
+//! which other programs may ignore: a loop device or program that begins to use it is detected within a second.
 
 use crate::block::{DeviceNumber, is_listed};
 use crate::contents::{self, DeviceContents, UnlikeCard};
@@ -25,13 +24,10 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// The least that a file must have: one sector.
 const LEAST_BYTES: u64 = 512;
 
-/// How a directory is opened.
 const READ_DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// An open, locked object.
 #[derive(Debug)]
 pub struct ClaimedTarget {
     name: PathBuf,
@@ -40,55 +36,46 @@ pub struct ClaimedTarget {
     id: FileIdentity,
     bytes: u64,
     writes: bool,
-    /// The block device that it is or lies on, where there is one: when that is gone, so is this.
+    /// Block device that it is, or is stored on: when that is gone, so is the object.
     carrier: Option<DeviceNumber>,
 }
 
-/// What it is.
 #[derive(Debug)]
 pub enum ClaimedKind {
-    /// A block device.
     Device(ClaimedDevice),
-    /// A plain file.
     File,
-    /// A directory.
     Directory,
 }
 
-/// What is known of a block device that is held.
 #[derive(Debug)]
 pub struct ClaimedDevice {
-    /// Major and minor number.
     pub number: DeviceNumber,
-    /// Number of its coming; `None` before Linux 5.15.
+    /// Disk sequence number; `None` before Linux 5.15.
     pub sequence: Option<u64>,
-    /// Logical sector in bytes.
+    /// Logical sector size in bytes.
     pub sector: u32,
-    /// What the guards saw; `None` where it is only read.
+    /// Result of the guards; `None` if opened for reading.
     pub clearance: Option<WriteClearance>,
 }
 
-/// Why something cannot be held.
 #[derive(Debug, thiserror::Error)]
 pub enum HoldError {
-    /// The name leads to nothing that could be opened.
+    /// The name leads to nothing that can be opened.
     #[error("{}", std::io::Error::from(*.0))]
     Name(Errno),
-    /// It must not be written to.
     #[error(transparent)]
     Refused(#[from] GuardRefusal),
-    /// The device could not be opened.
     #[error(transparent)]
     Device(#[from] OpenError),
-    /// The kernel shows its own state in it.
+    /// Part of a pseudo file system.
     #[error(transparent)]
     KernelFile(#[from] KernelFile),
-    /// The file cannot be tested, and why.
+    /// The file cannot be tested, for this reason.
     #[error("{0}")]
     File(String),
 }
 
-/// What a name leads to, resolved and not opened yet, since opening some devices has effects of its own.
+/// Resolved name, not opened for I/O yet, since opening some devices has side effects.
 #[derive(Debug)]
 pub struct ResolvedPath {
     name: PathBuf,
@@ -97,12 +84,9 @@ pub struct ResolvedPath {
 }
 
 impl ResolvedPath {
-    /// Resolves a name.
-    ///
-    /// # Errors
-    /// If it leads to nothing, or to a file of the kernel's own (sysfs, procfs …).
+    /// Resolves a name. Fails if it leads to nothing, or to a pseudo file system (sysfs, procfs and others).
     pub fn of(name: &Path) -> Result<ResolvedPath, HoldError> {
-        // A directory is opened to be read: what is mounted there on demand is not mounted for less.
+        // Directories are opened for reading: less would not trigger an automount.
         let fd = match open(name, READ_DIRECTORY, Mode::empty()) {
             Err(Errno::NOTDIR | Errno::ACCESS) => open(name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()),
             fd => fd,
@@ -115,23 +99,18 @@ impl ResolvedPath {
         Ok(ResolvedPath { name: name.to_owned(), fd, found })
     }
 
-    /// The number of a block device.
     pub fn device(&self) -> Option<DeviceNumber> {
         let is_device = FileType::from_raw_mode(self.found.st_mode) == FileType::BlockDevice;
         is_device.then(|| DeviceNumber::from_raw(self.found.st_rdev))
     }
 
-    /// Whether it is a directory.
     pub fn is_directory(&self) -> bool {
         FileType::from_raw_mode(self.found.st_mode) == FileType::Directory
     }
 }
 
 impl ClaimedTarget {
-    /// Opens what a name leads to, as [`Held::of`]; where the system has to be asked, without a word.
-    ///
-    /// # Errors
-    /// As there, or if the name leads to nothing.
+    /// Opens a name like [`ClaimedTarget::of`], without announcing a permission dialog.
     pub fn open(name: &Path, access: OpenAccess) -> Result<ClaimedTarget, HoldError> {
         Self::of(
             ResolvedPath::of(name)?,
@@ -140,10 +119,7 @@ impl ClaimedTarget {
         )
     }
 
-    /// Opens what a name led to, claimed or locked; to write to it, only past its guards.
-    ///
-    /// # Errors
-    /// If it is neither device, file nor directory, not safe to write to, in use, or not ours to open.
+    /// Opens a resolved object, claimed or locked. For writing, the guards must agree.
     pub fn of(
         pinned: ResolvedPath,
         access: OpenAccess,
@@ -161,8 +137,7 @@ impl ClaimedTarget {
         }
     }
 
-    /// A directory that is open already, with the name that leads to it: one that lasts as long as it is held, so none
-    /// by a descriptor of somebody else.
+    /// Wraps an open directory. `name` must remain valid, so it must not go through another descriptor.
     pub fn directory(fd: OwnedFd, name: &Path) -> Result<ClaimedTarget, HoldError> {
         let found = fstat(&fd).map_err(HoldError::Name)?;
         Ok(Self::new(name, fd, ClaimedKind::Directory, &found, (0, true)))
@@ -177,7 +152,7 @@ impl ClaimedTarget {
         let refuse = |why: &str| HoldError::File(format!("{}: {why}", name.display()));
         let writes = access == OpenAccess::ReadWrite;
         if writes {
-            // Before it is opened: the kernel opens a swap file for nobody who would write to it.
+            // Checked before opening, since the kernel refuses to open a swap file for writing.
             guard::check_file_id(&SystemRoots::host(), FileIdentity::from(found), name)?;
             guard::check_locks(&SystemRoots::host(), FileIdentity::from(found), name)?;
         }
@@ -243,27 +218,26 @@ impl ClaimedTarget {
         }
     }
 
-    /// Returns the name that the user gave, for messages; I/O goes through the descriptor.
+    /// Name given by the user, for messages; I/O goes through the descriptor.
     pub fn name(&self) -> &Path {
         &self.name
     }
 
-    /// Says whether it is a device, a file or a directory.
     pub fn kind(&self) -> &ClaimedKind {
         &self.kind
     }
 
-    /// Bytes of a device or file, as it was opened; 0 for a directory.
+    /// Size of a device or file at opening; 0 for a directory.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// A path that leads to this very object as long as it is held, for what takes no descriptor.
+    /// Path that leads to this very object while it is open, for interfaces without descriptors.
     pub fn path(&self) -> PathBuf {
         by_descriptor(&self.fd)
     }
 
-    /// Where it really lies, where the name that was given is only a link to it or one of several names.
+    /// Real path, or further names, if the given name is a link or one of several.
     pub fn also_known_as(&self) -> Option<String> {
         let real = std::fs::read_link(self.path()).ok()?;
         let given = std::path::absolute(&self.name).ok()?;
@@ -277,12 +251,11 @@ impl ClaimedTarget {
         }
     }
 
-    /// What is on a device or in a file: partition table and file systems.
     pub fn contents(&self) -> std::io::Result<DeviceContents> {
         Ok(contents::describe(&File::from(self.fd.try_clone()?), self.bytes))
     }
 
-    /// Why a plain file does not look like the image of a card; `None` where it does, and of all else.
+    /// Reason why a plain file does not look like a card image; `None` for everything else.
     pub fn unlike_card(&self) -> std::io::Result<Option<UnlikeCard>> {
         match self.kind {
             ClaimedKind::File => Ok(contents::unlike_card(&File::from(self.fd.try_clone()?), self.bytes)),
@@ -290,25 +263,24 @@ impl ClaimedTarget {
         }
     }
 
-    /// One more descriptor of it, with the same lock or claim.
+    /// Duplicates the descriptor, with its lock or claim.
     pub fn descriptor(&self) -> std::io::Result<OwnedFd> {
         self.fd.try_clone()
     }
 
-    /// Whether what was agreed to is what is going to be written: asked once, after the question.
+    /// Checks that the object is still the one confirmed by the user; call it once after the prompt.
     pub fn agreed(&self) -> Result<(), ObjectChange> {
         self.present()?;
         self.named()?;
         self.unused(true)
     }
 
-    /// Whether the guards saw this very device, in this very coming.
+    /// True if the guards checked this very device with this very medium.
     pub fn is(&self, seen: &WriteClearance) -> bool {
         matches!(&self.kind, ClaimedKind::Device(device)
             if (Some(device.number), device.sequence, self.bytes) == (seen.number, seen.sequence, seen.bytes))
     }
 
-    /// Whether its name still leads to it.
     fn named(&self) -> Result<(), ObjectChange> {
         let name = self.name.display();
         let other = || ObjectChange::Another(format!("{name} is now another file or device"));
@@ -324,7 +296,7 @@ impl ClaimedTarget {
         same.then_some(()).ok_or_else(other)
     }
 
-    /// Whether nobody else uses it. A directory may be used: in it only files of our own are written.
+    /// Checks that nothing else uses it. A directory may be in use: only our own files are written there.
     fn unused(&self, all: bool) -> Result<(), ObjectChange> {
         let system = SystemRoots::host();
         let free = match &self.kind {
@@ -350,7 +322,7 @@ impl ClaimedTarget {
     }
 
     fn device_present(&self, device: &ClaimedDevice) -> Result<(), ObjectChange> {
-        // A device whose driver let go answers with no size, or not at all.
+        // A device whose driver is detached reports size 0 or fails.
         match size_of(&self.fd) {
             Ok(0) => Err(ObjectChange::Gone("its size is 0".to_owned())),
             Err(errno) => Err(ObjectChange::Gone(errno.to_string())),
@@ -388,7 +360,8 @@ impl OwnershipCheck for ClaimedTarget {
 
     fn may_write(&self) -> Result<(), ObjectChange> {
         self.present()?;
-        // Links to a device come and go with what is written to it (by-label, by-uuid): its number and sequence tell.
+        // Symbolic links to a device change with its content (by-label, by-uuid), so it is identified by number and
+        // sequence.
         if !matches!(self.kind, ClaimedKind::Device(_)) {
             self.named()?;
         }

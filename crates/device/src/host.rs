@@ -1,7 +1,6 @@
-//! What this computer says of itself and of the way to the card, to fill a condition by itself.
+//! Test conditions read from this computer: kernel, board, governor, power supply, and the way to the card.
 //!
-//! Each fact is optional: a file that is missing leaves its word out. The words are those of
-//! [`cardscope_model::condition::WORDS`].
+//! Each fact is optional. Their words are those of [`cardscope_model::condition::WORDS`].
 
 use crate::block::BlockDevice;
 use crate::bus::bus;
@@ -13,7 +12,6 @@ use cardscope_model::condition::{Condition, ConditionOrigin};
 use cardscope_model::device::Bus;
 use cardscope_model::supply::SupplyState;
 
-/// Texts that board makers leave in DMI when they write nothing.
 const EMPTY_WORDS: &[&str] = &[
     "to be filled by o.e.m.",
     "system product name",
@@ -22,7 +20,7 @@ const EMPTY_WORDS: &[&str] = &[
     "not specified",
 ];
 
-/// Facts of the host, and of the way to `device` (a name or path of a disk) where one is given.
+/// Facts of the computer, and of the way to `device` (name or path of a disk) if one is given.
 pub fn condition(system: &SystemRoots, device: Option<&str>) -> Condition {
     let mut condition = Condition::default();
     let facts = [
@@ -53,7 +51,6 @@ fn fill<const N: usize>(condition: &mut Condition, facts: [(&str, Option<String>
     }
 }
 
-/// Release of the running kernel.
 pub fn kernel(system: &SystemRoots) -> Option<String> {
     if system.is_live() {
         return Some(rustix::system::uname().release().to_string_lossy().into_owned());
@@ -65,7 +62,7 @@ pub fn kernel(system: &SystemRoots) -> Option<String> {
     })
 }
 
-/// Board or computer: the device tree's model, else maker and product of DMI.
+/// Board or computer: the device tree's model, or maker and product from DMI.
 pub fn board(system: &SystemRoots) -> Option<String> {
     let tree = [system.proc().join("device-tree/model"), system.sys().join("firmware/devicetree/base/model")];
     tree.iter().find_map(text).or_else(|| {
@@ -79,7 +76,7 @@ pub fn board(system: &SystemRoots) -> Option<String> {
     })
 }
 
-/// How the processor's clock is governed; several words where its cores differ.
+/// CPU frequency governor; several if cores differ.
 pub fn governor(system: &SystemRoots) -> Option<String> {
     let cpu = system.sys().join("devices/system/cpu");
     let cores = entries(&cpu).into_iter().map(|core| core.join("cpufreq"));
@@ -90,7 +87,7 @@ pub fn governor(system: &SystemRoots) -> Option<String> {
     (!found.is_empty()).then(|| found.join(", "))
 }
 
-/// State of the power supply, on boards that monitor it.
+/// Power supply state, on boards that monitor it.
 pub fn supply(system: &SystemRoots) -> Option<SupplyState> {
     let root = system.sys().join("devices/platform");
     let socs = entries(&root).into_iter().filter(|dir| base_name(dir).is_some_and(|n| n.starts_with("soc")));
@@ -105,7 +102,6 @@ pub fn supply(system: &SystemRoots) -> Option<SupplyState> {
     })
 }
 
-/// What stands between computer and card.
 fn reader(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     match bus(system, disk) {
         Bus::Usb => usb::place(system, disk).map(|place| place.label()),
@@ -115,7 +111,7 @@ fn reader(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     }
 }
 
-/// The SD host controller: `mmc0 (sdhci-pci)`, over USB with the reader's name.
+/// SD host controller, such as `mmc0 (sdhci-pci)`; with the reader's name if it is on USB.
 fn slot(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     let (name, controller) = mmc_host(system, disk)?;
     let driver = controller.and_then(|dir| link_name(dir.join("driver")));
@@ -126,7 +122,7 @@ fn slot(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     }
 }
 
-/// The card's own firmware: NVMe's revision, or the revision of an SD card's CID.
+/// Firmware revision of an NVMe card, or hardware and firmware revision from an SD card's CID.
 fn firmware(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     match bus(system, disk) {
         Bus::Nvme => text(nvme::controller(system, disk)?.join("firmware_rev")),

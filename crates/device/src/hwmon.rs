@@ -1,4 +1,4 @@
-//! The kernel's temperature readings of an NVMe card, which need no root.
+//! Temperatures from hwmon and thermal zones, which need no root.
 //!
 //! `drivers/nvme/host/hwmon.c` of the Linux kernel: `temp1` is the composite temperature in thousandths of °C,
 //! `temp1_max` feature 04h, `temp1_crit` the critical temperature of Identify. The kernel subtracts 273.15.
@@ -8,19 +8,16 @@ use crate::nvme;
 use crate::system::{SystemRoots, base_name, entries, names, text};
 use std::path::{Path, PathBuf};
 
-/// Coldest and hottest values in °C that are taken for a temperature rather than for a faulty sensor.
+/// Range in °C outside of which a sensor counts as faulty.
 pub(crate) const PLAUSIBLE_C: std::ops::RangeInclusive<f64> = -60.0..=200.0;
 
-/// A chip with sensors.
 #[derive(Debug, Clone)]
 pub(crate) struct SensorChip {
     pub(crate) driver: String,
     pub(crate) dir: PathBuf,
-    /// What it is built into.
     pub(crate) device: PathBuf,
 }
 
-/// All chips of the machine.
 pub(crate) fn chips(system: &SystemRoots) -> Vec<SensorChip> {
     let chip = |dir: PathBuf| {
         let dir = system.resolve(&dir);
@@ -29,14 +26,13 @@ pub(crate) fn chips(system: &SystemRoots) -> Vec<SensorChip> {
     entries(system.sys().join("class/hwmon")).into_iter().filter_map(chip).collect()
 }
 
-/// Kinds and directories of the thermal zones.
 pub(crate) fn zones(system: &SystemRoots) -> Vec<(String, PathBuf)> {
     let root = system.sys().join("class/thermal");
     let zones = names(&root).into_iter().filter(|name| name.starts_with("thermal_zone"));
     zones.map(|name| root.join(name)).filter_map(|dir| Some((text(dir.join("type"))?, dir))).collect()
 }
 
-/// The hwmon directory of the NVMe controller behind a disk.
+/// Directory of the hwmon chip of an NVMe disk's controller.
 pub(crate) fn of_nvme(system: &SystemRoots, disk: &BlockDevice) -> Option<PathBuf> {
     let controller = nvme::controller(system, disk)?;
     beneath(&controller).or_else(|| beneath(&controller.join("device"))).or_else(|| {
@@ -47,7 +43,6 @@ pub(crate) fn of_nvme(system: &SystemRoots, disk: &BlockDevice) -> Option<PathBu
     })
 }
 
-/// `hwmonN` or `hwmon/hwmonN` in a directory.
 fn beneath(dir: &Path) -> Option<PathBuf> {
     [dir.to_owned(), dir.join("hwmon")].iter().flat_map(entries).find(|dir| is_nvme(dir))
 }
@@ -57,7 +52,7 @@ fn is_nvme(dir: &Path) -> bool {
     named && text(dir.join("name")).as_deref() == Some("nvme")
 }
 
-/// A file with thousandths of °C, as hwmon and thermal zones have them, in °C.
+/// Reads a file in thousandths of °C; `None` if the value is implausible.
 pub(crate) fn celsius(file: &Path) -> Option<f64> {
     let thousandths: i64 = text(file)?.parse().ok()?;
     Some(thousandths as f64 / 1000.0).filter(|celsius| PLAUSIBLE_C.contains(celsius))

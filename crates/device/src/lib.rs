@@ -1,8 +1,7 @@
-//! Readers and cards as the system knows them: what is present, what it is, whether it may be written to, and
-//! how to open it.
+//! Card readers and cards on this computer: detection, identity, safety guards, and opening for a test.
 //!
-//! Everything is read below the roots of a [`system::System`], so that a directory with a copy of another
-//! machine's `/sys` answers as that machine would. Nothing here measures.
+//! All files are read below the roots of a [`system::SystemRoots`], so a copy of another computer's `/sys` works like that
+//! computer. Nothing here measures.
 
 pub mod block;
 pub mod bus;

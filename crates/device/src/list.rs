@@ -1,4 +1,4 @@
-//! Cards and readers that are present: size, bus, what is mounted, safe to test or why not.
+//! List of the devices present: size, bus, mounts, and whether they are safe to test.
 
 use crate::block::BlockDevice;
 use crate::bus::{bus, model, removable};
@@ -13,7 +13,7 @@ use cardscope_model::device::{Bus, DeviceInfo, Partition};
 use std::cell::LazyCell;
 use std::path::Path;
 
-/// What is present, as a text that changes with it: devices, their sizes and mounts. No device is opened.
+/// Fingerprint of devices, sizes and mounts, to detect changes. Opens no device.
 pub fn present(system: &SystemRoots) -> String {
     let disks = BlockDevice::all(system);
     let mut text: String = disks
@@ -26,22 +26,20 @@ pub fn present(system: &SystemRoots) -> String {
     text
 }
 
-/// Which devices are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListScope {
-    /// All that stand for hardware, removable or not.
+    /// Disks of real hardware, removable or not.
     Hardware,
-    /// Loop and network devices too.
     WithLoops,
 }
 
-/// Devices that stand for no card: parts of an eMMC with a disk of their own, and devices of the kernel.
+/// Parts of an eMMC with disks of their own, and devices made by the kernel.
 const NEVER: &[&str] = &["zram", "ram", "dm-", "md", "sr", "fd", "bcache", "mtdblock"];
 
-/// Lists whole devices in the order of their names. Needs no root; what cannot be read is left unknown.
+/// Lists whole devices by name. Needs no root; unreadable properties stay unknown.
 pub fn list(system: &SystemRoots, scope: ListScope) -> Vec<DeviceInfo> {
     let survey = UseSurvey::read(system);
-    // The system is asked once, and only if something is mounted. Of another machine nothing is unmounted.
+    // Queried once, and only if something is mounted. Devices of a recorded computer cannot be unmounted.
     let permitted = LazyCell::new(|| system.is_live() && unmount::is_permitted());
     let entry = |disk: &BlockDevice| DeviceInfo {
         can_unmount: unmount::is_possible(system, &survey, disk) && *permitted,
@@ -52,7 +50,7 @@ pub fn list(system: &SystemRoots, scope: ListScope) -> Vec<DeviceInfo> {
 
 fn wanted(system: &SystemRoots, disk: &BlockDevice, scope: ListScope) -> bool {
     match bus(system, disk) {
-        // Sixteen unused network devices and eight unused loops say nothing.
+        // Sixteen unused network devices and eight unused loop devices would clutter the list.
         Bus::Loop | Bus::Nbd => scope == ListScope::WithLoops && disk.bytes() != Some(0),
         Bus::Mmc => {
             disk.name.strip_prefix("mmcblk").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()))
@@ -89,7 +87,8 @@ fn entry(system: &SystemRoots, survey: &UseSurvey, disk: &BlockDevice) -> Device
         can_unmount: false,
         object: None,
     };
-    // Last: a reader looks for another card only when its device is opened, as for the file system above.
+    // Comes last: a reader detects another card only when its device is opened, which reading its file system did
+    // above.
     entry.object = object(system, disk);
     entry
 }
@@ -103,7 +102,7 @@ fn partition(system: &SystemRoots, survey: &UseSurvey, part: &BlockDevice) -> Pa
     }
 }
 
-/// The file system on a disk or partition: as mounted, as its first bytes say, as udev has noted.
+/// File system of a disk or partition, from the mount table, its first bytes, or udev's database.
 fn filesystem(system: &SystemRoots, device: &BlockDevice) -> Option<String> {
     let number = device.number();
     let mounts = own_mounts(system);

@@ -1,33 +1,29 @@
-//! What is mounted and what is swap, in every mount namespace that can be seen.
+//! Mounts of all visible mount namespaces, and swap areas.
 //!
-//! Formats: `proc_pid_mountinfo(5)` and `proc_swaps(5)`. A device mounted in a container does not show in our
-//! own list, so the lists of all other processes are read too, as far as the system allows.
+//! Formats: `proc_pid_mountinfo(5)` and `proc_swaps(5)`. Mounts of a container are missing in our own table, so those
+//! of all other processes are read as far as permitted.
 
 use crate::block::DeviceNumber;
 use crate::system::{SystemRoots, names, text};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// One mount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MountEntry {
-    /// Number of this mount, which no other has while it lasts.
+    /// Mount ID, unique while the mount lasts.
     pub(crate) id: u64,
-    /// Device number as the kernel names it; anonymous (`0:n`) for btrfs, overlayfs and others.
+    /// Device number; anonymous (`0:n`) for btrfs, overlayfs and others.
     pub(crate) number: DeviceNumber,
-    /// Where it is mounted, as its process sees it.
     pub(crate) point: PathBuf,
-    /// File system type: `ext4`, `vfat`, `fuse.sshfs`.
+    /// File system type, such as `ext4`, `vfat`, `fuse.sshfs`.
     pub(crate) kind: String,
-    /// What is mounted: `/dev/sda1`, `tmpfs`.
+    /// Mounted device, such as `/dev/sda1`, or `tmpfs`.
     pub(crate) source: String,
-    /// Options of the file system itself: `rw,compress=zstd:1`.
+    /// Options of the file system, such as `rw,compress=zstd:1`.
     pub(crate) options: String,
-    /// True if another mount namespace than ours has it.
     pub(crate) elsewhere: bool,
 }
 
-/// The mounts that this process sees.
 pub(crate) fn own_mounts(system: &SystemRoots) -> Vec<MountEntry> {
     ["self/mountinfo", "1/mountinfo", "mountinfo"]
         .iter()
@@ -36,7 +32,7 @@ pub(crate) fn own_mounts(system: &SystemRoots) -> Vec<MountEntry> {
         .unwrap_or_default()
 }
 
-/// The mounts of every namespace, ours first; each mount namespace is read once.
+/// Mounts of all namespaces, ours first; each namespace is read once.
 pub(crate) fn all_mounts(system: &SystemRoots) -> Vec<MountEntry> {
     let mut mounts = own_mounts(system);
     let mut seen: HashSet<PathBuf> = namespace(&system.proc().join("self")).into_iter().collect();
@@ -80,7 +76,6 @@ fn parse_mount(line: &str, elsewhere: bool) -> Option<MountEntry> {
     })
 }
 
-/// Swap areas by path: partitions and files.
 pub(crate) fn swaps(system: &SystemRoots) -> Vec<PathBuf> {
     let Some(text) = text(system.proc().join("swaps")) else { return Vec::new() };
     text.lines()
@@ -90,7 +85,7 @@ pub(crate) fn swaps(system: &SystemRoots) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The mount that a path lies on: the one with the longest matching mount point, the last of equals.
+/// Mount of a path: the longest matching mount point, the last of equals.
 pub(crate) fn mount_of<'a>(mounts: &'a [MountEntry], path: &Path) -> Option<&'a MountEntry> {
     mounts
         .iter()
@@ -98,7 +93,7 @@ pub(crate) fn mount_of<'a>(mounts: &'a [MountEntry], path: &Path) -> Option<&'a 
         .max_by_key(|mount| mount.point.as_os_str().len())
 }
 
-/// Undoes the kernel's octal escapes for blanks and backslashes (`\040`).
+/// Decodes the kernel's octal escapes of blanks and backslashes (`\040`).
 fn unescape(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

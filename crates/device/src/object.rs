@@ -1,9 +1,9 @@
-//! The name of the very card in a device, to which a user agrees: device number, disk sequence, size, and the registers that
-//! sysfs shows without a command to the card.
+//! Identity string of the card in a device, by which a user confirms one card: device number, disk sequence number,
+//! size, and the registers in sysfs, so that no command goes to the card.
 //!
-//! A device path says where a card is, not which one: `/dev/sdb` is the next card after a swap. The disk sequence
-//! (`diskseq`, `Documentation/ABI/testing/sysfs-block` of the Linux kernel, since 5.15) rises with each medium, also in a reader
-//! that stays; before it, size and registers have to do.
+//! A device path is not enough: after a swap `/dev/sdb` is the next card. The disk sequence number (`diskseq`,
+//! `Documentation/ABI/testing/sysfs-block` of the Linux kernel, since 5.15) rises with each medium, even in the same
+//! reader; older kernels leave only size and registers.
 
 use crate::block::{BlockDevice, DeviceNumber, is_listed};
 use crate::bus::bus;
@@ -13,27 +13,20 @@ use crate::usb;
 use cardscope_model::device::Bus;
 use std::path::{Path, PathBuf};
 
-/// A device that is not, or no longer, the one that was agreed to.
+/// Mismatch between a device and the confirmed card.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectError {
-    /// Another card, or the same one after it was taken out and put back.
+    /// Another card, or the same one after it was taken out and inserted again.
     #[error(
         "{name} holds another card than when it was listed, or the card was taken out and put back; nothing was written. \
          List the cards again and look which one it is"
     )]
-    Changed {
-        /// The device as it was named.
-        name: String,
-    },
-    /// Only devices have one.
+    Changed { name: String },
     #[error("--object is for devices that `cardscope list --json` shows; {name} is not one")]
-    NotADevice {
-        /// The target as it was named.
-        name: String,
-    },
+    NotADevice { name: String },
 }
 
-/// Names the card in a disk; `None` where sysfs has no number for it.
+/// Identity string of the card in a disk; `None` if sysfs has no number for it.
 pub(crate) fn object(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     let disk = disk.disk();
     let mut parts = vec![disk.number()?.to_string()];
@@ -58,10 +51,7 @@ pub(crate) fn object(system: &SystemRoots, disk: &BlockDevice) -> Option<String>
     Some(parts.join(","))
 }
 
-/// Checks that the device of this number holds the card that `object` names.
-///
-/// # Errors
-/// If it holds another one, or is gone.
+/// Checks that the device of this number still holds the card identified by `object`.
 pub fn check_object(number: DeviceNumber, object: &str, name: &Path) -> Result<(), ObjectError> {
     let system = SystemRoots::host();
     let now = BlockDevice::numbered(&system, number).filter(|_| is_listed(number));
@@ -71,10 +61,7 @@ pub fn check_object(number: DeviceNumber, object: &str, name: &Path) -> Result<(
     }
 }
 
-/// Checks that a device path leads to the card that `object` names.
-///
-/// # Errors
-/// As [`check_object`], and if the path does not lead to a block device.
+/// Checks a device by its path, like [`check_object`].
 pub fn check_object_at(path: &str, object: &str) -> Result<(), ObjectError> {
     let number = crate::block::path_number(Path::new(path))
         .ok_or_else(|| ObjectError::Changed { name: path.to_owned() })?;

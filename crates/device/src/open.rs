@@ -1,7 +1,7 @@
-//! Opening a device for a test: exclusively, past the page cache where it can be, with its size and sector.
+//! Opening of block devices for a test: exclusively, with direct I/O if possible.
 //!
-//! `O_EXCL` without `O_CREAT` claims a block device (open(2)): the kernel then refuses others, a second
-//! Cardscope, mkfs and mount among them, and refuses us what they hold.
+//! `O_EXCL` without `O_CREAT` claims a block device (open(2)): the kernel then refuses it to others, a second
+//! Cardscope, mkfs and mount among them, and refuses us a device that they claim.
 
 use crate::block::DeviceNumber;
 use crate::system::{link_name, names, text};
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// `BLKGETSIZE64` (linux/fs.h): the size in bytes as 64 bits, though the header declares `size_t`.
 const BLKGETSIZE64: rustix::ioctl::Opcode = opcode::read::<usize>(0x12, 114);
 
-/// `BLKROGET` (linux/fs.h): not 0 for a device that takes no writes.
+/// `BLKROGET` (linux/fs.h): not 0 for a read-only device.
 const BLKROGET: rustix::ioctl::Opcode = opcode::none(0x12, 94);
 
 /// `BLKRRPART` (linux/fs.h): the kernel reads the partition table again.
@@ -27,10 +27,10 @@ const BLKRRPART: rustix::ioctl::Opcode = opcode::none(0x12, 95);
 /// `BLKGETDISKSEQ` (linux/fs.h, Linux 5.15).
 const BLKGETDISKSEQ: rustix::ioctl::Opcode = opcode::read::<u64>(0x12, 128);
 
-/// `LOOP_GET_STATUS64` (linux/loop.h); its number is older than the scheme that tells sizes.
+/// `LOOP_GET_STATUS64` (linux/loop.h), whose code has no size encoded.
 const LOOP_GET_STATUS64: rustix::ioctl::Opcode = 0x4c05;
 
-/// The beginning of `struct loop_info64` (linux/loop.h); 232 bytes in all.
+/// Start of `struct loop_info64` (linux/loop.h); 232 bytes in all.
 #[repr(C)]
 struct LoopInfo {
     device: u64,
@@ -38,32 +38,29 @@ struct LoopInfo {
     rest: [u64; 27],
 }
 
-/// A look by `cardscope list`, `losetup` or a partition scan holds a device for a moment only: who is seen so often in a row
-/// keeps it.
+/// `cardscope list`, `losetup` or a partition scan hold a device only briefly, so it counts as busy once the same
+/// program was observed this many times in a row.
 const BUSY_RETRIES: u32 = 25;
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
-/// A process that was killed holds its device until the kernel has ended its I/O, when it is no process any more: a
-/// device that nobody holds is waited for so long.
+/// A killed process is gone from `/proc` before the kernel has ended its I/O and releases the device, so a busy device
+/// without a holder is retried this long.
 const RELEASE_PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a device is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenAccess {
-    /// Reading only.
     Read,
-    /// Reading and writing.
     ReadWrite,
 }
 
-/// How the system is asked for a device that this user may not open: what is said before, and what ends the wait for an answer.
+/// Way to request permission for a device: announcement of the dialog, and the interrupt that ends the wait.
 pub struct PermissionDialog<'a> {
     announce: &'a mut dyn FnMut(&str),
     interrupt: &'a InterruptFlag,
 }
 
 impl<'a> PermissionDialog<'a> {
-    /// Says what is asked by `announce`; gives up once the interrupt is raised.
+    /// `announce` receives the text for the user before the dialog appears.
     pub fn with(announce: &'a mut dyn FnMut(&str), interrupt: &'a InterruptFlag) -> Self {
         PermissionDialog { announce, interrupt }
     }
@@ -79,93 +76,72 @@ impl<'a> PermissionDialog<'a> {
     }
 }
 
-/// A device opened for a test.
 #[derive(Debug)]
 pub struct OpenDevice {
-    /// The descriptor; `O_EXCL` holds until it is closed.
+    /// `O_EXCL` holds until it is closed.
     pub fd: OwnedFd,
-    /// Bytes the device announces.
     pub bytes: u64,
-    /// Logical sector in bytes.
+    /// Logical sector size in bytes.
     pub sector: u32,
-    /// Its number, to compare with [`crate::guard::Clearance::number`].
+    /// Compared with [`crate::guard::WriteClearance::number`].
     pub rdev: DeviceNumber,
-    /// Number of its coming, to compare with [`crate::guard::Clearance::sequence`]; `None` before Linux 5.15.
+    /// Disk sequence number, compared with [`crate::guard::WriteClearance::sequence`]; `None` before Linux 5.15.
     pub sequence: Option<u64>,
-    /// True where `O_DIRECT` was taken; false: the page cache is in the way.
+    /// False if the driver refused `O_DIRECT`, so that I/O goes through the page cache.
     pub direct: bool,
 }
 
-/// A device that could not be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
-    /// Held by another.
     #[error("{path} is in use by another program{by}, perhaps another Cardscope, or mounted; end that and \
              start again", path = .path.display())]
     Busy {
-        /// The device.
         path: PathBuf,
-        /// Who, as far as can be seen: ` (fio, process 12)`; empty if unknown.
+        /// Programs, such as ` (fio, process 12)`; empty if unknown.
         by: String,
     },
-    /// No right.
     #[error("no permission to open {path}; use sudo, or join the group that owns it (often disk): sudo \
              usermod -aG disk $USER, then log in again", path = .0.display())]
     Denied(PathBuf),
-    /// No right, and the system did not give it when it was asked.
+    /// No permission, and none was granted on request.
     #[error(
         "no permission to open {path}: {why}; use sudo, or see the other ways with `cardscope doctor`",
         path = .path.display()
     )]
     NotAllowed {
-        /// The device.
         path: PathBuf,
-        /// Why not, as a sentence without its end.
+        /// Reason as a sentence without its end.
         why: String,
     },
-    /// Ctrl-C while the system was asked.
     #[error("interrupted while the system was asked to open {path}; nothing was written", path = .0.display())]
     Interrupted(PathBuf),
-    /// What the system handed over is not what it was asked for.
+    /// UDisks2 handed over another object than requested.
     #[error(
         "UDisks2 opened something else than {path}; nothing was written. Plug the card in again and start \
          again",
         path = .0.display()
     )]
     Exchanged(PathBuf),
-    /// Size of 0 sectors.
     #[error(
         "{path} has 0 sectors: no card is in it, or one that does not answer this reader; insert the card again, \
          or try another reader",
         path = .0.display()
     )]
     NoMedium(PathBuf),
-    /// Write protected.
     #[error("{path} is read-only; check the lock switch of card or adapter; a worn-out card also locks \
              itself", path = .0.display())]
     ReadOnly(PathBuf),
-    /// No such device.
     #[error("{path} does not exist; was the card removed? `cardscope list` shows the \
              devices", path = .0.display())]
     NotFound(PathBuf),
-    /// A file or directory.
     #[error("{path} is not a block device; `cardscope list` shows the devices", path = .0.display())]
     NotABlockDevice(PathBuf),
-    /// Anything else.
     #[error("{path} could not be opened ({reason}); plug the card in again and check the kernel \
              log", path = .path.display())]
-    Other {
-        /// The device.
-        path: PathBuf,
-        /// The errno's text.
-        reason: String,
-    },
+    Other { path: PathBuf, reason: String },
 }
 
-/// Opens a block device exclusively, with `O_DIRECT` where the driver takes it.
-///
-/// # Errors
-/// If it is no block device, is in use, empty, write protected, gone, or not ours to open.
+/// Opens a block device exclusively, with `O_DIRECT` if the driver supports it.
 pub fn open_device(path: &Path, access: OpenAccess) -> Result<OpenDevice, OpenError> {
     let mode = match access {
         OpenAccess::Read => OFlags::RDONLY,
@@ -174,8 +150,8 @@ pub fn open_device(path: &Path, access: OpenAccess) -> Result<OpenDevice, OpenEr
     open_with(path, path, mode | OFlags::EXCL | OFlags::CLOEXEC)
 }
 
-/// Opens the block device behind a descriptor that pins it (`O_PATH`), exclusively to write to it and beside others to
-/// read; `name` is for messages. With `O_DIRECT` where the driver takes it.
+/// Opens the block device behind an `O_PATH` descriptor, exclusively for writing, shared for reading; with `O_DIRECT`
+/// if the driver supports it. `name` is for messages.
 pub(crate) fn open_pinned(pin: impl AsFd, name: &Path, access: OpenAccess) -> Result<OpenDevice, OpenError> {
     let mode = match access {
         OpenAccess::Read => OFlags::RDONLY,
@@ -184,7 +160,7 @@ pub(crate) fn open_pinned(pin: impl AsFd, name: &Path, access: OpenAccess) -> Re
     open_with(&by_descriptor(pin), name, mode | OFlags::CLOEXEC)
 }
 
-/// A path of this process that leads to what a descriptor has open, and to nothing else.
+/// Path of this process that leads to the object of a descriptor, and to nothing else.
 pub(crate) fn by_descriptor(fd: impl AsFd) -> PathBuf {
     format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd()).into()
 }
@@ -193,13 +169,14 @@ fn open_with(path: &Path, name: &Path, flags: OFlags) -> Result<OpenDevice, Open
     let explain = |errno| explain(name, errno);
     require_block_device(path)?;
     let (fd, direct) = match open_patiently(path, flags | OFlags::DIRECT) {
+        // EINVAL: the driver has no direct I/O.
         Err(Errno::INVAL) => (open_patiently(path, flags).map_err(explain)?, false),
         other => (other.map_err(explain)?, true),
     };
     examined(fd, name, flags.contains(OFlags::RDWR), direct)
 }
 
-/// An open device with its size and sector, unless it is empty or takes no writes that are meant.
+/// Reads size and sector of an open device. Fails if it is empty, or read-only where writes are intended.
 pub(crate) fn examined(
     fd: OwnedFd,
     name: &Path,
@@ -207,7 +184,7 @@ pub(crate) fn examined(
     direct: bool,
 ) -> Result<OpenDevice, OpenError> {
     let explain = |errno| explain(name, errno);
-    // Some drivers, loop among them, let a read-only device be opened for writing and fail each write.
+    // Some drivers, loop among them, allow opening a read-only device for writing and then fail each write.
     if writes && is_read_only(&fd) {
         return Err(OpenError::ReadOnly(name.to_owned()));
     }
@@ -227,10 +204,7 @@ fn is_read_only(fd: impl AsFd) -> bool {
     answer.is_ok_and(|value| value != 0)
 }
 
-/// Opens a block device for a look that disturbs nobody: reading only, not exclusively.
-///
-/// # Errors
-/// If it is no block device, empty, gone, or not ours to open.
+/// Opens a block device for reading without claiming it, which disturbs no other program.
 pub fn peek(path: &Path) -> Result<File, OpenError> {
     require_block_device(path)?;
     let fd = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())
@@ -238,27 +212,26 @@ pub fn peek(path: &Path) -> Result<File, OpenError> {
     Ok(File::from(fd))
 }
 
-/// Asks the kernel whether a device could be had exclusively, and lets go at once.
+/// Tests whether a device could be claimed, and releases it at once.
 pub(crate) fn try_exclusive(path: &Path) -> Result<(), OpenError> {
     require_block_device(path)?;
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NONBLOCK;
     open_patiently(path, flags).map(drop).map_err(|errno| explain(path, errno))
 }
 
-/// Size of an open block device in bytes.
 pub fn size_of(fd: impl AsFd) -> Result<u64, Errno> {
     // SAFETY: BLKGETSIZE64 writes exactly one u64 to the pointer it is given, which `Getter` owns.
     unsafe { rustix::ioctl::ioctl(fd, Getter::<BLKGETSIZE64, u64>::new()) }
 }
 
-/// Has the kernel look at the partition table of an open device again, after it was written anew. Nothing depends on it:
-/// a device without partitions, one in use, or a file is left as it is.
+/// Makes the kernel read the partition table again after it was changed. Failures are harmless and ignored: a device
+/// without partitions or in use, or a file.
 pub fn read_partitions_again(fd: impl AsFd) {
-    // SAFETY: BLKRRPART takes no argument and touches no memory of ours.
+    // SAFETY: BLKRRPART takes no argument and accesses no memory of this process.
     let _ = unsafe { rustix::ioctl::ioctl(fd, rustix::ioctl::NoArg::<BLKRRPART>::new()) };
 }
 
-/// The file that a loop device stands on, as the device itself knows it; `None` where it cannot be asked.
+/// File behind a loop device, as the device itself reports it; `None` if it may not be queried.
 pub(crate) fn loop_file(device: &Path) -> Option<FileIdentity> {
     let file = peek(device).ok()?;
     // SAFETY: LOOP_GET_STATUS64 writes one struct loop_info64, for which `LoopInfo` has the size and the alignment.
@@ -266,7 +239,7 @@ pub(crate) fn loop_file(device: &Path) -> Option<FileIdentity> {
     Some(FileIdentity { device: info.device, inode: info.inode })
 }
 
-/// Number of an open device's coming; it rises with each medium. `None` before Linux 5.15.
+/// Disk sequence number of an open device; `None` before Linux 5.15.
 pub(crate) fn sequence_of(fd: impl AsFd) -> Option<u64> {
     // SAFETY: BLKGETDISKSEQ writes exactly one u64 to the pointer it is given, which `Getter` owns.
     unsafe { rustix::ioctl::ioctl(fd, Getter::<BLKGETDISKSEQ, u64>::new()) }.ok()
@@ -277,7 +250,7 @@ fn open_patiently(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     loop {
         match rustix::fs::open(path, flags, Mode::empty()) {
             Err(Errno::BUSY) if sightings < BUSY_RETRIES && began.elapsed() < RELEASE_PATIENCE => {
-                // Who is seen for a moment only keeps nothing: a child that is about to become another program.
+                // A process visible once holds nothing: it may be a child about to execute another program.
                 let seen = openers(path);
                 sightings = match seen.as_str() {
                     "" => 0,
@@ -320,7 +293,6 @@ pub fn processes_with(path: &Path) -> Vec<u32> {
     processes.filter_map(|process| process.parse().ok()).filter(|id| *id != std::process::id()).collect()
 }
 
-/// Programs that have the device open; ready to stand in a sentence.
 fn openers(path: &Path) -> String {
     let found: Vec<String> = processes_with(path)
         .into_iter()
@@ -335,7 +307,7 @@ fn openers(path: &Path) -> String {
 fn has_open(process: &str, device: &Path) -> bool {
     let dir = PathBuf::from(format!("/proc/{process}/fd"));
     let Some(name) = crate::system::base_name(device) else { return false };
-    // Reading the link asks no file system; following it could hang on a dead one.
+    // Reading the link accesses no file system; following it could hang on a dead one.
     names(&dir).iter().any(|fd| {
         link_name(dir.join(fd)).as_deref() == Some(name)
             && std::fs::read_link(dir.join(fd)).is_ok_and(|target| target == device)

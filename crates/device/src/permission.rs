@@ -1,4 +1,4 @@
-//! What this user may not open, the system is asked for, where it can be asked.
+//! Opening of devices that this user may not open, through UDisks2.
 
 use crate::block::DeviceNumber;
 use crate::open::{OpenAccess, OpenDevice, OpenError, PermissionDialog, open_pinned};
@@ -6,10 +6,6 @@ use rustix::fd::AsFd;
 use rustix::fs::fstat;
 use std::path::Path;
 
-/// Opens the block device behind a descriptor that pins it, by itself or through UDisks2.
-///
-/// # Errors
-/// As [`open_pinned`], or why the system did not open it.
 pub(crate) fn open_or_ask(
     pin: impl AsFd,
     name: &Path,
@@ -25,7 +21,7 @@ pub(crate) fn open_or_ask(
     }
 }
 
-/// Whether the system can be asked for a device that this user may not open.
+/// True if UDisks2 accepts requests to open a device.
 pub fn can_be_asked() -> bool {
     #[cfg(feature = "udisks")]
     let answers = crate::udisks::answers();
@@ -37,7 +33,6 @@ pub fn can_be_asked() -> bool {
 #[cfg(feature = "udisks")]
 use crate::udisks::open as ask;
 
-/// Without UDisks2 nobody is asked.
 #[cfg(not(feature = "udisks"))]
 fn ask(
     _: DeviceNumber,

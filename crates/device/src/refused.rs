@@ -1,9 +1,8 @@
-//! Why a command to a device was refused, in words.
+//! Error text of a refused command, with advice on permissions.
 
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-/// Why a command to a card failed, in words.
 pub(crate) fn reason(errno: Errno) -> String {
     match errno {
         Errno::ACCESS | Errno::PERM => not_permitted(geteuid().is_root()).to_owned(),
@@ -11,7 +10,6 @@ pub(crate) fn reason(errno: Errno) -> String {
     }
 }
 
-/// Why a command to a card was not permitted: who is root already is not sent to `sudo`.
 fn not_permitted(root: bool) -> &'static str {
     if root { "not permitted here, even to root" } else { "needs root: run with sudo" }
 }

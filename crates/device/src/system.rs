@@ -1,14 +1,12 @@
-//! The places this crate reads: `/sys`, `/proc`, `/dev`, or a directory that holds a copy of them.
+//! Roots of all files that this crate reads: `/sys`, `/proc` and `/dev`, or a directory with copies of them.
 //!
-//! Files may be missing anywhere, on old kernels as in recorded trees; a missing or unreadable file is an
-//! unknown, never an error. Recorded trees may hold symbolic links as links or as the directories they led to.
+//! Any file may be missing, on old kernels as in recorded trees; missing or unreadable files mean unknown, never an
+//! error. Recorded trees may hold symbolic links, or directories in their place.
 
 use std::path::{Path, PathBuf};
 
-/// Longest text taken from one file of `/sys` or `/proc`; more is garbage or not for us.
 const LONGEST_TEXT: u64 = 4 << 20;
 
-/// Where to read.
 #[derive(Debug, Clone)]
 pub struct SystemRoots {
     sys: PathBuf,
@@ -18,17 +16,17 @@ pub struct SystemRoots {
 }
 
 impl SystemRoots {
-    /// The machine this program runs on.
+    /// The computer that this program runs on.
     pub fn host() -> SystemRoots {
         SystemRoots { sys: "/sys".into(), proc: "/proc".into(), dev: "/dev".into(), live: true }
     }
 
-    /// A directory that holds a copy of a machine's `/sys` (then `dir/block` exists), or copies of its `/sys`,
-    /// `/proc` and `/dev` side by side (then `dir/sys/block` exists).
+    /// Recorded computer: a directory with a copy of its `/sys` (`dir/block` exists), or of `/sys`, `/proc` and `/dev`
+    /// (`dir/sys/block` exists).
     ///
-    /// What a file tree cannot hold may lie in it as files: the raw answers of an NVMe controller in its
-    /// directory or in `dir/nvme0/` (`identify_controller.bin`, `identify_namespace.bin`, `smart_log.bin`,
-    /// `feature_04.bin`, `feature_10.bin`, see the module `nvme`), and the kernel log as `dir/dmesg`.
+    /// It may also have answers of an NVMe controller, in its directory or in `dir/nvme0/` (`identify_controller.bin`,
+    /// `identify_namespace.bin`, `smart_log.bin`, `feature_04.bin`, `feature_10.bin`, see the module `nvme`), and the
+    /// kernel log as `dir/dmesg`.
     pub fn recorded(dir: &Path) -> SystemRoots {
         let whole = dir.join("sys");
         let sys = if !dir.join("block").exists() && whole.exists() { whole } else { dir.to_owned() };
@@ -36,33 +34,30 @@ impl SystemRoots {
         SystemRoots { sys, proc: dir.join("proc"), dev: dir.join("dev"), live: false }
     }
 
-    /// True where `dir` looks like a copy of a `/sys` tree or of a machine's `/sys`, `/proc` and `/dev`.
+    /// True if `dir` has the structure of a recorded computer.
     pub fn is_recorded(dir: &Path) -> bool {
         holds_disks(&dir.join("block")) || holds_disks(&dir.join("sys/block"))
     }
 
-    /// True for the machine this program runs on: only there can devices be opened and asked.
+    /// True for the computer that this program runs on: only there can devices be opened.
     pub fn is_live(&self) -> bool {
         self.live
     }
 
-    /// Root of the `/sys` tree.
     pub fn sys(&self) -> &Path {
         &self.sys
     }
 
-    /// Root of the `/proc` tree.
     pub fn proc(&self) -> &Path {
         &self.proc
     }
 
-    /// Root of the `/dev` tree.
     pub fn dev(&self) -> &Path {
         &self.dev
     }
 
-    /// A path below `/sys` with its links followed, as long as they stay inside the tree; a link that leads out
-    /// of a recorded tree must not bring in the files of this machine.
+    /// Follows the links of a path below `/sys`, unless they leave the tree: a recorded tree must not lead to files of
+    /// this computer.
     pub(crate) fn resolve(&self, path: &Path) -> PathBuf {
         match path.canonicalize() {
             Ok(real) if real.starts_with(&self.sys) => real,
@@ -71,11 +66,11 @@ impl SystemRoots {
     }
 }
 
-/// The trimmed text of a file; `None` if it is missing, unreadable or empty.
+/// Trimmed text of a file; `None` if it is missing, unreadable or empty.
 pub(crate) fn text(path: impl AsRef<Path>) -> Option<String> {
     use std::io::Read;
     let path = path.as_ref();
-    // A pipe or device in the place of a file would block or never end.
+    // A pipe or device instead of a file would block or never end.
     if !path.metadata().ok()?.is_file() {
         return None;
     }
@@ -86,14 +81,14 @@ pub(crate) fn text(path: impl AsRef<Path>) -> Option<String> {
     (!trimmed.is_empty()).then(|| trimmed.to_owned())
 }
 
-/// A file of bytes, as a recorded answer of a device is kept.
+/// Bytes of a file; `None` if it is missing, unreadable or too long.
 pub(crate) fn bytes(path: impl AsRef<Path>) -> Option<Vec<u8>> {
     let path = path.as_ref();
     let meta = path.metadata().ok()?;
     (meta.is_file() && meta.len() <= LONGEST_TEXT).then(|| std::fs::read(path).ok()).flatten()
 }
 
-/// A whole number in decimal, or in hexadecimal after `0x`.
+/// Number in decimal, or in hexadecimal after `0x`.
 pub(crate) fn number(path: impl AsRef<Path>) -> Option<u64> {
     let text = text(path)?;
     match text.strip_prefix("0x") {
@@ -102,12 +97,11 @@ pub(crate) fn number(path: impl AsRef<Path>) -> Option<u64> {
     }
 }
 
-/// A file that holds 0 or 1.
 pub(crate) fn flag(path: impl AsRef<Path>) -> Option<bool> {
     number(path).map(|n| n != 0)
 }
 
-/// Names in a directory, sorted so that `sda` comes before `sdb` and `loop2` before `loop10`.
+/// Names in a directory in natural order: `loop2` before `loop10`.
 pub(crate) fn names(dir: impl AsRef<Path>) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
     let mut names: Vec<String> =
@@ -116,22 +110,19 @@ pub(crate) fn names(dir: impl AsRef<Path>) -> Vec<String> {
     names
 }
 
-/// What lies in a directory, in the order of [`names`].
+/// Paths in a directory, in the order of [`names`].
 pub(crate) fn entries(dir: impl AsRef<Path>) -> Vec<PathBuf> {
     names(&dir).into_iter().map(|name| dir.as_ref().join(name)).collect()
 }
 
-/// Those of some texts that are known, with something between them.
 pub(crate) fn joined(texts: [Option<String>; 2], between: &str) -> Option<String> {
     texts.into_iter().flatten().reduce(|all, next| format!("{all}{between}{next}"))
 }
 
-/// The last part of a path as text.
 pub(crate) fn base_name(path: &Path) -> Option<&str> {
     path.file_name().and_then(|name| name.to_str())
 }
 
-/// The name of what a link such as `driver` points at.
 pub(crate) fn link_name(path: impl AsRef<Path>) -> Option<String> {
     let target = std::fs::read_link(path).ok()?;
     base_name(&target).map(str::to_owned)
@@ -144,7 +135,7 @@ fn split_number(name: &str) -> (&str, u64, &str) {
     (head, tail[..end].parse().unwrap_or(u64::MAX), &tail[end..])
 }
 
-/// True for the folder in which `/sys` has disks by their names; that of `/dev` has them by their numbers, as `179:0`.
+/// `/sys/block` has disks by name, `/dev/block` by number, as in `179:0`.
 fn holds_disks(block: &Path) -> bool {
     let by_number = |entry: std::fs::DirEntry| entry.file_name().as_encoded_bytes().contains(&b':');
     block.read_dir().is_ok_and(|entries| !entries.flatten().any(by_number))

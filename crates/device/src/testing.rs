@@ -1,15 +1,14 @@
-//! Copies of machines for the tests of this crate.
+//! Recorded computers for the tests of this crate.
 
 use crate::system::SystemRoots;
 use std::path::{Path, PathBuf};
 
-/// The number of a loop device.
 #[cfg(feature = "udisks")]
 pub(crate) fn number(device: &cardscope_testkit::devices::LoopDevice) -> crate::block::DeviceNumber {
     crate::block::DeviceNumber::from_raw(rustix::fs::stat(device.path.as_str()).unwrap().st_rdev)
 }
 
-/// A machine from lines `NAME = CONTENT` for files and `NAME -> TARGET` for links, named from its top.
+/// Builds a recorded computer from lines `NAME = CONTENT` for files and `NAME -> TARGET` for links.
 pub(crate) fn machine(tree: &str) -> (tempfile::TempDir, SystemRoots) {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(dir.path().join("sys/block")).unwrap();
@@ -26,7 +25,7 @@ pub(crate) fn machine(tree: &str) -> (tempfile::TempDir, SystemRoots) {
     (dir, system)
 }
 
-/// Writes a file of such a machine, with the folders above it.
+/// Writes a file of a recorded computer, with its parent folders.
 pub(crate) fn put(top: &Path, name: &str, content: &str) {
     std::fs::write(room(top, name), content).unwrap();
 }

@@ -1,33 +1,28 @@
-//! The USB reader between this computer and the card: who made it, how fast it is attached, which protocol; and as far as
-//! it can slow a measurement down, what stands between: hubs, power saving, a reader that could be faster in another port.
+//! USB readers: identity, speed, protocol, and what can slow a test down: hubs, power saving, a slow port.
 //!
-//! A reader answers for the card, so its registers stay hidden: docs/reference/linux.md#usb-readers. Files of
-//! `/sys/bus/usb/devices/…` as in `Documentation/ABI/stable/sysfs-bus-usb`, `Documentation/ABI/testing/sysfs-bus-usb`
-//! and `Documentation/driver-api/usb/power-management.rst` of the Linux kernel; device classes from the USB
-//! specification.
+//! A reader hides the registers of its card: docs/reference/linux.md#usb-readers. Files of `/sys/bus/usb/devices/…`:
+//! `Documentation/ABI/stable/sysfs-bus-usb`, `Documentation/ABI/testing/sysfs-bus-usb` and
+//! `Documentation/driver-api/usb/power-management.rst` of the Linux kernel; device classes: the USB specification.
 
 use crate::block::BlockDevice;
 use crate::system::{SystemRoots, base_name, entries, joined, link_name, number, text};
 use cardscope_model::usb::UsbReader;
 use std::path::{Path, PathBuf};
 
-/// Classes of a hub, and of an interface to storage.
+/// Device class of hubs, and interface class of storage.
 const HUB: &str = "09";
 const STORAGE: &str = "08";
 
-/// Levels of directories between a USB device and the disk beneath it, at most (interface, host, target, LUN, block).
+/// Most directory levels between a USB device and its disk (interface, host, target, LUN, block).
 const DEPTH_TO_DISK: usize = 7;
 
-/// Directories of the USB device and of its storage interface.
 #[derive(Debug, Clone)]
 pub(crate) struct UsbPath {
-    /// The USB device: `…/usb1/1-2`.
     pub(crate) device: PathBuf,
-    /// The interface that carries the disk: `…/1-2/1-2:1.0`.
     pub(crate) interface: Option<PathBuf>,
 }
 
-/// Where on USB a disk hangs; `None` if it does not.
+/// USB device of a disk; `None` if it is not on USB.
 pub(crate) fn place(system: &SystemRoots, device: &BlockDevice) -> Option<UsbPath> {
     let ancestors = device.ancestors(system);
     if let Some(at) = ancestors.iter().position(|dir| is_device(dir)) {
@@ -37,7 +32,7 @@ pub(crate) fn place(system: &SystemRoots, device: &BlockDevice) -> Option<UsbPat
     by_search(system, &device.disk().name)
 }
 
-/// In a tree copied without links the way up is lost: look down from each USB device instead.
+/// A tree copied without links has no way up, so each USB device is searched downwards.
 fn by_search(system: &SystemRoots, disk: &str) -> Option<UsbPath> {
     if system.is_live() {
         return None;
@@ -64,19 +59,19 @@ fn is_device(dir: &Path) -> bool {
 }
 
 impl UsbPath {
-    /// One of the device's texts: `manufacturer`, `speed`, `idVendor` …
+    /// Attribute of the device, such as `manufacturer`, `speed`, `idVendor`.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         text(self.device.join(name))
     }
 
-    /// The driver of the interface: `uas` or `usb-storage`.
+    /// Driver of the interface: `uas` or `usb-storage`.
     pub(crate) fn driver(&self) -> Option<String> {
         let interface = self.interface.as_ref()?;
         link_name(interface.join("driver"))
     }
 
-    /// The protocol by which the disk is spoken to, `62` UAS or `50` bulk only. An interface may offer both and
-    /// show the one it was not switched to, so the driver is believed first.
+    /// Protocol of the disk: `62` for UAS, `50` for bulk only. An interface with both may report the inactive one, so
+    /// the driver takes precedence.
     pub(crate) fn protocol(&self) -> Option<&'static str> {
         let shown = self.interface.as_ref().and_then(|dir| text(dir.join("bInterfaceProtocol")));
         match (self.driver().as_deref(), shown.as_deref()) {
@@ -86,7 +81,6 @@ impl UsbPath {
         }
     }
 
-    /// Maker and product as people know the reader, else its ids.
     pub(crate) fn label(&self) -> String {
         let ids = format!(
             "{}:{}",
@@ -100,7 +94,6 @@ impl UsbPath {
     }
 }
 
-/// Describes the reader or stick that a disk hangs on.
 pub(crate) fn reader(system: &SystemRoots, disk: &BlockDevice) -> Option<UsbReader> {
     let place = place(system, disk)?;
     let mut reader = UsbReader {
@@ -125,7 +118,7 @@ pub(crate) fn reader(system: &SystemRoots, disk: &BlockDevice) -> Option<UsbRead
     Some(reader)
 }
 
-/// The USB host controller that a device hangs on: the PCI or platform device above its root hub.
+/// USB host controller of a device: the PCI or platform device above its root hub.
 pub(crate) fn host_controller(system: &SystemRoots, place: &UsbPath) -> Option<String> {
     let root_hub =
         place.device.ancestors().take_while(|dir| *dir != system.sys()).find(|dir| is_root_hub(dir))?;
@@ -142,26 +135,23 @@ pub(crate) fn host_controller(system: &SystemRoots, place: &UsbPath) -> Option<S
     Some(format!("{name}{extra}"))
 }
 
-/// What stands between a USB port and a reader.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UsbTopology {
-    /// Maker and product of the reader.
     pub reader: String,
-    /// Version of USB that the reader was built for, e.g. 3.2.
+    /// USB version of the reader, such as 3.2.
     pub built_for: Option<f64>,
-    /// Hubs between the reader and the computer's own, the nearest first.
+    /// Hubs between the reader and the root hub, nearest first.
     pub hubs: Vec<String>,
-    /// The host controller that everything on this bus shares.
     pub controller: Option<String>,
-    /// Readers and other storage on the same bus.
+    /// Number of other storage devices on the same bus, which share its controller.
     pub neighbours: usize,
-    /// After how much idling the kernel puts the reader to sleep, in ms; `None` where it never does.
+    /// Idle time in ms before the kernel suspends the reader; `None` for never.
     pub autosuspend_ms: Option<i64>,
-    /// File that switches that off.
+    /// File that switches suspending off.
     pub power_control: PathBuf,
 }
 
-/// What stands between this computer and a device; `None` if it hangs on no USB.
+/// USB connection of a device; `None` if it is not on USB.
 pub fn topology(system: &SystemRoots, device: &str) -> Option<UsbTopology> {
     let disk = BlockDevice::find(system, device)?.disk();
     let place = place(system, &disk)?;
@@ -193,7 +183,6 @@ fn is_root_hub(dir: &Path) -> bool {
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Other storage devices on the reader's bus, which share its controller.
 fn neighbours(system: &SystemRoots, reader: &Path) -> usize {
     let root = system.sys().join("bus/usb/devices");
     let Some(bus) = number(reader.join("busnum")) else { return 0 };

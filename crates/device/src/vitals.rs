@@ -1,34 +1,32 @@
-//! How this computer is just now: what its tasks wait for, how busy its processors are, what its memory does, how
-//! warm it is and what may slow it down; what its kernel allows, and which programs run.
+//! Load and configuration of this computer: pressure stalls, processors, memory, thermal zones, kernel settings and
+//! running programs.
 //!
-//! Formats: `proc(5)`, `Documentation/accounting/psi.rst` and the sysfs ABI of the Linux kernel; thermal zones and their
-//! trip points: `Documentation/driver-api/thermal/sysfs-api.rst`; sleep and clock: `Documentation/admin-guide/pm/cpuidle.rst`
-//! and `cpufreq.rst`, `pm_qos_interface.rst` for `/dev/cpu_dma_latency`. Each figure is optional, since kernels leave out
-//! what they were not built for.
+//! Formats: `proc(5)`, `Documentation/accounting/psi.rst` and the sysfs ABI of the Linux kernel; thermal zones and
+//! their trip points: `Documentation/driver-api/thermal/sysfs-api.rst`; sleep and clock:
+//! `Documentation/admin-guide/pm/cpuidle.rst` and `cpufreq.rst`, `pm_qos_interface.rst` for `/dev/cpu_dma_latency`.
+//! Each figure is optional, since kernels may be built without it.
 
 use crate::hwmon;
 use crate::system::{SystemRoots, entries, flag, names, number, text};
 use std::path::{Path, PathBuf};
 
-/// One line of a pressure file.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PressureLine {
     /// Share of the last ten seconds in percent.
     pub avg10: f64,
-    /// All stalls since boot, in µs.
+    /// Time stalled since boot in µs.
     pub total_us: u64,
 }
 
-/// What tasks waited for: `some` of them, or `full`, all that were not idle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StallPressure {
     /// At least one task waited.
     pub some: PressureLine,
-    /// Every task that had something to do waited; kernels before 5.13 have none for `cpu`.
+    /// All tasks with work waited; missing for `cpu` before Linux 5.13.
     pub full: Option<PressureLine>,
 }
 
-/// Pressure of `cpu`, `io` or `memory`; `None` where the kernel has no PSI (`psi=1` on its command line, or
+/// Pressure of `cpu`, `io` or `memory`; `None` without PSI in the kernel (`psi=1` on its command line, or
 /// `CONFIG_PSI`).
 pub fn pressure(system: &SystemRoots, resource: &str) -> Option<StallPressure> {
     parse_pressure(&text(system.proc().join("pressure").join(resource))?)
@@ -45,31 +43,27 @@ fn stall(line: &str) -> Option<PressureLine> {
     Some(PressureLine { avg10: value("avg10")?.parse().ok()?, total_us: value("total")?.parse().ok()? })
 }
 
-/// Processor time since boot in clock ticks of 1/100 s, over all processors.
+/// Processor time since boot in clock ticks of 1/100 s, summed over all processors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CpuTimes {
-    /// Programs, nice ones included, kernel, interrupts.
+    /// Programs, kernel and interrupts.
     pub busy: u64,
-    /// Nothing to do.
     pub idle: u64,
-    /// Nothing to do but wait for I/O; a lower bound, since a task that waits belongs to no processor.
+    /// Idle with I/O pending; a lower bound, since a waiting task belongs to no processor.
     pub iowait: u64,
     /// Taken by the host of a virtual machine.
     pub steal: u64,
-    /// Processors.
     pub processors: u32,
-    /// Tasks that wait for I/O just now.
+    /// Tasks waiting for I/O now.
     pub blocked: Option<u32>,
 }
 
 impl CpuTimes {
-    /// All ticks.
     pub fn total(&self) -> u64 {
         self.busy + self.idle + self.iowait + self.steal
     }
 }
 
-/// Processor times from `/proc/stat`.
 pub fn cpu_times(system: &SystemRoots) -> Option<CpuTimes> {
     parse_cpu_times(&text(system.proc().join("stat"))?)
 }
@@ -91,28 +85,23 @@ fn parse_cpu_times(text: &str) -> Option<CpuTimes> {
     })
 }
 
-/// Load of the last minute: tasks that run or wait for I/O.
+/// Average number of tasks that ran or waited for I/O in the last minute.
 pub fn load(system: &SystemRoots) -> Option<f64> {
     text(system.proc().join("loadavg"))?.split_whitespace().next()?.parse().ok()
 }
 
-/// Seconds since boot.
 pub fn uptime(system: &SystemRoots) -> Option<f64> {
     text(system.proc().join("uptime"))?.split_whitespace().next()?.parse().ok()
 }
 
-/// Memory in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MemoryBytes {
-    /// In all.
     pub total: u64,
-    /// What programs may still have without swapping.
+    /// Free for programs without swapping.
     pub available: u64,
-    /// Swap in use.
     pub swap_used: u64,
 }
 
-/// Memory from `/proc/meminfo`.
 pub fn memory(system: &SystemRoots) -> Option<MemoryBytes> {
     let text = text(system.proc().join("meminfo"))?;
     let bytes = |name: &str| -> Option<u64> {
@@ -127,7 +116,7 @@ pub fn memory(system: &SystemRoots) -> Option<MemoryBytes> {
     })
 }
 
-/// Pages of 4 KiB moved to and from swap since boot.
+/// Bytes moved to and from swap since boot.
 pub fn swap_bytes(system: &SystemRoots) -> Option<u64> {
     let text = text(system.proc().join("vmstat"))?;
     let pages = |name: &str| -> Option<u64> {
@@ -137,56 +126,50 @@ pub fn swap_bytes(system: &SystemRoots) -> Option<u64> {
     pages("pswpin")?.checked_add(pages("pswpout")?)?.checked_mul(page)
 }
 
-/// A setting of `/proc/sys`, such as `vm/dirty_ratio`.
+/// Setting of `/proc/sys`, such as `vm/dirty_ratio`.
 pub fn sysctl(system: &SystemRoots, name: &str) -> Option<String> {
     text(system.proc().join("sys").join(name))
 }
 
-/// `kernel.io_uring_disabled` (Linux 6.6): 0 for all, 1 for a group and root, 2 for nobody.
+/// `kernel.io_uring_disabled` (Linux 6.6): 0 allows all, 1 a group and root, 2 nobody.
 pub fn io_uring_disabled(system: &SystemRoots) -> Option<u64> {
     number(system.proc().join("sys/kernel/io_uring_disabled"))
 }
 
-/// The clock that the kernel counts time with: `tsc`, `arch_sys_counter`, `hpet`.
 pub fn clock_source(system: &SystemRoots) -> Option<String> {
     text(system.sys().join("devices/system/clocksource/clocksource0/current_clocksource"))
 }
 
-/// File systems that the kernel knows now; modules that were not needed yet are missing.
+/// File systems registered in the kernel; modules not loaded yet are missing.
 pub fn file_systems(system: &SystemRoots) -> Vec<String> {
     let listed = text(system.proc().join("filesystems")).unwrap_or_default();
     listed.lines().filter_map(|line| line.split_whitespace().last()).map(str::to_owned).collect()
 }
 
-/// True where the kernel has its NVMe driver at hand.
 pub fn nvme_driver(system: &SystemRoots) -> bool {
     let sys = system.sys();
     sys.join("module/nvme").is_dir() || sys.join("bus/pci/drivers/nvme").is_dir()
 }
 
-/// A module's parameter, such as `usb_storage`, `quirks`.
 pub fn module_parameter(system: &SystemRoots, module: &str, parameter: &str) -> Option<String> {
     text(system.sys().join("module").join(module).join("parameters").join(parameter))
 }
 
-/// Capabilities of this process, one bit each (`capabilities(7)`).
+/// Effective capabilities of this process, one bit each (`capabilities(7)`).
 pub fn capabilities(system: &SystemRoots) -> Option<u64> {
     let status = text(system.proc().join("self/status"))?;
     let hex = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
     u64::from_str_radix(hex.trim(), 16).ok()
 }
 
-/// What a virtual machine runs on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hypervisor {
-    /// Its name, where it gives one.
     pub name: Option<String>,
 }
 
-/// Names in DMI that only virtual machines have.
 const MACHINES: &[&str] = &["qemu", "kvm", "vmware", "virtualbox", "innotek", "xen", "bochs", "parallels"];
 
-/// Whether this is a virtual machine: by the processor's flag, by `/sys/hypervisor`, by the maker's name.
+/// Detects a virtual machine, by the processor's flag, `/sys/hypervisor`, or the maker's name.
 pub fn hypervisor(system: &SystemRoots) -> Option<Hypervisor> {
     let named = text(system.sys().join("hypervisor/type"));
     let vendor = text(system.sys().join("class/dmi/id/sys_vendor"));
@@ -217,21 +200,17 @@ pub fn programs(system: &SystemRoots) -> Vec<String> {
     found
 }
 
-/// Trip points of a zone, at most (`THERMAL_MAX_TRIPS` of older kernels).
+/// `THERMAL_MAX_TRIPS` of older kernels.
 const MOST_TRIPS: u32 = 12;
 
-/// A thermal zone and the first temperature at which the kernel slows something down.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThermalZone {
-    /// `cpu-thermal`, `x86_pkg_temp`.
     pub kind: String,
-    /// Now, in °C.
     pub celsius: f64,
-    /// Lowest trip point of the kinds that slow down or switch off (`passive`, `hot`, `critical`), in °C.
+    /// Lowest trip point in °C that slows down or switches off (`passive`, `hot`, `critical`).
     pub limit: Option<f64>,
 }
 
-/// All thermal zones that tell a temperature.
 pub fn zones(system: &SystemRoots) -> Vec<ThermalZone> {
     let zone = |(kind, dir): (String, PathBuf)| {
         let celsius = hwmon::celsius(&dir.join("temp"))?;
@@ -241,7 +220,7 @@ pub fn zones(system: &SystemRoots) -> Vec<ThermalZone> {
                 let slows = matches!(kind.as_str(), "passive" | "hot" | "critical");
                 slows.then(|| hwmon::celsius(&dir.join(format!("trip_point_{n}_temp")))).flatten()
             })
-            // Firmware leaves 0 where it has no limit.
+            // Firmware without a limit reports 0.
             .filter(|celsius| *celsius > 0.0)
             .reduce(f64::min);
         Some(ThermalZone { kind, celsius, limit })
@@ -249,16 +228,15 @@ pub fn zones(system: &SystemRoots) -> Vec<ThermalZone> {
     hwmon::zones(system).into_iter().filter_map(zone).collect()
 }
 
-/// A sleep state of processor 0 that is not switched off.
+/// Enabled sleep state of processor 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdleState {
-    /// `C6`, `WFI`, `haltpoll`.
     pub name: String,
-    /// Time that waking takes, in µs.
+    /// Time to wake up in µs.
     pub exit_us: u64,
 }
 
-/// Sleep states of processor 0, shallow first; empty where the kernel manages none.
+/// Sleep states of processor 0, shallowest first; empty if the kernel manages none.
 pub fn idle_states(system: &SystemRoots) -> Vec<IdleState> {
     let state = |dir: PathBuf| {
         let on = flag(dir.join("disable")) != Some(true);
@@ -268,17 +246,17 @@ pub fn idle_states(system: &SystemRoots) -> Vec<IdleState> {
     entries(system.sys().join("devices/system/cpu/cpu0/cpuidle")).into_iter().filter_map(state).collect()
 }
 
-/// Whether processors may run above their nominal clock; `None` where that cannot be told.
+/// True if processors may exceed their nominal clock; `None` if unknown.
 pub fn turbo(system: &SystemRoots) -> Option<bool> {
     let cpu = system.sys().join("devices/system/cpu");
     flag(cpu.join("intel_pstate/no_turbo")).map(|off| !off).or_else(|| flag(cpu.join("cpufreq/boost")))
 }
 
-/// The longest wake-up time that somebody allows just now, in µs: 2 000 000 000 where nobody cares. Needs root.
+/// Longest wake-up time allowed by any program, in µs: 2 000 000 000 without a limit. Needs root.
 pub fn cpu_dma_latency_us(system: &SystemRoots) -> Option<i32> {
     use std::io::Read;
     let mut word = [0; 4];
-    // A device of the kernel: four bytes in its own order. Reading asks, and changes nothing.
+    // The device returns four bytes in native order. Reading it has no effect.
     let mut file = system.is_live().then(|| std::fs::File::open("/dev/cpu_dma_latency").ok()).flatten()?;
     file.read_exact(&mut word).ok()?;
     Some(i32::from_ne_bytes(word))

@@ -1,7 +1,7 @@
-//! Counters of a device that is in use, read without any I/O of our own on it.
+//! Kernel counters of a device in use, read without any I/O on it.
 //!
-//! `Documentation/admin-guide/iostats.rst` and `Documentation/block/stat.rst` of the Linux kernel: sectors are 512
-//! bytes whatever the device's own, times are in ms. All files read here are made by the kernel in memory.
+//! `Documentation/admin-guide/iostats.rst` and `Documentation/block/stat.rst` of the Linux kernel. The kernel generates
+//! all files read here from memory.
 
 use crate::block::{BlockDevice, SYSFS_UNIT};
 use crate::guard;
@@ -9,31 +9,29 @@ use crate::mounts::own_mounts;
 use crate::system::{SystemRoots, text};
 use crate::vitals::{self, CpuTimes};
 
-/// What a block device has done since it came.
+/// Activity of a block device since it appeared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DeviceCounters {
-    /// Reads that ended, after merging.
+    /// Completed reads, after merging.
     pub reads: u64,
-    /// Bytes read.
     pub read_bytes: u64,
-    /// All reads' waiting together, in ms.
+    /// Sum of latencies.
     pub read_ms: u64,
-    /// Writes that ended.
+    /// Completed writes, after merging.
     pub writes: u64,
-    /// Bytes written.
     pub write_bytes: u64,
-    /// All writes' waiting together, in ms.
+    /// Sum of latencies.
     pub write_ms: u64,
-    /// I/Os under way now.
+    /// Number of I/Os in flight now.
     pub in_flight: u64,
-    /// Time with at least one I/O under way, in ms.
+    /// Time with at least one I/O in flight.
     pub busy_ms: u64,
-    /// Time weighted by the I/Os under way, in ms.
+    /// Time weighted by the number of I/Os in flight.
     pub queue_ms: u64,
 }
 
 impl DeviceCounters {
-    /// Reads the fields of a `stat` file, or those behind the name in `/proc/diskstats`.
+    /// Parses a `stat` file, or the fields after the name in `/proc/diskstats`.
     fn parse(fields: &str) -> Option<DeviceCounters> {
         let field: Vec<u64> = fields.split_whitespace().map_while(|word| word.parse().ok()).collect();
         (field.len() >= 11).then(|| DeviceCounters {
@@ -50,66 +48,53 @@ impl DeviceCounters {
     }
 }
 
-/// What a device, named by the kernel, has done by now; `None` where it is gone, or the kernel does not count.
+/// Counters of a device by kernel name; `None` if it is gone, or the kernel has no counters.
 pub fn counters(system: &SystemRoots, name: &str) -> Option<DeviceCounters> {
     let device = BlockDevice::named(system, name)?;
     text(device.dir.join("stat")).and_then(|fields| DeviceCounters::parse(&fields))
 }
 
-/// All that is read at one moment.
+/// Counters of the device and the computer at one time.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CounterSnapshot {
-    /// Seconds since boot.
     pub uptime: f64,
-    /// The watched device.
     pub device: DeviceCounters,
-    /// Its partitions by name.
     pub partitions: Vec<(String, DeviceCounters)>,
-    /// Time since boot in which some, and all, tasks waited for I/O, in µs; `None` without PSI.
+    /// Time since boot in which some tasks, and all, waited for I/O, in µs; `None` without PSI.
     pub io_stall_us: Option<(u64, u64)>,
-    /// The same for memory.
+    /// Likewise for memory.
     pub memory_stall_us: Option<(u64, u64)>,
     /// Time in which some task waited for a processor, in µs.
     pub cpu_stall_us: Option<u64>,
-    /// Processor times.
     pub cpu: Option<CpuTimes>,
     /// Bytes moved to and from swap since boot.
     pub swap_bytes: Option<u64>,
-    /// Load of the last minute.
+    /// Average of the last minute.
     pub load: Option<f64>,
-    /// The other disks and their busy time in ms, without what stands on the watched disk.
+    /// Busy time of other disks in ms, without those built on the watched one.
     pub others: Vec<(String, u64)>,
 }
 
-/// A device that cannot be watched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WatchError {
-    /// Nothing of this name.
     #[error("{0} is not a block device; `cardscope list --all` shows the devices")]
     NotFound(String),
-    /// What had this name is there no more.
     #[error("{0} went away; the samples so far are stored")]
     Gone(String),
-    /// The kernel keeps no counters of the disk of this name.
     #[error("the kernel has no statistics of {0}; switch them on with echo 1 > /sys/block/{0}/queue/iostats")]
     NoStatistics(String),
 }
 
-/// Watches a device.
 #[derive(Debug, Clone)]
 pub struct DeviceWatcher {
     system: SystemRoots,
     device: BlockDevice,
     sequence: Option<u64>,
-    /// As the user named it.
     name: String,
 }
 
 impl DeviceWatcher {
-    /// Finds a device, a whole disk or a partition, by name or path.
-    ///
-    /// # Errors
-    /// If there is none, or the kernel keeps no statistics of it.
+    /// Finds a disk or partition by name or path.
     pub fn open(system: &SystemRoots, name: &str) -> Result<DeviceWatcher, WatchError> {
         let device = BlockDevice::find(system, name).ok_or_else(|| WatchError::NotFound(name.to_owned()))?;
         let watcher = DeviceWatcher {
@@ -125,17 +110,14 @@ impl DeviceWatcher {
         Ok(watcher)
     }
 
-    /// Kernel name of the disk.
     pub fn disk(&self) -> String {
         self.device.disk().name
     }
 
-    /// Looks once.
-    ///
-    /// # Errors
-    /// If the device is gone, or another one came under its name.
+    /// Reads all counters. Fails if the device is gone or was replaced.
     pub fn look(&self) -> Result<CounterSnapshot, WatchError> {
         let gone = || WatchError::Gone(self.name.clone());
+        // A reader without a card keeps its device and reports size 0.
         if self.device.sequence() != self.sequence || self.device.bytes() == Some(0) {
             return Err(gone());
         }
@@ -166,8 +148,8 @@ impl DeviceWatcher {
         })
     }
 
-    /// Busy time of the other disks. What stands on the watched one (LVM, LUKS, RAID, a loop device over a file on it)
-    /// is none: its waiting is the card's own.
+    /// Busy time of the other disks. Devices built on the watched one (LVM, LUKS, RAID, a loop device over a file on
+    /// it) are left out, since they wait for the same card.
     fn others(&self) -> Vec<(String, u64)> {
         let all = text(self.system.proc().join("diskstats")).unwrap_or_default();
         let busy =
@@ -184,7 +166,7 @@ impl DeviceWatcher {
     }
 }
 
-/// The counters in a line of `/proc/diskstats` if it is about this device.
+/// Parses a line of `/proc/diskstats` if it belongs to this device.
 fn named(line: &str, name: &str) -> Option<DeviceCounters> {
     let mut words = line.split_whitespace().skip(2);
     (words.next()? == name).then(|| DeviceCounters::parse(&words.collect::<Vec<_>>().join(" "))).flatten()

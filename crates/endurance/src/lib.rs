@@ -1,4 +1,4 @@
-//! How a card bears long use: speed and temperature over hours (`sustain`), and wear until it fails (`endure`).
+//! Endurance tests: speed and temperature over hours (`sustain`), and wear until failure (`endure`).
 #![forbid(unsafe_code)]
 
 pub mod judge {

@@ -1,45 +1,43 @@
-//! How many bytes may still be written: one figure for all that a verb opens. Who plans asks what is left; who does not
-//! ask is stopped all the same ([`crate::rationed`]).
+//! Write quota: the bytes that a verb may still write, shared by all targets that it opens. Planners ask for the rest;
+//! [`crate::rationed`] stops all others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that may be written, shared by everything that writes.
 #[derive(Debug, Clone)]
 pub struct WriteQuota {
     left: Arc<AtomicU64>,
-    /// So much of it is for later.
+    /// Part of the quota set aside for later steps.
     reserved: Arc<AtomicU64>,
 }
 
 impl WriteQuota {
-    /// Allows so many bytes to be written.
     pub fn of(bytes: u64) -> Self {
         WriteQuota { left: Arc::new(bytes.into()), reserved: Arc::default() }
     }
 
-    /// Bytes that may be written now.
+    /// Bytes that may be written now, without the reserved ones.
     pub fn left(&self) -> u64 {
         self.left.load(Ordering::Relaxed).saturating_sub(self.reserved())
     }
 
-    /// Bytes that are put by for later.
+    /// Bytes set aside for later steps.
     pub fn reserved(&self) -> u64 {
         self.reserved.load(Ordering::Relaxed)
     }
 
-    /// Puts so many bytes by for later, instead of what was put by before.
+    /// Sets aside this many bytes, instead of any reserved before.
     pub fn reserve(&self, bytes: u64) {
         self.reserved.store(bytes, Ordering::Relaxed);
     }
 
-    /// Allows so many bytes from now on, and puts nothing by.
+    /// Replaces the quota and clears the reserve.
     pub fn set(&self, bytes: u64) {
         self.left.store(bytes, Ordering::Relaxed);
         self.reserve(0);
     }
 
-    /// Takes bytes; false, and none taken, where less is left.
+    /// Takes bytes from the quota. Returns false, and takes none, if fewer are available.
     pub fn take(&self, bytes: u64) -> bool {
         let enough = |left: u64| left.checked_sub(bytes).filter(|rest| *rest >= self.reserved());
         self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, enough).is_ok()

@@ -1,34 +1,34 @@
-//! Page-aligned memory for direct I/O, taken from the kernel by an anonymous mapping: zeroed, never on the heap,
-//! in huge pages where there are any, fit to be registered with io_uring.
+//! Page-aligned memory for direct I/O: an anonymous mapping, zeroed, in huge pages if possible, fit for registration
+//! with io_uring.
 //!
-//! Several slots may share it and the kernel writes into it, so it hands out pointers; who makes slices of them
-//! answers for nobody else writing there at that time.
+//! Slots may share it and the kernel writes into it, so it returns pointers; callers that form slices guarantee
+//! exclusive access.
 
 use crate::target::TargetError;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::ptr::NonNull;
 
-/// Bytes of a page; a slot begins on one, which satisfies every device's demand on direct I/O's memory.
+/// Bytes of a page. Slots begin on a page, which satisfies the alignment that any device demands for direct I/O.
 pub const PAGE: usize = 4096;
 
-/// A huge page of x86-64 and aarch64; below this size the hint would only waste memory.
+/// A huge page of x86-64 and aarch64; for smaller buffers the hint would only waste memory.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// Anonymous memory, page aligned, zeroed at first, given back on drop.
+/// Anonymous memory, page-aligned and zeroed, unmapped on drop.
 #[derive(Debug)]
 pub struct AlignedBuffer {
     start: NonNull<u8>,
     len: usize,
 }
 
-// SAFETY: it owns its mapping, which any thread may use and unmap; access goes through `ptr`, whose users answer
-// for exclusion.
+// SAFETY: it owns its mapping, which any thread may use and unmap; callers of `ptr` and `slice` guarantee exclusive
+// access.
 unsafe impl Send for AlignedBuffer {}
-// SAFETY: as above; `&AlignedBuffer` gives out nothing but addresses.
+// SAFETY: as above; `&AlignedBuffer` exposes nothing but addresses.
 unsafe impl Sync for AlignedBuffer {}
 
 impl AlignedBuffer {
-    /// Maps at least `bytes` bytes (at least one page).
+    /// Maps at least `bytes` bytes, rounded up to whole pages.
     pub fn new(bytes: usize) -> Result<Self, TargetError> {
         let out_of_memory = |reason: String| {
             let what = format!("taking {bytes} bytes of memory for the I/O buffers");
@@ -48,20 +48,17 @@ impl AlignedBuffer {
         Ok(Self { start, len })
     }
 
-    /// Bytes there are, a multiple of the page.
+    /// Size in bytes, a multiple of the page.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Never true; there for completeness beside `len`.
+    /// Always false; clippy expects it next to `len`.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Address of the byte at `offset`.
-    ///
-    /// # Panics
-    /// If `offset` lies outside.
+    /// Address of the byte at `offset`; panics outside.
     #[inline]
     pub fn ptr(&self, offset: usize) -> *mut u8 {
         assert!(offset < self.len, "offset {offset} outside a buffer of {} bytes", self.len);
@@ -69,13 +66,10 @@ impl AlignedBuffer {
         unsafe { self.start.as_ptr().add(offset) }
     }
 
-    /// A part of it as a slice.
+    /// Part of the memory as a slice.
     ///
     /// # Safety
-    /// While the slice lives nobody else may read or write that part: no other slice of it, no I/O in flight.
-    ///
-    /// # Panics
-    /// If the part lies outside.
+    /// While the slice lives, nothing else may access that part: no other slice of it, no I/O in flight.
     #[expect(clippy::mut_from_ref, reason = "interior memory; exclusion is the caller's duty, as documented")]
     pub unsafe fn slice(&self, offset: usize, len: usize) -> &mut [u8] {
         assert!(
@@ -90,7 +84,7 @@ impl AlignedBuffer {
 
 impl Drop for AlignedBuffer {
     fn drop(&mut self) {
-        // SAFETY: the mapping is ours and nobody can hold a slice of it any more.
+        // SAFETY: the mapping is owned, and the borrow checker ensures that no slice of it is alive.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.len) };
     }
 }
@@ -105,7 +99,7 @@ mod tests {
             let buffer = AlignedBuffer::new(bytes).unwrap();
             assert_eq!(buffer.ptr(0) as usize % PAGE, 0);
             assert!(buffer.len() >= bytes && buffer.len().is_multiple_of(PAGE) && !buffer.is_empty());
-            // SAFETY: nobody else knows of this buffer.
+            // SAFETY: the buffer is local to this test.
             let all = unsafe { buffer.slice(0, buffer.len()) };
             assert!(all.iter().all(|&b| b == 0));
             all.fill(7);

@@ -1,18 +1,17 @@
-//! What is wrong, as the error that said so: carried with its type and its own sources from where it happened to where it
-//! is told, and only there turned into words.
+//! Shared error of any type, kept with its sources and turned into text only where it is reported.
 
 use std::error::Error;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// An error of any type, shared so that what ended a part may end the whole as well. It is not an `Error` itself, so that
-/// every error (and every sentence) becomes one by `From`; what is asked of an error is asked of the one inside.
+/// Error of any type that can be cloned, so that the error of one part may end the whole test too. It does not
+/// implement `Error` itself, which lets every error and string convert into it by `From`.
 #[derive(Debug, Clone)]
 pub struct ErrorCause(Arc<dyn Error + Send + Sync>);
 
 impl ErrorCause {
-    /// This error in other words: what was wrong stays its source.
+    /// Wraps an error in a new message; the error becomes its source.
     pub fn worded(words: impl Into<String>, error: impl Into<ErrorCause>) -> Self {
         ErrorCause(Arc::new(WordedCause { words: words.into(), error: error.into() }))
     }
@@ -46,7 +45,7 @@ impl fmt::Display for ErrorCause {
     }
 }
 
-/// Two are the same where they say the same: errors of the system cannot be compared otherwise.
+/// Compares messages, since system errors have no equality.
 impl PartialEq for ErrorCause {
     fn eq(&self, other: &Self) -> bool {
         self.to_string() == other.to_string()

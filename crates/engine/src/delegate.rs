@@ -1,12 +1,12 @@
-//! Targets that stand in front of another one and change only some of its calls.
+//! Forwarding of `Target` methods for wrappers that change only some calls.
 
-// What the macro names, wherever it is used.
+// Types named by the macro, reachable from every crate that uses it.
 pub use cardscope_model::caveat::Caveat;
 pub use cardscope_model::units::Nanos;
 pub use cardscope_sd::nvme::SmartLog;
 
-/// Hands the named methods of [`Target`](crate::target::Target) on to the target behind this one, which is reached by what
-/// stands in brackets behind `self`: `delegate_target!([target] now, plan, flush);`.
+/// Forwards the listed methods of [`Target`](crate::target::Target) to an inner target, a field of `self`:
+/// `delegate_target!([target] now, plan, flush);`.
 #[macro_export]
 macro_rules! delegate_target {
     (@ info [$($inner:tt)+]) => {

@@ -6,7 +6,6 @@ use std::ops::Range;
 /// Position of a verb in its plan; never goes back.
 #[derive(Debug, Clone, Default)]
 pub struct PlanPosition {
-    /// The plan.
     pub plan: StagePlan,
     /// Stages begun, skipped ones included.
     begun: usize,
@@ -49,7 +48,7 @@ impl PlanPosition {
 
 /// Receiver of progress.
 pub trait Listener {
-    /// Takes one event.
+    /// Receives one event.
     fn event(&mut self, event: &ProgressEvent);
 
     /// Reports the stages ahead.
@@ -147,7 +146,7 @@ impl Listener for NestedListener<'_> {
 /// Bytes between two reports.
 const REPORT_EVERY: u64 = 1 << 20;
 
-/// Counts the bytes of a pass and reports them once a MiB.
+/// Byte counter of a pass that reports once per MiB.
 #[derive(Debug, Default)]
 pub struct ByteProgress {
     done: u64,

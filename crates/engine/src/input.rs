@@ -1,5 +1,5 @@
-//! Files that the user names for reading: recipes, jobs, logs, journals, images … All of them are opened here, so that a
-//! name that leads to a pipe nobody writes to, a device without end or a kernel log keeps nobody waiting.
+//! Reading of files named by the user: recipes, jobs, logs, journals, images. Pipes without a writer, endless devices
+//! and kernel logs are refused, so that no name blocks the program.
 
 use crate::interrupt::InterruptFlag;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -10,34 +10,26 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Longest text that people write by hand (recipe, job, host, simulated card), in bytes; the longest built-in one has 6 kB.
+/// Limit for handwritten files (recipe, job, host, simulated card), in bytes; the longest built-in one has 6 kB.
 pub const MOST_TEXT: u64 = 1 << 20;
 
-/// How often a wait for a pipe looks at the interrupt.
 const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// Why a file was not read, as the end of a sentence that names the file.
+/// Reason why a file was not read, worded to end a sentence that names the file.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
-    /// The system refuses, or the disk failed.
     #[error("{0}")]
     System(#[from] io::Error),
-    /// Something that may never begin or never end.
+    /// A directory, pipe, socket or device.
     #[error("it is {0}, not a plain file")]
     NotPlain(&'static str),
-    /// A file of `/proc` and its like that waits for more.
+    /// A file that waits for more data, as some in `/proc` do.
     #[error("it is an endless stream, not a plain file")]
     Endless,
-    /// Longer than a file of its kind can be.
     #[error("it is longer than the limit of {}", size(*.most))]
-    TooLong {
-        /// Bytes that are read at most.
-        most: u64,
-    },
-    /// Text was expected.
+    TooLong { most: u64 },
     #[error("it is not text (UTF-8)")]
     NotText,
-    /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
 }
@@ -46,18 +38,11 @@ fn size(bytes: u64) -> String {
     if bytes >= 1 << 20 { format!("{} MiB", bytes >> 20) } else { format!("{bytes} bytes") }
 }
 
-/// Opens a plain file for reading.
-///
-/// # Errors
-/// If the system refuses, or it is not a plain file.
 pub fn open(path: &Path) -> Result<File, InputError> {
     open_with(path, OpenOptions::new().read(true))
 }
 
-/// Opens a plain file as `options` say; they make no new one.
-///
-/// # Errors
-/// If the system refuses, or it is not a plain file.
+/// Opens an existing plain file with `options`.
 pub fn open_with(path: &Path, options: &mut OpenOptions) -> Result<File, InputError> {
     let (file, kind) = opened(path, options)?;
     match name(kind) {
@@ -66,25 +51,18 @@ pub fn open_with(path: &Path, options: &mut OpenOptions) -> Result<File, InputEr
     }
 }
 
-/// The bytes of a plain file of at most `most` bytes.
-///
-/// # Errors
-/// If it cannot be opened or read, is not a plain file, or is longer.
+/// Reads a plain file of at most `most` bytes.
 pub fn bytes(path: &Path, most: u64) -> Result<Vec<u8>, InputError> {
     let file = open(path)?;
     InputStream { file, plain: true, interrupt: InterruptFlag::default() }.bytes(most)
 }
 
-/// The text of a plain file of at most `most` bytes.
-///
-/// # Errors
-/// As [`bytes`], and if it is not text.
+/// Reads the text of a plain file of at most `most` bytes.
 pub fn text(path: &Path, most: u64) -> Result<String, InputError> {
     String::from_utf8(bytes(path, most)?).map_err(|_| InputError::NotText)
 }
 
-/// Something to be read from its beginning to its end: a plain file, a pipe, or standard input. Waiting for more ends
-/// when the user asks to stop.
+/// Input read from start to end: a plain file, a pipe or standard input. An interrupt ends waiting for more.
 #[derive(Debug)]
 pub struct InputStream {
     file: File,
@@ -94,9 +72,6 @@ pub struct InputStream {
 
 impl InputStream {
     /// Opens a plain file or a pipe.
-    ///
-    /// # Errors
-    /// If the system refuses, or it is neither.
     pub fn open(path: &Path, interrupt: &InterruptFlag) -> Result<InputStream, InputError> {
         let (file, kind) = opened(path, OpenOptions::new().read(true))?;
         match name(kind) {
@@ -105,36 +80,28 @@ impl InputStream {
         }
     }
 
-    /// Standard input, whatever it is.
-    ///
-    /// # Errors
-    /// If it is closed.
+    /// Opens standard input of any kind.
     pub fn stdin(interrupt: &InterruptFlag) -> Result<InputStream, InputError> {
         let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
         Ok(InputStream { file, plain: false, interrupt: interrupt.clone() })
     }
 
-    /// All of it, at most `most` bytes.
-    ///
-    /// # Errors
-    /// If it cannot be read or is longer, or the user asks to stop.
+    /// Reads to the end, at most `most` bytes.
     pub fn bytes(&mut self, most: u64) -> Result<Vec<u8>, InputError> {
         let mut bytes = Vec::new();
         self.more(&mut bytes, most)?;
         Ok(bytes)
     }
 
-    /// The rest of it, so that with what is there already it is at most `most` bytes.
-    ///
-    /// # Errors
-    /// If it cannot be read or is longer (`most` bytes and one have been read then), or the user asks to stop.
+    /// Appends the rest to `bytes`, up to `most` bytes in all; beyond that it has read one byte more and returns
+    /// [`InputError::TooLong`].
     pub fn more(&mut self, bytes: &mut Vec<u8>, most: u64) -> Result<(), InputError> {
+        // One byte more than allowed reveals a longer file.
         let room = most.saturating_add(1).saturating_sub(bytes.len() as u64);
         self.take(room).read_to_end(bytes).map_err(of_read)?;
         if bytes.len() as u64 > most { Err(InputError::TooLong { most }) } else { Ok(()) }
     }
 
-    /// Waits until there is something to read.
     fn wait(&self) -> Result<(), InputError> {
         loop {
             if self.interrupt.raised() {
@@ -142,6 +109,7 @@ impl InputStream {
             }
             let mut asked = [PollFd::new(&self.file, PollFlags::IN)];
             match poll(&mut asked, Some(&SLICE)) {
+                // Plain files are always ready, so this is a file of `/proc` or the like that waits for more data.
                 Ok(0) if self.plain => return Err(InputError::Endless),
                 Ok(0) | Err(rustix::io::Errno::INTR) => {}
                 Ok(_) => return Ok(()),
@@ -166,7 +134,7 @@ impl Read for &mut InputStream {
     }
 }
 
-/// An error of [`Stream`] that went through [`io::Error`].
+/// Recovers an `InputError` that went through `io::Error`.
 fn of_read(error: io::Error) -> InputError {
     match error.downcast::<InputError>() {
         Ok(own) => own,
@@ -174,7 +142,7 @@ fn of_read(error: io::Error) -> InputError {
     }
 }
 
-/// Opens without waiting for anybody, and without taking a terminal.
+/// NONBLOCK: opening a pipe must not wait for its writer. NOCTTY: a terminal must not become the controlling one.
 fn opened(path: &Path, options: &mut OpenOptions) -> Result<(File, FileType), InputError> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
@@ -182,7 +150,7 @@ fn opened(path: &Path, options: &mut OpenOptions) -> Result<(File, FileType), In
     Ok((file, kind))
 }
 
-/// What it is where it is not a plain file.
+/// Kind of file in words; `None` for a plain one.
 fn name(kind: FileType) -> Option<&'static str> {
     Some(match kind {
         FileType::RegularFile => return None,

@@ -1,7 +1,7 @@
-//! The `Target` trait and everything that submits I/O and times it: targets on real silicon, the runner that
-//! carries out a recipe, histograms' filling, and the engine's own overhead.
+//! I/O and its timing: the [`Target`](target::Target) trait, targets on real hardware, the runner of recipes, and the
+//! engine's own overhead.
 //!
-//! It decides nothing about what a number means: that is `analysis` and `probe`.
+//! Interpretation of the figures is up to other crates.
 
 pub mod allowance;
 pub mod buffer;

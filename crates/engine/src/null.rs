@@ -1,5 +1,4 @@
-//! A target that answers at once and keeps nothing: what is left to time is the engine itself, which is measured on it and
-//! reported with each session.
+//! Target that completes every I/O at once, to measure the overhead of the engine itself, which each session reports.
 
 use crate::content::{ContentMatch, IoContent};
 use crate::event::Silent;
@@ -14,7 +13,6 @@ use cardscope_model::result::{EngineCost, LoopSample};
 use cardscope_model::units::Nanos;
 use std::time::{Duration, Instant};
 
-/// Answers every I/O at once, on the real clock.
 #[derive(Debug)]
 pub struct NullTarget {
     info: TargetInfo,
@@ -23,7 +21,6 @@ pub struct NullTarget {
 }
 
 impl NullTarget {
-    /// A null target that announces `bytes`.
     pub fn new(bytes: u64) -> Self {
         let info = TargetInfo {
             name: "null".to_owned(),
@@ -87,7 +84,7 @@ impl Target for NullTarget {
     }
 }
 
-/// Long enough for a steady figure, short enough to go unnoticed: about 3 ms.
+/// Runs for about 3 ms: long enough for a steady figure, short enough to go unnoticed.
 const RECIPE: &str = r#"
 name = "overhead"
 title = "the engine against a target that answers at once"
@@ -119,7 +116,7 @@ impl PassRecorder for RecordCollector {
     }
 }
 
-/// Measures the engine's own cost on this machine, now.
+/// Measures the engine's own cost per I/O on this machine.
 pub fn engine_cost() -> Option<EngineCost> {
     let recipe = recipe::parse(RECIPE, None).ok()?;
     let settings = RunnerSettings {

@@ -1,8 +1,6 @@
-//! What this process waits for, and what it still has to finish: for whoever asks it to end and wants to know why it does
-//! not. One list for the whole process, as signals are for the whole process.
+//! Process-wide list of waits and pending cleanup, shown to a user who stops the process and has to wait.
 //!
-//! Entries are made where somebody waits or owes something, and go when they are dropped. A process that owes nothing may
-//! be ended at any moment.
+//! Entries last until their guard is dropped. A process without pending cleanup may be killed at any time.
 
 use crate::target::IoDirection;
 use cardscope_model::units::BinarySize;
@@ -10,23 +8,16 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Something that is waited for.
 #[derive(Debug, Clone)]
 pub enum PendingWait {
-    /// An I/O on a target, the first of those in flight.
     Io {
-        /// Reads or writes.
         direction: IoDirection,
-        /// First byte of it.
         offset: u64,
-        /// Bytes of it.
         len: u32,
-        /// The target's name.
         target: Arc<str>,
     },
-    /// A call in words: `a flush of /dev/sdx`.
+    /// A call in words, such as `a flush of /dev/sdx`.
     Call(Arc<str>),
-    /// The look at the target beside its I/O.
     Look,
 }
 
@@ -43,7 +34,6 @@ impl fmt::Display for PendingWait {
     }
 }
 
-/// An address as people find it again: three digits.
 fn place(offset: u64) -> String {
     let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
     let at = offset as f64;
@@ -55,14 +45,13 @@ fn place(offset: u64) -> String {
     format!("{value:.decimals$} {name}")
 }
 
-/// What is done before the process ends by itself, and what is left where it is ended at once.
+/// Cleanup that the process does before it ends, and what remains if it is killed instead.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PendingCleanup {
-    /// A sentence of its own: `69.1 MB saved are put back`.
+    /// Sentence for the user, such as `the test file … is removed`.
     pub then: String,
-    /// Where it can be found afterwards: `the journal … keeps what is left`.
+    /// Place to find the rest if the process is killed, such as `the test file … stays until the next test there`.
     pub left: String,
-    /// Bytes of the card that are put back for it.
     pub restores: u64,
 }
 
@@ -87,12 +76,11 @@ impl PendingState {
     }
 }
 
-/// Goes when the wait is over.
+/// Guard that removes the wait from the list when dropped.
 #[derive(Debug)]
 #[must_use = "dropped at once it says nothing"]
 pub struct WaitGuard(u64);
 
-/// Says what is waited for from now on.
 pub fn waiting(what: PendingWait) -> WaitGuard {
     let mut state = state();
     let number = state.number();
@@ -106,12 +94,11 @@ impl Drop for WaitGuard {
     }
 }
 
-/// Goes when it is finished.
+/// Guard that removes pending cleanup from the list when dropped.
 #[derive(Debug)]
 #[must_use = "dropped at once it says nothing"]
 pub struct CleanupGuard(u64);
 
-/// Says what has to be finished, whoever asks the process to end.
 pub fn owing(then: impl Into<String>, left: impl Into<String>) -> CleanupGuard {
     let mut state = state();
     let number = state.number();
@@ -120,7 +107,7 @@ pub fn owing(then: impl Into<String>, left: impl Into<String>) -> CleanupGuard {
 }
 
 impl CleanupGuard {
-    /// Says it anew: more is owed by now.
+    /// Replaces the entry, as more cleanup is pending by now.
     pub fn say(&self, anew: PendingCleanup) {
         if let Some((_, debt)) = state().debts.iter_mut().find(|(number, _)| *number == self.0) {
             *debt = anew;
@@ -134,7 +121,7 @@ impl Drop for CleanupGuard {
     }
 }
 
-/// What is waited for the longest, and for how long. A look comes last: it hangs for the same reason as the I/O.
+/// Longest wait and its duration. Ownership checks come last, since they hang for the same reason as the I/O.
 pub fn longest_wait() -> Option<(PendingWait, Duration)> {
     let state = state();
     let first =
@@ -142,12 +129,11 @@ pub fn longest_wait() -> Option<(PendingWait, Duration)> {
     Some((first.2.clone(), first.1.elapsed()))
 }
 
-/// True where data of a card has to be restored before the process ends.
+/// True if a card's data must be restored before the process ends.
 pub fn must_restore() -> bool {
     state().debts.iter().any(|(_, debt)| debt.restores > 0)
 }
 
-/// What is owed, the oldest first.
 pub fn debts() -> Vec<PendingCleanup> {
     state().debts.iter().map(|(_, debt)| debt.clone()).collect()
 }
@@ -156,7 +142,7 @@ pub fn debts() -> Vec<PendingCleanup> {
 mod tests {
     use super::*;
 
-    // One test, since the list is one for all.
+    // One test, since the list is global to the process.
     #[test]
     fn what_is_waited_for_and_owed_stands_in_the_list_until_it_is_dropped() {
         let look = waiting(PendingWait::Look);

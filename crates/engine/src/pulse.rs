@@ -1,48 +1,41 @@
-//! What this process moved to and from cards so far, and the time that passed on their clocks: for whoever shows that the
-//! work goes on, and how fast, in every phase alike. One count for the whole process, as [`pending`](crate::pending) is one
-//! list.
+//! Process-wide counters of bytes, I/Os and card time, for live displays of progress and speed.
 //!
-//! It is counted where I/Os end, so that no phase has to report its speed.
+//! They are updated as I/Os complete, so that no phase has to report its own speed.
 
 use crate::target::IoDirection;
 use cardscope_model::units::{NANOS_PER_S, Nanos, seconds};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 static BYTES: AtomicU64 = AtomicU64::new(0);
-/// I/Os that ended, and the nanoseconds that they took together.
+/// I/Os that ended, and the sum of their latencies in nanoseconds.
 static IOS: AtomicU64 = AtomicU64::new(0);
 static WAITED: AtomicU64 = AtomicU64::new(0);
 static CLOCK: AtomicU64 = AtomicU64::new(0);
-/// Bits of a temperature in °C, those of no number where none was taken; and what the clock showed then.
+/// Latest temperature in °C as bits of an `f64`, NaN without one; and the clock at that time.
 static CELSIUS: AtomicU64 = AtomicU64::new(u64::MAX);
 static CELSIUS_AT: AtomicU64 = AtomicU64::new(0);
 
-/// An older temperature than this says nothing of the card as it is.
 const STALE: Nanos = 60 * NANOS_PER_S;
 
-/// Bytes of large I/Os and the nanoseconds that they took: reads, then writes.
+/// Bytes of large I/Os and their nanoseconds: reads, then writes.
 static LARGE: [(AtomicU64, AtomicU64); 2] =
     [(AtomicU64::new(0), AtomicU64::new(0)), (AtomicU64::new(0), AtomicU64::new(0))];
 
-/// From so many bytes on an I/O shows the speed of a card rather than what an I/O costs.
+/// From this size on an I/O shows the card's throughput rather than its fixed cost.
 const IS_LARGE: u64 = 64 << 10;
 
-/// The counts at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct IoCounters {
-    /// Bytes read and written.
     pub bytes: u64,
-    /// I/Os that ended.
     pub ios: u64,
-    /// Seconds that they took, each from being asked for to its end.
+    /// Sum of their latencies.
     pub waited_s: f64,
-    /// Seconds passed on the clocks of the targets.
+    /// Time passed on the targets' clocks.
     pub seconds: f64,
-    /// The last temperature that was taken, in °C, if that was not long ago.
+    /// Latest temperature in °C; `None` if older than a minute.
     pub celsius: Option<f64>,
 }
 
-/// The counts now.
 pub fn now() -> IoCounters {
     let clock = CLOCK.load(Ordering::Relaxed);
     IoCounters {
@@ -54,13 +47,12 @@ pub fn now() -> IoCounters {
     }
 }
 
-/// A temperature by its bits, unless it was taken too long ago.
 fn fresh(bits: u64, taken: Nanos, clock: Nanos) -> Option<f64> {
     let celsius = f64::from_bits(bits);
     (celsius.is_finite() && clock.saturating_sub(taken) < STALE).then_some(celsius)
 }
 
-/// Seconds that restoring and comparing so many bytes takes at the speed of the large I/Os so far; `None` without any.
+/// Estimated seconds to restore and verify `bytes`, at the speed of large I/Os so far; `None` before the first.
 pub fn restoring_takes(bytes: u64) -> Option<f64> {
     let rate = |(bytes, nanos): &(AtomicU64, AtomicU64)| {
         let (bytes, nanos) = (bytes.load(Ordering::Relaxed), nanos.load(Ordering::Relaxed));
@@ -71,18 +63,16 @@ pub fn restoring_takes(bytes: u64) -> Option<f64> {
     Some(bytes as f64 / read + bytes as f64 / write)
 }
 
-/// So many bytes were moved.
 pub fn moved(bytes: u64) {
     BYTES.fetch_add(bytes, Ordering::Relaxed);
 }
 
-/// So many I/Os ended, which took so long together.
+/// Counts completed I/Os and the sum of their latencies.
 pub(crate) fn answered(ios: u64, time: Nanos) {
     IOS.fetch_add(ios, Ordering::Relaxed);
     WAITED.fetch_add(time, Ordering::Relaxed);
 }
 
-/// An I/O of so many bytes took so long.
 pub(crate) fn took(direction: IoDirection, bytes: u64, time: Nanos) {
     moved(bytes);
     answered(1, time);
@@ -93,13 +83,12 @@ pub(crate) fn took(direction: IoDirection, bytes: u64, time: Nanos) {
     }
 }
 
-/// A temperature was taken, or could not be.
+/// Stores the latest temperature; `None` clears it.
 pub(crate) fn felt(celsius: Option<f64>) {
     CELSIUS.store(celsius.map_or(u64::MAX, f64::to_bits), Ordering::Relaxed);
     CELSIUS_AT.store(CLOCK.load(Ordering::Relaxed), Ordering::Relaxed);
 }
 
-/// A target's clock as it was last looked at.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClockReading(Nanos);
 
@@ -108,7 +97,7 @@ impl ClockReading {
         ClockReading(now)
     }
 
-    /// Counts the time that has passed.
+    /// Adds the time passed since the last reading.
     pub(crate) fn stands_at(&mut self, now: Nanos) {
         let passed = now.saturating_sub(self.0);
         self.0 = self.0.max(now);
@@ -120,7 +109,7 @@ impl ClockReading {
 mod tests {
     use super::*;
 
-    // Other tests of this process count, too.
+    // The counters are global, so other tests of this process may add to them.
     #[test]
     fn bytes_and_time_are_counted_and_restoring_is_estimated_from_large_ios() {
         let before = now();

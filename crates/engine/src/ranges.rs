@@ -1,13 +1,13 @@
-//! Sets of byte ranges: what is saved already, what could not be read, what was seen.
+//! Sets of byte ranges.
 
 use std::collections::BTreeMap;
 
-/// A set of bytes as disjoint ranges, start to end.
+/// Set of bytes, stored as disjoint ranges from start to end.
 #[derive(Debug, Clone, Default)]
 pub struct ByteRanges(BTreeMap<u64, u64>);
 
 impl ByteRanges {
-    /// Adds the bytes from `start` to `end`; gives those parts that were not in it before.
+    /// Adds the bytes in `start..end` and returns the parts that are new.
     pub fn add(&mut self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let fresh = self.missing(start, end);
         let (mut from, mut to) = (start, end);
@@ -21,7 +21,7 @@ impl ByteRanges {
         fresh
     }
 
-    /// The parts of a range that are not in it.
+    /// Parts of a range that are not in the set.
     pub fn missing(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let mut at = start;
         let mut gaps = Vec::new();
@@ -37,27 +37,24 @@ impl ByteRanges {
         gaps
     }
 
-    /// Whether a range is in it whole.
     pub fn contains(&self, start: u64, end: u64) -> bool {
         self.0.range(..=start).next_back().is_some_and(|(_, last)| *last >= end)
     }
 
-    /// Whether a range has a byte in it.
+    /// True if the set contains any byte of the range.
     pub fn touches(&self, start: u64, end: u64) -> bool {
         self.0.range(..end).next_back().is_some_and(|(_, last)| *last > start)
     }
 
-    /// Its ranges, in order and apart from each other.
     pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         self.0.iter().map(|(start, end)| (*start, *end))
     }
 
-    /// Bytes in it.
     pub fn bytes(&self) -> u64 {
         self.0.iter().map(|(start, end)| end - start).sum()
     }
 
-    /// Ranges in it that meet the one from `start` to `end` or touch it, in order.
+    /// Ranges of the set that overlap or adjoin `start..end`, in order.
     fn meeting(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let before_the_end = self.0.range(..=end).rev();
         let mut found: Vec<(u64, u64)> =

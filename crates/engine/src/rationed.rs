@@ -1,27 +1,26 @@
-//! A target to which no more is written than an [`Allowance`] has.
+//! Target that refuses writes beyond an [`WriteQuota`].
 
 use crate::allowance::WriteQuota;
 use crate::target::{IoDirection, IoRequest, Target, TargetError, TargetRegion};
 
-/// File systems on which a file grows by writing zeros.
+/// These file systems extend a file by writing zeros.
 const GROW_BY_WRITING: [&str; 3] = ["vfat", "exfat", "msdos"];
 
-/// A target to which no more is written than is allowed.
 pub struct WriteLimitedTarget {
     target: Box<dyn Target>,
     allowance: WriteQuota,
-    /// The bytes to which a file was grown by writing; `None` where growing writes nothing.
+    /// Bytes to which the test file has grown; `None` if growing writes nothing.
     grown: Option<u64>,
 }
 
-/// Whether a file on that file system grows by writing zeros: each byte of it is written once more than by the test.
+/// True on file systems that zero-fill a growing file (FAT, exFAT): each byte is written once more than the test does.
 pub fn grows_by_writing(file_system: Option<&str>) -> bool {
     file_system.is_some_and(|name| GROW_BY_WRITING.contains(&name))
 }
 
 impl WriteLimitedTarget {
-    /// A target with its allowance, which lanes share; `grows` where its test area is a file that
-    /// [grows by writing](grows_by_writing).
+    /// Wraps a target; its lanes share the quota. `grows` if the test area is a file that [grows by
+    /// writing](grows_by_writing).
     pub fn new(target: Box<dyn Target>, allowance: WriteQuota, grows: bool) -> Self {
         WriteLimitedTarget { target, allowance, grown: grows.then_some(0) }
     }
@@ -46,7 +45,7 @@ impl Target for WriteLimitedTarget {
             return Err(TargetError::Rationed);
         }
         let area = self.target.area(bytes);
-        // For want of room nothing was written.
+        // Without space nothing was written, so nothing counts.
         if !matches!(area, Err(TargetError::NoSpace { .. })) {
             self.grown = self.grown.map(|grown| grown + more);
             let _ = self.allowance.take(more);

@@ -1,8 +1,7 @@
-//! The one trait that holds Cardscope up: where I/O goes, and whose clock times it.
+//! The `Target` trait: submits I/O and provides the clock that times it.
 //!
-//! Three kinds implement it: a real device, file or directory; a simulated card in virtual time; and the same
-//! card answering in real time behind FUSE, which to this side is again a real file. Whoever measures is written
-//! against the trait and cannot tell them apart.
+//! Implemented by real devices, files and directories, and by simulated cards in virtual time. A simulated card behind
+//! FUSE answers in real time and is a real file here. Code that measures cannot distinguish them.
 
 use crate::allowance::WriteQuota;
 use crate::content::{ContentMatch, IoContent};
@@ -12,64 +11,51 @@ use cardscope_model::units::Nanos;
 use cardscope_sd::nvme::SmartLog;
 use std::time::Duration;
 
-/// Direction of one I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IoDirection {
-    /// From the card.
     Read,
-    /// To the card.
     Write,
 }
 
-/// One I/O. Offset and length are multiples of the sector; a read ignores `content`.
+/// Request of one I/O. Offset and length are multiples of the sector; reads ignore `content`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IoRequest {
-    /// Which of the prepared slots carries it; a slot carries one I/O at a time.
+    /// Prepared slot that carries the I/O; a slot carries one at a time.
     pub slot: u32,
-    /// Read or write.
     pub direction: IoDirection,
-    /// First byte.
     pub offset: u64,
-    /// Bytes, at most the planned block.
+    /// At most the planned block size.
     pub len: u32,
-    /// What is written.
     pub content: IoContent,
 }
 
-/// An I/O that ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IoCompletion {
-    /// The slot that is free again.
     pub slot: u32,
-    /// When it ended, on the target's clock.
     pub at: Nanos,
-    /// `Ok` where all of its bytes were moved.
+    /// `Ok` if all bytes were moved.
     pub result: Result<(), TargetError>,
 }
 
-/// An I/O of a [`Round`] that ended.
+/// I/O of a [`IoRound`] that succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RoundIo {
-    /// The slot that is free again.
     pub slot: u32,
-    /// When it ended, on the target's clock.
     pub at: Nanos,
 }
 
-/// What a round of I/O brought; its memory is used again by the next.
+/// Results of one [`Target::round`]; reused to save allocations.
 #[derive(Debug, Default)]
 pub struct IoRound {
-    /// The I/Os that ended well.
     pub ended: Vec<RoundIo>,
-    /// Those that failed on a card that still answers, each with its [`TargetError::Io`].
+    /// I/Os that failed on a card that still answers, each with its [`TargetError::Io`].
     pub failed: Vec<(RoundIo, TargetError)>,
-    /// How many of the round's I/Os the target took.
+    /// Number of the round's I/Os that were submitted.
     pub taken: usize,
     completions: Vec<IoCompletion>,
 }
 
 impl IoRound {
-    /// Forgets the round before.
     #[inline]
     pub fn begin(&mut self) {
         self.ended.clear();
@@ -78,207 +64,158 @@ impl IoRound {
     }
 }
 
-/// What a lane must be ready for before its first I/O.
+/// Requirements of a lane before its first I/O.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LanePlan {
-    /// I/Os in flight at most, hence slots 0 to `depth - 1`.
+    /// Most I/Os in flight, using slots 0 to `depth - 1`.
     pub depth: u32,
-    /// Bytes of the longest I/O.
     pub block: u64,
-    /// Past or through the page cache.
+    /// Direct or through the page cache.
     pub path: KernelPath,
-    /// True where each write must be on the card before it ends (`O_DSYNC`).
+    /// True if each write must be on the card before it ends (`O_DSYNC`).
     pub sync_each: bool,
-    /// True where each slot needs memory of its own, because what is read will be looked at.
+    /// True if each slot needs separate memory, because data read will be examined.
     pub own_buffers: bool,
 }
 
-/// A part of a target that tests may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TargetRegion {
-    /// First byte.
     pub start: u64,
-    /// Bytes.
     pub len: u64,
 }
 
 impl TargetRegion {
-    /// First byte behind it.
+    /// First byte after the region.
     pub fn end(self) -> u64 {
         self.start + self.len
     }
 }
 
-/// What does not change about a target while it is open.
+/// Properties of a target that do not change while it is open.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TargetInfo {
-    /// As the user named it.
     pub name: String,
-    /// Bytes it announces; for a directory, what is free there.
+    /// Announced bytes; for a directory, free space.
     pub bytes: u64,
-    /// Smallest unit of an I/O, in bytes.
+    /// Smallest unit of I/O in bytes.
     pub sector: u32,
-    /// How the I/O goes: `io_uring`, `preads`, `simulated`.
+    /// `io_uring`, `preads` or `simulated`.
     pub io_path: &'static str,
-    /// The file system that a directory or file lies on.
+    /// Name of the file system of a file or directory.
     pub file_system: Option<String>,
-    /// True where the whole card can be addressed (a device or a simulated card), false for files.
+    /// True for devices and simulated cards, false for files.
     pub whole_card: bool,
 }
 
-/// What went wrong with a target.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TargetError {
-    /// An I/O error: one I/O failed, and the card is there and answers elsewhere.
+    /// A single I/O failed, and the card still answers elsewhere.
     #[error(
         "I/O error: {operation} of {len} bytes at {offset} failed ({reason}), but the card answers \
          elsewhere. Try another reader and cable, then run `cardscope verify --full` to find bad blocks"
     )]
     Io {
-        /// `read`, `write`, `flush` …
+        /// `read`, `write`, `flush` and so on.
         operation: &'static str,
-        /// First byte.
         offset: u64,
-        /// Bytes.
         len: u64,
-        /// The errno's text.
         reason: String,
-        /// The errno, 0 if there is none.
+        /// 0 if there is none.
         errno: i32,
     },
-    /// An I/O error of all of it: the card is there, and nothing on it can be read any more.
+    /// The card is present, but nothing on it can be read any more.
     #[error(
         "the card no longer answers ({operation} at {offset}: {reason}). Insert it again and start again, or \
          try another reader. The results so far are stored"
     )]
-    Silent {
-        /// What was under way.
-        operation: &'static str,
-        /// First byte.
-        offset: u64,
-        /// The errno's text.
-        reason: String,
-    },
-    /// The card is not there any more: pulled out, or its reader with it.
+    Silent { operation: &'static str, offset: u64, reason: String },
+    /// The card or its reader was removed.
     #[error(
         "the card went away during {operation} at {offset} ({reason}); insert it and start again. The \
          results so far are stored"
     )]
-    Gone {
-        /// What was under way.
-        operation: &'static str,
-        /// First byte.
-        offset: u64,
-        /// The errno's text.
-        reason: String,
-    },
-    /// It is not what the test began with any more, so that nothing more is written to it.
+    Gone { operation: &'static str, offset: u64, reason: String },
+    /// The object is no longer the one that the test began with, so nothing more is written to it.
     #[error(
         "{change}; the test of {name} was stopped and nothing more was written to it. The results so far \
          are stored"
     )]
-    Changed {
-        /// The target, as the user named it.
-        name: String,
-        /// What changed.
-        change: ObjectChange,
-    },
-    /// No room for the test area.
+    Changed { name: String, change: ObjectChange },
     #[error("{what} needs {needed} bytes and {available} are free; free some space or give a smaller --size")]
-    NoSpace {
-        /// What wanted the room.
-        what: String,
-        /// Bytes it needs.
-        needed: u64,
-        /// Bytes there are.
-        available: u64,
-    },
-    /// The target cannot do this at all.
+    NoSpace { what: String, needed: u64, available: u64 },
     #[error("{0}")]
     Unsupported(String),
-    /// Opening or preparing it failed.
     #[error("{what}: {reason}")]
     Setup {
-        /// What was attempted, on what.
+        /// Action and object that failed.
         what: String,
-        /// Why it failed, and what to do.
+        /// Reason and advice.
         reason: String,
     },
-    /// No more may be written.
     #[error("the write limit is reached; give a larger --max-write")]
     Rationed,
-    /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl TargetError {
-    /// Opening or preparing it failed: what was attempted, on what; why it failed, and what to do.
+    /// Error of opening or preparing a target: `what` names action and object, `reason` the cause and advice.
     pub fn setup(what: impl Into<String>, reason: impl ToString) -> Self {
         Self::Setup { what: what.into(), reason: reason.to_string() }
     }
 
-    /// True where the target as a whole is lost to the test: no further I/O can succeed, or none may be tried.
+    /// True if no further I/O can succeed, or none may be tried.
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Gone { .. } | Self::Silent { .. } | Self::Changed { .. })
     }
 }
 
-/// What became of the object under test, so that it is not the one any more that the test began with.
+/// Change of the object under test since the test began.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ObjectChange {
-    /// It is not there any more; the reason as the kernel gives it.
+    /// Gone, with the kernel's reason.
     #[error("it no longer exists ({0})")]
     Gone(String),
-    /// Its size is another one.
     #[error("the capacity changed from {was} to {is} bytes")]
     Resized {
-        /// Bytes when it was opened.
+        /// Bytes at opening.
         was: u64,
         /// Bytes now.
         is: u64,
     },
-    /// Its name, or its slot, has something else now. The sentence says what.
+    /// Its name or slot now belongs to another object, named in the sentence.
     #[error("{0}")]
     Another(String),
-    /// Somebody else uses it now. The sentence says who, and what to do.
+    /// Used by others now; the sentence names them and gives advice.
     #[error("{0}")]
     InUse(String),
 }
 
-/// Where I/O goes.
+/// Destination of I/O.
 ///
 /// A lane is one thread's handle: `plan` it, then `submit` up to `depth` I/Os and `complete` them. Times are
-/// nanoseconds of the target's own clock, which all lanes of one target share.
+/// nanoseconds of the target's own clock, which all its lanes share.
 pub trait Target: Send {
-    /// What does not change.
+    /// Properties that do not change.
     fn info(&self) -> &TargetInfo;
 
-    /// The target's clock.
+    /// Time of the target's clock.
     fn now(&mut self) -> Nanos;
 
-    /// Makes slots ready. I/Os of an earlier plan that are still in flight end first, and nobody hears of them: a test
-    /// that met an error leaves some behind.
-    ///
-    /// # Errors
-    /// If the target does not answer them, or memory or the I/O path cannot be had.
+    /// Prepares slots. Waits for I/Os of an earlier plan that are still in flight and drops their results: a test that
+    /// met an error may leave some behind.
     fn plan(&mut self, plan: &LanePlan) -> Result<(), TargetError>;
 
-    /// Takes one I/O; it may be held back until `complete`.
-    ///
-    /// # Errors
-    /// If the target went away. A failing I/O is reported by its completion.
+    /// Submits one I/O, which may be held back until `complete`. Fails if the target is gone; a failing I/O is reported
+    /// by its completion.
     fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError>;
 
-    /// Waits until at least `at_least` I/Os have ended and appends all that have. Returns with fewer only when
-    /// the interrupt was raised.
+    /// Waits until at least `at_least` I/Os have ended and appends all that have. Returns fewer only after an
+    /// interrupt.
     fn complete(&mut self, at_least: usize, done: &mut Vec<IoCompletion>) -> Result<(), TargetError>;
 
-    /// Takes `ios` and waits until at least one I/O has ended, in one call: for a target whose I/O is a calculation, a
-    /// call and a result that may be an error are a good part of its cost.
-    ///
-    /// # Errors
-    /// As [`Target::submit`] and [`Target::complete`]. `round.taken` says how many of `ios` were taken all the same.
+    /// Submits `ios` and waits until at least one I/O has ended. One call for both saves much of the cost of a target
+    /// whose I/O is a calculation. After an error `round.taken` still counts the `ios` submitted.
     fn round(&mut self, ios: &[IoRequest], round: &mut IoRound) -> Result<(), TargetError> {
         round.begin();
         for io in ios {
@@ -297,88 +234,72 @@ pub trait Target: Send {
         lost.map_or(Ok(()), Err)
     }
 
-    /// Has the card store everything it accepted.
+    /// Flushes the card's cache.
     fn flush(&mut self) -> Result<(), TargetError>;
 
-    /// Tells the card that a range holds nothing of value.
-    ///
-    /// # Errors
-    /// If the target takes no discard, or as the device reports.
+    /// Discards a range; [`TargetError::Unsupported`] if the target cannot.
     fn discard(&mut self, range: TargetRegion) -> Result<(), TargetError>;
 
     /// Lets time pass without I/O.
     fn idle(&mut self, time: Duration);
 
-    /// A region of `bytes` bytes for tests; on a directory it makes or grows the test file.
-    ///
-    /// # Errors
-    /// If there is no room.
+    /// Returns a region of `bytes` bytes for tests, or [`TargetError::NoSpace`]; on a directory it creates or grows the
+    /// test file.
     fn area(&mut self, bytes: u64) -> Result<TargetRegion, TargetError>;
 
-    /// Empties the host's cache of this target.
+    /// Drops the host's caches of this target.
     fn drop_caches(&mut self) -> Result<(), TargetError> {
         Ok(())
     }
 
-    /// Temperature of the card in °C, where it can be had without disturbing a measurement.
+    /// Temperature of the card in °C, if reading it does not disturb measurements.
     fn temperature(&mut self) -> Option<f64> {
         None
     }
 
-    /// How long a command takes that the card's controller answers without touching its flash (SD: send status;
-    /// USB: test unit ready; NVMe: get features): what reader, bus and host cost by themselves. `None` where the
-    /// target has no such command. Asked for with nothing in flight.
-    ///
-    /// # Errors
-    /// If the card is gone, or the command fails.
+    /// Times a command that the controller answers without touching flash (SD: send status; USB: test unit ready; NVMe:
+    /// get features), which shows the cost of reader, bus and host. `None` without one. Call it with nothing in flight.
     fn ping(&mut self) -> Result<Option<Nanos>, TargetError> {
         Ok(None)
     }
 
-    /// What the card counts of itself: the SMART log of an NVMe card, read now.
+    /// Current SMART log of an NVMe card.
     fn health(&mut self) -> Option<SmartLog> {
         None
     }
 
-    /// Closes and opens the target again, so that no cache of the host answers for the card.
+    /// Closes and reopens the target, to drop the caches of the host.
     fn reopen(&mut self) -> Result<(), TargetError>;
 
-    /// Another handle to the same target for another thread. `None` where one thread drives all streams, as in
-    /// virtual time.
+    /// Returns another handle for another thread. `None` if one thread drives all streams, as in virtual time.
     fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
         Ok(None)
     }
 
-    /// The memory of a slot, to read what came or to place what goes ([`Content::Buffer`]). A target that keeps
-    /// descriptions instead of bytes makes the bytes here.
-    ///
-    /// # Errors
-    /// If the slot was not planned with `own_buffers`.
+    /// Memory of a slot planned with `own_buffers`, with the data of a read or for the data of a write
+    /// ([`Content::Buffer`]). Targets that keep descriptions generate the bytes here.
     fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError>;
 
-    /// Holds what the slot's last read found against what was expected there, without making bytes where the
-    /// target keeps descriptions.
-    ///
-    /// # Errors
-    /// If the slot was not planned with `own_buffers`.
+    /// Compares the last read of a slot planned with `own_buffers` with the expected content, without generating bytes
+    /// on targets that keep descriptions.
     fn compare(&mut self, slot: u32, expected: IoContent) -> Result<ContentMatch, TargetError>;
 
-    /// How much may still be written, where that is limited; a write beyond it is [`TargetError::Rationed`].
+    /// Remaining write quota, if writing is limited; a write beyond it fails with [`TargetError::Rationed`].
     fn allowance(&self) -> Option<&WriteQuota> {
         None
     }
 
-    /// Doubts that have gathered about what was measured on it.
+    /// Caveats about measurements on this target.
     fn caveats(&self) -> Vec<Caveat> {
         Vec::new()
     }
 }
 
-/// Where the test area of a whole card begins: behind the FAT region that many cards treat specially (up to
-/// 16 MiB), and on a boundary of every allocation unit known, 12, 24 and 48 MiB included.
+/// Behind the FAT region that many cards treat specially (up to 16 MiB), and on a boundary of all known allocation
+/// units, 12, 24 and 48 MiB included.
 const AREA_START: u64 = 192 << 20;
 
-/// Places a test area on a whole card of `total` bytes: at 192 MiB, or at its very start where it would not fit.
+/// Places a test area on a whole card of `total` bytes: at 192 MiB, or at 0 if it would not fit there.
 pub fn place_area(total: u64, bytes: u64) -> Result<TargetRegion, TargetError> {
     let behind = AREA_START.checked_add(bytes).is_some_and(|end| end <= total);
     let start = if behind { AREA_START } else { 0 };

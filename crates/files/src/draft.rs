@@ -1,5 +1,5 @@
-//! A file in the making: written beside its place, then moved there whole. What had the name before is replaced only
-//! if it is the very file that was judged.
+//! Writes a file under a temporary name and then moves it to its place. An existing file is replaced only if it is the
+//! one that the caller checked.
 
 use crate::folder::single;
 use crate::{FileError, FileIdentity, ResolvedFolder};
@@ -11,29 +11,26 @@ use std::hash::{BuildHasher, RandomState};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 
-/// Names that are tried; two runs never draw the same one but by ill will.
+/// Random names to try. Two drafts draw the same name only if somebody wants it.
 const TRIES: u32 = 16;
 
-/// A file without its name yet; gone with the value unless it was moved into place.
+/// Temporary file, removed when dropped unless it was moved to its place.
 #[derive(Debug)]
 pub struct DraftFile<'f> {
     folder: &'f ResolvedFolder,
     name: OsString,
     file: File,
     identity: FileIdentity,
-    /// What it is going to replace.
+    /// File to be replaced.
     old: Option<File>,
 }
 
 impl<'f> DraftFile<'f> {
-    /// Begins one in a folder. `old` is the file that it will replace, as it was judged; where it is `None`, nothing will
-    /// be replaced, and the rights are `mode` without what the umask takes away.
-    ///
-    /// # Errors
-    /// If no file can be made there.
+    /// Creates a draft. `old` is the file to be replaced, as the caller checked it; without one nothing is replaced,
+    /// and the new file gets `mode`, minus the umask.
     pub fn new(folder: &'f ResolvedFolder, old: Option<File>, mode: u32) -> Result<DraftFile<'f>, FileError> {
         let mode = match &old {
-            // Nobody may read the new one, unfinished, who could not read the old one.
+            // The unfinished file must not be readable for anybody who could not read the old one.
             Some(old) => old.metadata()?.mode() & 0o666 | 0o600,
             None => mode,
         };
@@ -53,15 +50,12 @@ impl<'f> DraftFile<'f> {
         }
     }
 
-    /// The file to write to.
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Syncs it and gives it its name. Where it replaces a file, it takes over the owner and the rights of that file.
-    ///
-    /// # Errors
-    /// If another file than the one to be replaced has the name by now, which stays then; or the system says no.
+    /// Syncs the file and gives it its name. A replaced file passes on its owner and mode. Fails with
+    /// [`FileError::Changed`], and changes nothing, if the name belongs to another file by now.
     pub fn place(mut self, name: &OsStr) -> Result<(), FileError> {
         match self.old.take() {
             None => self.place_new(name)?,
@@ -75,7 +69,7 @@ impl<'f> DraftFile<'f> {
         self.file.sync_all()?;
         match renameat_with(self.folder, &self.name, self.folder, single(name)?, RenameFlags::NOREPLACE) {
             Err(errno) if cannot(errno) => {
-                // A file system without that promise still makes names exclusively.
+                // Without RENAME_NOREPLACE an exclusively created empty file reserves the name.
                 let empty = FileIdentity::of(self.folder.create(name, 0o600)?)?;
                 self.rename_over(name, empty).inspect_err(|_| drop(self.folder.remove(name, empty)))
             }
@@ -95,7 +89,7 @@ impl<'f> DraftFile<'f> {
         }
     }
 
-    /// The two files swap names: what had the name is looked at when it cannot be exchanged for another any more.
+    /// Swaps the two names. The old file can then be checked where nobody else exchanges it.
     fn exchange(&self, name: &OsStr) -> Result<(), FileError> {
         let flags = RenameFlags::EXCHANGE;
         Ok(renameat_with(self.folder, &self.name, self.folder, single(name)?, flags)?)
@@ -109,7 +103,7 @@ impl<'f> DraftFile<'f> {
         Err(FileError::Changed)
     }
 
-    /// For file systems that cannot exchange names (NFS, older FAT): between the look and the move a moment is left.
+    /// For file systems without RENAME_EXCHANGE (NFS, older FAT). A short race between check and rename remains.
     fn rename_over(&self, name: &OsStr, old: FileIdentity) -> Result<(), FileError> {
         match self.folder.look(name)? {
             Some(found) if FileIdentity::from(&found) == old => {
@@ -122,7 +116,7 @@ impl<'f> DraftFile<'f> {
 
 impl Drop for DraftFile<'_> {
     fn drop(&mut self) {
-        // What was moved into place has another name by now, and is not found under this one.
+        // A placed file has another name by now, so nothing is found under this one.
         let _ = self.folder.remove(&self.name, self.identity);
     }
 }
@@ -131,12 +125,12 @@ fn cannot(errno: Errno) -> bool {
     matches!(errno, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }
 
-/// Both or neither: rights that were given to one owner and group mean something else for others. No set-user-ID.
+/// Copies owner and mode, or neither: a mode means something else for another owner. Drops set-user-ID bits.
 fn take_over(file: impl AsFd, old: impl AsFd) -> Result<(), FileError> {
     let old = fstat(old)?;
     let owner = (Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)));
     if fchown(&file, owner.0, owner.1).is_ok() {
-        // A file system without rights of its own (FAT) refuses, and needs none.
+        // FAT and similar file systems refuse, and store no mode anyway.
         let _ = fchmod(&file, Mode::from_raw_mode(old.st_mode & 0o777));
     }
     Ok(())

@@ -1,5 +1,5 @@
-//! A folder in the making: filled beside its place, then moved there whole. A folder that has the name already is replaced
-//! only if it holds what it was judged to hold and nothing else; what is removed is what is listed, name by name.
+//! Fills a folder under a temporary name and then moves it to its place. An existing folder is replaced only if it has
+//! exactly the expected files, and only listed files are removed.
 
 use crate::folder::single;
 use crate::{FileError, FileIdentity, ResolvedFolder, is_trusted};
@@ -12,29 +12,24 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
-/// Folders below each other that are looked into: what is made here has one or two.
+/// Most levels of folders that are searched. Exports have one or two.
 const DEEPEST: usize = 8;
 
-/// A folder without its name yet; gone with the value unless it was moved into place.
 #[derive(Debug)]
 pub struct DraftFolder<'f> {
     parent: &'f ResolvedFolder,
-    /// The name that it gets.
     last: OsString,
-    /// The name that it has.
     name: OsString,
     held: ResolvedFolder,
-    /// Held as long as it is being made: by it a draft that a killed process left is told from one that grows.
+    /// Lock that separates a draft being written from one that a killed process left behind.
     _lock: OwnedFd,
     files: BTreeSet<PathBuf>,
     placed: bool,
 }
 
 impl<'f> DraftFolder<'f> {
-    /// Begins the folder of this name in another one. What a killed process left of one of the same name is removed.
-    ///
-    /// # Errors
-    /// If another process is making it ([`FileError::Busy`]), or none can be made there.
+    /// Creates a draft, and first removes one of the same name that a killed process left behind. Fails with
+    /// [`FileError::Busy`] if another process is writing it.
     pub fn new(parent: &'f ResolvedFolder, last: &OsStr) -> Result<DraftFolder<'f>, FileError> {
         let mut name = OsString::from(".");
         name.push(single(last)?);
@@ -49,10 +44,7 @@ impl<'f> DraftFolder<'f> {
         Ok(DraftFolder { parent, last, name, held, _lock: lock, files: BTreeSet::new(), placed: false })
     }
 
-    /// Makes a file below it, with the folders on the way there.
-    ///
-    /// # Errors
-    /// If the name leads out of the folder, or is taken, or the system says no.
+    /// Creates a file in the folder, with missing folders on the way. The name must not lead out of the folder.
     pub fn create(&mut self, name: &Path) -> Result<File, FileError> {
         let parts = parts(name)?;
         let (last, folders) = parts.split_last().ok_or(FileError::NotAName)?;
@@ -63,15 +55,13 @@ impl<'f> DraftFolder<'f> {
                 Err(errno) => return Err(errno.into()),
             }
         }
-        // Before it is made: what is half made has to go, too.
+        // Listed before it exists, so that an incomplete file is removed, too.
         self.files.insert(name.to_owned());
         here.create(last, 0o666)
     }
 
-    /// Gives it its name. `old` lists the files of the folder that has the name already, where there is one.
-    ///
-    /// # Errors
-    /// If what has the name holds anything else by now, which stays as it is then; or the system says no.
+    /// Gives the folder its name. `old` lists the files of the folder to be replaced, if there is one. Fails with
+    /// [`FileError::Changed`] if that folder has other files by now, which stay.
     pub fn place(mut self, old: Option<&BTreeSet<PathBuf>>) -> Result<(), FileError> {
         sync_folders(&self.held, &self.files)?;
         match old {
@@ -83,7 +73,7 @@ impl<'f> DraftFolder<'f> {
         Ok(())
     }
 
-    /// Nothing has the name, or an empty folder, which a folder may take the place of.
+    /// For a name that is free or belongs to an empty folder.
     fn place_new(&self) -> Result<(), FileError> {
         match renameat_with(self.parent, &self.name, self.parent, &self.last, RenameFlags::NOREPLACE) {
             Ok(()) => Ok(()),
@@ -97,7 +87,7 @@ impl<'f> DraftFolder<'f> {
         }
     }
 
-    /// The two swap names: what had the name is looked at when nobody finds it under that name any more.
+    /// Swaps the two names. The old folder can then be checked under a name that nobody else uses.
     fn replace(&self, old: &BTreeSet<PathBuf>) -> Result<(), FileError> {
         let exchange =
             || renameat_with(self.parent, &self.name, self.parent, &self.last, RenameFlags::EXCHANGE);
@@ -114,7 +104,7 @@ impl<'f> DraftFolder<'f> {
         remove(self.parent, &self.name, &there, old)
     }
 
-    /// For file systems that cannot exchange names (NFS, exFAT): for a moment nothing has the name.
+    /// For file systems without RENAME_EXCHANGE (NFS, exFAT). For a short time nothing has the final name.
     fn replace_in_two_steps(&self, old: &BTreeSet<PathBuf>) -> Result<(), FileError> {
         let there = self.parent.folder(&self.last)?;
         if files_below(&there)? != *old {
@@ -141,10 +131,7 @@ impl Drop for DraftFolder<'_> {
     }
 }
 
-/// All files below a folder, by their paths in it.
-///
-/// # Errors
-/// If there is anything else than files and folders, or it cannot be read.
+/// Paths of all files below a folder, relative to it. Fails if anything but files and folders is in there.
 pub fn files_below(folder: &ResolvedFolder) -> Result<BTreeSet<PathBuf>, FileError> {
     let mut found = BTreeSet::new();
     gather(folder, Path::new(""), DEEPEST, &mut found)?;
@@ -185,7 +172,7 @@ fn parts(name: &Path) -> Result<Vec<&OsStr>, FileError> {
     name.components().map(part).collect()
 }
 
-/// A draft's folder, locked for its maker.
+/// Opens and locks the folder of a draft. Fails if another process has locked it.
 fn locked(parent: &ResolvedFolder, name: &OsStr) -> Result<(ResolvedFolder, OwnedFd), FileError> {
     let held = parent.folder(name)?;
     let owner = fstat(&held)?.st_uid;
@@ -195,19 +182,19 @@ fn locked(parent: &ResolvedFolder, name: &OsStr) -> Result<(ResolvedFolder, Owne
     let lock = held.readable()?;
     match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
         Err(Errno::WOULDBLOCK) => Err(FileError::Busy),
-        // A file system without locks has no second maker that could be told from a dead one.
+        // Without locks an abandoned draft cannot be recognized, so every draft counts as abandoned.
         _ => Ok((held, lock)),
     }
 }
 
-/// Empties what a killed process left: by its name it holds nothing but what was being made.
+/// Empties a draft that a killed process left behind. A folder of this name has nothing else.
 fn clear_what_was_left(parent: &ResolvedFolder, name: &OsStr) -> Result<(), FileError> {
     let (held, _lock) = locked(parent, name)?;
     let files = files_below(&held)?;
     remove_below(&held, &files)
 }
 
-/// Removes the files that are listed, then the folder; anything else in it stays, and the folder with it.
+/// Removes the listed files, then the folder, which stays if it has other files.
 fn remove(
     parent: &ResolvedFolder,
     name: &OsStr,
@@ -228,7 +215,7 @@ fn remove_below(held: &ResolvedFolder, files: &BTreeSet<PathBuf>) -> Result<(), 
             Err(errno) => return Err(errno.into()),
         }
     }
-    // The deepest first.
+    // Reverse order removes subfolders before their parents.
     for path in folders.into_iter().rev() {
         let (folder, last) = step_down(held, path)?;
         unlinkat(&folder, last, AtFlags::REMOVEDIR)?;
@@ -236,7 +223,6 @@ fn remove_below(held: &ResolvedFolder, files: &BTreeSet<PathBuf>) -> Result<(), 
     Ok(())
 }
 
-/// The folder of a path below another one, and the path's last name.
 fn step_down<'p>(held: &ResolvedFolder, path: &'p Path) -> Result<(ResolvedFolder, &'p OsStr), FileError> {
     let parts = parts(path)?;
     let (last, folders) = parts.split_last().ok_or(FileError::NotAName)?;

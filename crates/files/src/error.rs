@@ -1,57 +1,35 @@
-//! Why a name is not used: each says what is there and what to do.
+//! Errors of opening and replacing files. Each message says what to do.
 
 use rustix::io::Errno;
 use std::io;
 use std::path::PathBuf;
 
-/// A name that leads to nothing that may be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// Somebody else could lead us anywhere with it.
+    /// A link that another user could change at any time.
     #[error("{} is a link owned by user {owner}, which is not followed; name its target \
              folder", link.display())]
-    ForeignLink {
-        /// The link.
-        link: PathBuf,
-        /// Its owner's number.
-        owner: u32,
-    },
-    /// The name itself is a link.
+    ForeignLink { link: PathBuf, owner: u32 },
     #[error("that is a link, which is not followed; name its target file")]
     Link,
-    /// A file that only counts where root or the user made it.
+    /// File that is trusted only if root or the user owns it.
     #[error("it is owned by user {owner}; only your own files or root's are used")]
-    Foreign {
-        /// Its owner's number.
-        owner: u32,
-    },
-    /// There is something, and it is not a plain file.
+    Foreign { owner: u32 },
     #[error("that is a {0}, not a plain file")]
     NotPlain(&'static str),
-    /// A path that ends in `/`, `.` or `..`, or nothing at all.
+    /// Empty path, or one that ends in `/`, `.` or `..`.
     #[error("that is not the name of a file")]
     NotAName,
-    /// Another file has the name than the one that was judged.
     #[error("another file with that name appeared; it was not changed")]
     Changed,
-    /// Another process is making it.
     #[error("another process is writing it; wait for it to end")]
     Busy,
-    /// Others may exchange what lies in a folder or above it.
+    /// Folder, or a parent of it, whose owner may exchange files in it.
     #[error("user {owner} can replace files in {}", folder.display())]
-    Unsettled {
-        /// The folder.
-        folder: PathBuf,
-        /// Who may: its owner's number.
-        owner: u32,
-    },
-    /// As [`Unsettled`](FileError::Unsettled), where a whole group or everybody may.
+    Unsettled { folder: PathBuf, owner: u32 },
+    /// Like [`Unsettled`](FileError::Unsettled), but a group or everybody may.
     #[error("other users can replace files in {}; use `chmod go-w` to prevent it", folder.display())]
-    Writable {
-        /// The folder.
-        folder: PathBuf,
-    },
-    /// What the system says.
+    Writable { folder: PathBuf },
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -72,7 +50,6 @@ impl From<FileError> for io::Error {
 }
 
 impl FileError {
-    /// True where nothing has that name.
     pub fn is_absent(&self) -> bool {
         matches!(self, FileError::Io(error) if error.kind() == io::ErrorKind::NotFound)
     }

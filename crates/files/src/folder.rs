@@ -1,6 +1,5 @@
-//! A folder that is held by its descriptor, and what is done with the names in it. The path to it is gone one component at a
-//! time, each below the descriptor of the one before (`path_resolution(7)`, by hand, because the kernel has no rule about
-//! who owns a link).
+//! A folder held by its descriptor, with operations on the names in it. Its path is resolved one component at a time
+//! (`path_resolution(7)`, by hand, because the kernel has no rule on the owner of a link).
 
 use crate::{FileError, FileIdentity, is_trusted};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
@@ -13,94 +12,73 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// For everybody but the owner.
 const OTHERS_WRITE: u32 = 0o002;
 const GROUP_WRITES: u32 = 0o020;
 const STICKY: u32 = 0o1000;
 
-/// A folder, resolved once. Names given to its methods are single components.
+/// Open folder. The names given to its methods are single components.
 #[derive(Debug)]
 pub struct ResolvedFolder {
     held: OwnedFd,
     path: PathBuf,
 }
 
-/// What a file is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileUse {
-    /// Reading.
     Read,
-    /// Reading and writing.
     Write,
 }
 
 impl ResolvedFolder {
-    /// Opens a folder. Links on the way are followed where root or the user owns them.
-    ///
-    /// # Errors
-    /// If it is not there, or a link of another user leads to it.
+    /// Opens a folder. Links on the way are followed if root or the user owns them.
     pub fn open(path: &Path) -> Result<ResolvedFolder, FileError> {
         FolderWalk::to(path, None).map(ResolvedFolder::from)
     }
 
-    /// As [`open`](Folder::open); missing folders are made with these rights, without what the umask takes away.
-    ///
-    /// # Errors
-    /// As [`open`](Folder::open), and if one cannot be made.
+    /// Like [`open`](Folder::open), but creates missing folders with this mode, minus the umask.
     pub fn make(path: &Path, mode: u32) -> Result<ResolvedFolder, FileError> {
         FolderWalk::to(path, Some(mode)).map(ResolvedFolder::from)
     }
 
-    /// The folder of a file that is there or to come, and the file's name in it.
-    ///
-    /// # Errors
-    /// As [`open`](Folder::open), and if the path ends in no name.
+    /// Opens the folder of a file, which need not exist, and returns the file's name in it.
     pub fn of_file(file: &Path) -> Result<(ResolvedFolder, OsString), FileError> {
         let (folder, name) = split(file)?;
         Ok((ResolvedFolder::open(folder)?, name))
     }
 
-    /// As [`of_file`](Folder::of_file); missing folders are made, for this user alone (0700).
-    ///
-    /// # Errors
-    /// As [`of_file`](Folder::of_file), and if a folder cannot be made.
+    /// Like [`of_file`](Folder::of_file), but creates missing folders for this user alone (0700).
     pub fn make_for_file(file: &Path) -> Result<(ResolvedFolder, OsString), FileError> {
         let (folder, name) = split(file)?;
         Ok((ResolvedFolder::make(folder, 0o700)?, name))
     }
 
-    /// One that is open already, with its name for messages.
+    /// Wraps an open descriptor. The name is used in messages only.
     pub fn over(held: OwnedFd, name: &Path) -> ResolvedFolder {
         ResolvedFolder { held, path: name.to_owned() }
     }
 
-    /// Bytes that this user may still write to its file system.
+    /// Free bytes of its file system for this user.
     pub fn free(&self) -> std::io::Result<u64> {
         let found = fstatvfs(&self.held)?;
         Ok(found.f_bavail.saturating_mul(found.f_frsize))
     }
 
-    /// Its path without links, as it was when it was opened, or the name it was given with: for messages, not for opening
-    /// anything.
+    /// Path without links at the time of opening. For messages, not for opening anything.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A path that leads to this folder whatever became of its name, for what takes nothing but paths. Good while the
-    /// folder is held.
+    /// Path through `/proc` for callees that take only paths. Valid while the folder is open, even if it is renamed.
     pub fn by_descriptor(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.held.as_raw_fd()))
     }
 
-    /// Whether a path still leads to it, links followed.
+    /// True if a path still leads to this folder, links followed.
     pub fn is_at(&self, path: &Path) -> bool {
         FileIdentity::of(&self.held).is_ok_and(|held| FileIdentity::at(path) == Some(held))
     }
 
-    /// What has this name, a link itself and not what it leads to; `None` where nothing has.
-    ///
-    /// # Errors
-    /// As the system says, and if it is no single name.
+    /// Metadata of a name, without following a link; `None` if the name does not exist.
     pub fn look(&self, name: &OsStr) -> Result<Option<Stat>, FileError> {
         match statat(&self.held, single(name)?, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
@@ -109,20 +87,13 @@ impl ResolvedFolder {
         }
     }
 
-    /// Makes a new file, open for reading and writing. The umask takes from `mode` as usual.
-    ///
-    /// # Errors
-    /// If anything has this name, or the system says no.
+    /// Creates a new file for reading and writing with `mode`, minus the umask. Fails if the name exists.
     pub fn create(&self, name: &OsStr, mode: u32) -> Result<File, FileError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(openat(&self.held, single(name)?, flags, Mode::from_raw_mode(mode))?.into())
     }
 
-    /// Opens a plain file that is there. A pipe is never waited for, and what is exchanged in the moment between look and
-    /// opening is closed again, unread.
-    ///
-    /// # Errors
-    /// If it is not there, or is a link, a folder, a device or a pipe.
+    /// Opens an existing plain file. Does not wait for a pipe, and closes unread whatever took the name in between.
     pub fn open_file(&self, name: &OsStr, usage: FileUse) -> Result<File, FileError> {
         let name = single(name)?;
         let there = statat(&self.held, name, AtFlags::SYMLINK_NOFOLLOW)?;
@@ -133,15 +104,12 @@ impl ResolvedFolder {
             Err(Errno::LOOP) => return Err(FileError::Link),
             other => File::from(other?),
         };
-        // It may have been exchanged after the look.
+        // The name may have been exchanged after the first check.
         plain(&fstat(&file)?)?;
         Ok(file)
     }
 
-    /// As [`open_file`](Folder::open_file), to read; `None` where nothing has the name.
-    ///
-    /// # Errors
-    /// If it is a link, a folder, a device or a pipe.
+    /// Like [`open_file`](Folder::open_file), to read; `None` if the name does not exist.
     pub fn find(&self, name: &OsStr) -> Result<Option<File>, FileError> {
         match self.open_file(name, FileUse::Read) {
             Ok(file) => Ok(Some(file)),
@@ -150,17 +118,14 @@ impl ResolvedFolder {
         }
     }
 
-    /// Opens a folder in it, never through a link.
-    ///
-    /// # Errors
-    /// If it is not there, or not a folder.
+    /// Opens a subfolder, not through a link.
     pub fn folder(&self, name: &OsStr) -> Result<ResolvedFolder, FileError> {
         let held = openat(&self.held, single(name)?, STEP, Mode::empty())?;
         Ok(ResolvedFolder { held, path: self.path.join(name) })
     }
 
-    /// Removes a name while it is that of this very file; true if it was. Whoever may write to the folder can exchange
-    /// it in the last moment, and loses then what they put there themselves.
+    /// Removes a name if it belongs to this file; returns true if it did. A user who can write to the folder can still
+    /// exchange the name in the last instant, but then loses only what they put there themselves.
     pub fn remove(&self, name: &OsStr, file: FileIdentity) -> Result<bool, FileError> {
         if self.look(name)?.is_none_or(|found| FileIdentity::from(&found) != file) {
             return Ok(false);
@@ -169,7 +134,7 @@ impl ResolvedFolder {
         Ok(true)
     }
 
-    /// All names in it, sorted.
+    /// Names in the folder, sorted.
     pub fn names(&self) -> Result<Vec<OsString>, FileError> {
         let mut names = Vec::new();
         for entry in Dir::new(self.readable()?)? {
@@ -180,22 +145,19 @@ impl ResolvedFolder {
         Ok(names)
     }
 
-    /// Has the names in it on disk.
+    /// Syncs the names in the folder to disk.
     pub fn sync(&self) -> Result<(), FileError> {
         Ok(rustix::fs::fsync(self.readable()?)?)
     }
 
-    /// The folder opened for reading, which can be locked (flock(2)), too. What is held is good for names alone, so that a
-    /// folder that may be written to and not be read does.
+    /// Reopens the folder for reading, which also allows flock(2). The held descriptor has no rights, so that folders
+    /// without read permission work, too.
     pub fn readable(&self) -> Result<OwnedFd, Errno> {
         openat(&self.held, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
     }
 
-    /// That nobody but root and this user can exchange this folder, or one above it, for another: so its path goes on
-    /// leading to it, and may be handed to what takes nothing but paths.
-    ///
-    /// # Errors
-    /// Which folder somebody else may change.
+    /// Verifies that only root and this user can exchange this folder or a parent of it. Its path then stays valid and
+    /// may be passed to callees that take only paths.
     pub fn settled(&self) -> Result<(), FileError> {
         let mut path = self.path.clone();
         let mut about = fstat(&self.held)?;
@@ -203,7 +165,7 @@ impl ResolvedFolder {
         loop {
             changed_by_nobody_else(&about, &path)?;
             let next = fstat(&here)?;
-            // Above the root is the root.
+            // The parent of the root is the root.
             if FileIdentity::from(&next) == FileIdentity::from(&about) {
                 return Ok(());
             }
@@ -230,7 +192,7 @@ fn changed_by_nobody_else(about: &Stat, path: &Path) -> Result<(), FileError> {
     if !is_trusted(about.st_uid) {
         return Err(FileError::Unsettled { folder: path.to_owned(), owner: about.st_uid });
     }
-    // Many systems give each user a group of their own, and new folders to both.
+    // Many systems give each user a private group and make new folders writable for it.
     let of_group =
         about.st_mode & GROUP_WRITES != 0 && about.st_gid != getegid().as_raw() && about.st_gid != 0;
     let open = about.st_mode & OTHERS_WRITE != 0 || of_group;
@@ -240,7 +202,6 @@ fn changed_by_nobody_else(about: &Stat, path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// True for a plain file.
 pub fn is_plain(about: &Stat) -> bool {
     plain(about).is_ok()
 }
@@ -256,7 +217,7 @@ fn plain(about: &Stat) -> Result<(), FileError> {
     })
 }
 
-/// By its bytes: `Path` would take `x/.` for a file `x`.
+/// Splits a path at its last slash, by bytes: `Path` would read `x/.` as the file `x`.
 fn split(file: &Path) -> Result<(&Path, OsString), FileError> {
     let bytes = file.as_os_str().as_bytes();
     let cut = bytes.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
@@ -273,27 +234,25 @@ pub(crate) fn single(name: &OsStr) -> Result<&OsStr, FileError> {
     }
 }
 
-/// Links on one way, as many as the kernel follows.
+/// Most links on a path, as many as the kernel follows.
 const MOST_LINKS: u32 = 40;
 
-/// Only a place to go on from; with `DIRECTORY` an automount happens, too.
+/// Opens a folder only to go on from it. `DIRECTORY` also triggers automounts.
 const STEP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// How far the way was gone.
+/// State of resolving a path.
 struct FolderWalk {
-    /// The folder, good for what takes a folder's descriptor.
     here: OwnedFd,
-    /// Its path without links, as it was when it was gone.
+    /// Path so far, without links.
     path: PathBuf,
-    /// Components to come, the next one last.
+    /// Remaining components, the next one last.
     left: Vec<OsString>,
     links: u32,
-    /// With which rights missing folders are made, if they are.
+    /// Mode for missing folders, if they are created.
     makes: Option<u32>,
 }
 
 impl FolderWalk {
-    /// Goes all the way to a folder.
     fn to(path: &Path, makes: Option<u32>) -> Result<FolderWalk, FileError> {
         let here = openat(CWD, ".", STEP, Mode::empty())?;
         let current = if path.is_absolute() { PathBuf::from("/") } else { std::env::current_dir()? };
@@ -305,7 +264,7 @@ impl FolderWalk {
         Ok(walk)
     }
 
-    /// Takes the components of a path, which may begin at the root.
+    /// Pushes the components of a path. An absolute one restarts at the root.
     fn turn(&mut self, path: &OsStr) -> Result<(), FileError> {
         if path.as_bytes().starts_with(b"/") {
             self.here = openat(CWD, "/", STEP, Mode::empty())?;
@@ -339,7 +298,7 @@ impl FolderWalk {
         }
     }
 
-    /// Owner and text are those of the link that is held, so it cannot be exchanged between them.
+    /// Follows a link. Owner and text are read from one descriptor, so the link cannot be exchanged between.
     fn follow(&mut self, name: &OsStr) -> Result<(), FileError> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let link = openat(&self.here, name, flags, Mode::empty())?;
@@ -350,7 +309,7 @@ impl FolderWalk {
         }
         match FileType::from_raw_mode(about.st_mode) {
             FileType::Symlink => {}
-            // Somebody put it there since it was seen to be none.
+            // It was exchanged for a folder after the first attempt to open it.
             FileType::Directory => return self.step(name),
             _ => return Err(Errno::NOTDIR.into()),
         }
@@ -362,7 +321,6 @@ impl FolderWalk {
     }
 }
 
-/// The folder above one that is held.
 fn above(folder: impl AsFd) -> Result<OwnedFd, Errno> {
     openat(folder, "..", STEP, Mode::empty())
 }

@@ -1,4 +1,4 @@
-//! The map of a card: its claims and its layout, held against what was measured.
+//! Findings of `map`: claims of the card and its partitions, compared with the measurements.
 
 use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::card_map::advice::{AdviceFacts, TargetKind};
@@ -6,19 +6,18 @@ use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::present_layout::{AllocationUnit, PresentLayout, Read};
 use cardscope_model::units::BinarySize;
 
-/// What the measurements say of the card's cells, its stated allocation unit and its partitions.
 pub fn findings(measured: &MeasuredMap, facts: &AdviceFacts) -> Vec<Finding> {
     let mut found = by_erase_block(measured, facts);
     found.extend(cells(measured, facts));
     found
 }
 
-/// Bits in a cell, as far as the figures tell: three give pages and erase blocks of three times a power of two
-/// (docs/reference/flash.md#pages), and a fast part in which each cell holds one bit is at most the free space over the
-/// bits (docs/reference/flash.md#pslc-cache). One or two bits leave no mark of their own behind a card's commands.
+/// Bits per cell, where the figures reveal them: TLC has pages and erase blocks of three times a power of two
+/// (docs/reference/flash.md#pages), and a pSLC cache is at most the free space over the bits per cell
+/// (docs/reference/flash.md#pslc-cache). SLC and MLC are not recognizable from outside.
 fn cells(measured: &MeasuredMap, facts: &AdviceFacts) -> Option<Finding> {
     if facts.target_kind == TargetKind::Directory {
-        // What shows through a file system may be its own.
+        // Through a file system, the figures may be properties of the file system.
         return None;
     }
     let odd = [("page", &measured.page_bytes), ("erase block", &measured.erase_block_bytes)]
@@ -48,7 +47,7 @@ fn cells(measured: &MeasuredMap, facts: &AdviceFacts) -> Option<Finding> {
     Some(finding.because("share of the card that is fast", format!("{:.1} %", 100.0 * share)))
 }
 
-/// A fast part so near to a whole share of the card is that share; spare blocks move it.
+/// Largest deviation from 1/3 or 1/4 of the card, as spare blocks change the share.
 const NEAR_SHARE: f64 = 0.1;
 
 fn is_thrice(bytes: u64) -> bool {
@@ -63,7 +62,7 @@ fn by_erase_block(measured: &MeasuredMap, facts: &AdviceFacts) -> Vec<Finding> {
     claimed.into_iter().chain(layout.and_then(|layout| alignment(layout, unit, facts))).collect()
 }
 
-/// An allocation unit may well be several erase blocks; it cannot be a part of one.
+/// An allocation unit may be several erase blocks, but never a part of one.
 fn claim(claimed: u64, unit: u64, sure: f64) -> Finding {
     let (stated, found) = (BinarySize(claimed), BinarySize(unit));
     let (weight, verdict) = match claimed {
@@ -88,7 +87,6 @@ fn claim(claimed: u64, unit: u64, sure: f64) -> Finding {
         .because("measured", found)
 }
 
-/// The partitions that are there, held against the erase block that was measured.
 fn alignment(layout: &PresentLayout, unit: u64, facts: &AdviceFacts) -> Option<Finding> {
     let read = |p: &cardscope_model::present_layout::PresentPartition| -> Read {
         (p.number, p.start_bytes, p.bytes, p.volume.clone())

@@ -1,4 +1,5 @@
-//! What is inside of a card: page, erase block, open blocks, cache, queue, and what follows for partitions and file systems.
+//! Flash geometry: page, erase block, open blocks, cache and queue of a card, and the advice for partitions and
+//! file systems that follows from them.
 #![forbid(unsafe_code)]
 
 pub mod judge;

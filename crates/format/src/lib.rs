@@ -1,4 +1,5 @@
-//! How a card is laid out: the SD Association's file system for its capacity (`format`), and which images fit it (`fit`).
+//! Card layout: the SD Association's file system for a card's capacity (`format`), and the cards that an image fits
+//! (`fit`).
 #![forbid(unsafe_code)]
 
 pub mod page {

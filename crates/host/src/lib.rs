@@ -1,4 +1,4 @@
-//! Whether this computer is fit to measure (`doctor`), and whether it waits for its card (`observe`).
+//! Checks whether this computer is fit to measure (`doctor`), and whether it waits for its card (`observe`).
 #![forbid(unsafe_code)]
 
 pub mod judge;

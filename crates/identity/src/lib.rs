@@ -1,4 +1,4 @@
-//! Who a card is: cards and readers that are present, registers and buses of one, and pasted registers.
+//! Identity of cards: lists cards and readers, shows registers and bus of one, decodes pasted registers.
 #![forbid(unsafe_code)]
 
 pub mod page;

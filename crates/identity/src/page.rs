@@ -1,4 +1,4 @@
-//! What a card says of itself, as text: one part a paragraph, one fact a line, hints at the end.
+//! Page of a card's identity: one paragraph a part, one fact a line, hints at the end.
 
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::identity::Identity;
@@ -16,7 +16,7 @@ use cardscope_sd::nvme::NvmeIdentity;
 use cardscope_sd::registers::{Cid, CrcStatus, Csd, Ocr, Scr, Ssr};
 use std::fmt::Display;
 
-/// The page, temperatures on a scale.
+/// Page of an identity, with temperatures in `degrees`.
 pub fn page(identity: &Identity, degrees: TemperatureUnit) -> Page {
     let tone = if identity.findings.iter().any(|f| f.weight > FindingWeight::Note) {
         NewsTone::Warning
@@ -25,7 +25,7 @@ pub fn page(identity: &Identity, degrees: TemperatureUnit) -> Page {
     };
     let mut page = Page::new("", tone, answer(identity));
     page.because_all(NewsTone::Warning, heaviest(&identity.findings));
-    // Registers are for who knows them, unless there is nothing else: then they are what was asked for.
+    // Registers are folded, unless there is nothing else to show, as after `decode`.
     let fold = identity.health.is_some()
         || identity.cid.is_some()
         || identity.capacity.is_some()
@@ -56,14 +56,14 @@ pub fn page(identity: &Identity, degrees: TemperatureUnit) -> Page {
     page
 }
 
-/// Parts that only show with details.
+/// Parts that are folded.
 const REGISTERS: [&str; 4] = [CSD, SCR, SSR, OCR];
 const CSD: &str = "Card-specific data (CSD)";
 const SCR: &str = "Configuration (SCR)";
 const SSR: &str = "SD status (SSR)";
 const OCR: &str = "Operating conditions (OCR)";
 
-/// Maker, name, size and marks in a line; without any of them what the registers say.
+/// Maker, name, size and marks in a line, or else facts from the registers.
 fn answer(identity: &Identity) -> String {
     let size = identity.capacity.as_ref().map(|capacity| DecimalSize(capacity.bytes).to_string());
     let marks: Vec<String> = identity.mark_demands.iter().map(|demand| demand.mark.to_string()).collect();
@@ -83,7 +83,7 @@ fn answer(identity: &Identity) -> String {
     }
 }
 
-/// What the registers say that name no card.
+/// Facts from registers that do not name the card.
 fn registers(identity: &Identity) -> Vec<String> {
     let scr = identity.scr.iter().flat_map(|scr| {
         let version = scr.version.as_ref().map(|version| format!("SD specification {version}"));
@@ -100,8 +100,7 @@ fn registers(identity: &Identity) -> Vec<String> {
     scr.chain(ssr).chain(ocr).collect()
 }
 
-/// The name that a card gives itself, with its maker where the number is a registered one; of a card whose registers a
-/// reader hides, the reader's.
+/// Name of a card, with its maker if the number is registered; the reader's name if the reader hides the registers.
 pub fn name(identity: &Identity) -> Option<String> {
     let cid = identity.cid.as_ref();
     let registered = cid.filter(|cid| !UNREGISTERED.contains(&cid.mid));
@@ -115,13 +114,13 @@ pub fn name(identity: &Identity) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// The verdicts that weigh more than a note.
+/// Verdicts of hints and warnings.
 fn heaviest(findings: &[Finding]) -> impl Iterator<Item = String> {
     let heavy = findings.iter().filter(|finding| finding.weight > FindingWeight::Note);
     heavy.map(|finding| finding.verdict.clone())
 }
 
-/// Facts with what is known only.
+/// List of facts that skips unknown values.
 #[derive(Default)]
 struct KnownFacts(Vec<PageFact>);
 

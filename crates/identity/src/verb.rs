@@ -1,4 +1,4 @@
-//! `list`, `info` and `decode`: what is there, and what it says of itself; and a card unmounted, so that it can be tested.
+//! `list`, `info` and `decode`, and unmounting a card before a test.
 
 use cardscope_device::list::{self, ListScope};
 use cardscope_device::object::{self, ObjectError};
@@ -69,10 +69,7 @@ pub struct DecodeRequest {
     pub health: Option<String>,
 }
 
-/// Devices on this machine, or in a recorded `/sys` tree: those that can be taken out, or `all`.
-///
-/// # Errors
-/// If the machine is not a copy of a `/sys` tree.
+/// Removable devices on this machine or in a recorded `/sys` tree, or all devices if requested.
 pub fn list(request: &ListRequest) -> Result<Vec<DeviceInfo>> {
     let scope = if request.all { ListScope::WithLoops } else { ListScope::Hardware };
     let mut entries = list::list(&request.machine.system()?, scope);
@@ -80,29 +77,23 @@ pub fn list(request: &ListRequest) -> Result<Vec<DeviceInfo>> {
     Ok(entries)
 }
 
-/// What is present, as a text that changes whenever a card comes, goes, or is mounted or unmounted. No device is opened.
+/// Text that changes whenever a card is inserted, removed, mounted or unmounted. No device is opened.
 pub fn present() -> String {
     list::present(&SystemRoots::host())
 }
 
-/// Checks that a device path leads to the very card that an object names.
-///
-/// # Errors
-/// A refusal: it holds another card, or is gone.
+/// Verifies that a device path still leads to the card that `object` names.
 pub fn check_object(path: &str, object: &str) -> Result<()> {
     object::check_object_at(path, object).map_err(Failure::refused)
 }
 
-/// The refusal of a device that holds another card than the one that was agreed to.
+/// Refusal of a device with another card than the confirmed one.
 pub fn changed(path: &str) -> Failure {
     Failure::refused(ObjectError::Changed { name: path.to_owned() })
 }
 
-/// Unmounts all file systems of a card of this machine, named as [`list()`] shows it: by its kernel name or its path; with an
-/// object, only of that very card.
-///
-/// # Errors
-/// If there is no such card, it may not be unmounted, or it is busy.
+/// Unmounts all file systems of a card, named by kernel name or path as in [`list()`]. With an object, only if it is
+/// that card.
 pub fn unmount(name: &str, object: Option<&str>, interrupt: &InterruptFlag) -> Result<()> {
     let listed = list::list(&SystemRoots::host(), ListScope::WithLoops);
     let card = listed.iter().find(|card| card.name == name || card.path == name).ok_or_else(|| {
@@ -117,18 +108,12 @@ pub fn unmount(name: &str, object: Option<&str>, interrupt: &InterruptFlag) -> R
     )
 }
 
-/// What a card says of itself, judged as of today.
-///
-/// # Errors
-/// If there is no such card, or it cannot be asked.
+/// Reads the identity of a card and checks it as of today.
 pub fn info(request: &InfoRequest) -> Result<Identity> {
     identity_of(&request.target, &request.machine, request.health)
 }
 
-/// Decodes pasted registers, judged as of today.
-///
-/// # Errors
-/// If a text is not the register it was given for, or nothing was given.
+/// Decodes pasted registers and checks them as of today.
 pub fn decode(request: &DecodeRequest) -> Result<Identity> {
     let registers = HexRegisters {
         cid: request.cid.as_deref(),

@@ -1,4 +1,4 @@
-//! Logs of other tools: their formats, and how they get into the archive.
+//! Import of other tools' logs: readers of their formats, the verb `import`, and its page.
 #![forbid(unsafe_code)]
 
 pub mod page;

@@ -1,4 +1,4 @@
-//! What was imported, as text: one line a file with something to say, the figures where they are asked for, and the sums.
+//! Page of an import: one line for each file with something to report, totals, and all results on request.
 
 use cardscope_model::card_map::{FlashGeometry, OF_LOG};
 use cardscope_model::imported::{FileLine, FileOutcome, ImportReport, JoinedFiles};
@@ -12,7 +12,7 @@ use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{FindingRemark, Page, PageBlock, PageFact, PageSection, fact};
 use serde::Deserialize;
 
-/// The page: the sums first, then what needs a look; every file and figure as a detail.
+/// Page of an import: totals first, then the files that need attention; all files and results are folded.
 pub fn page(report: &ImportReport) -> Page {
     let totals = &report.totals;
     let tone = if report.named_failed || totals.failed > 0 { NewsTone::Warning } else { NewsTone::Plain };
@@ -21,7 +21,7 @@ pub fn page(report: &ImportReport) -> Page {
     if totals.not_understood > 0 {
         page.step("List the tools whose logs are understood:", Some("cardscope import --formats".to_owned()));
     }
-    // The answer says all of a single file that is not imported.
+    // For a single file that was not imported, the answer already states the reason.
     if alone(report).is_some() {
         return page;
     }
@@ -38,7 +38,7 @@ pub fn page(report: &ImportReport) -> Page {
     page
 }
 
-/// The only file, and why it is not imported.
+/// Name of the only file, and the reason why it was not imported.
 fn alone(report: &ImportReport) -> Option<String> {
     let ([one], 1) = (&report.files[..], report.totals.files) else { return None };
     let why = match (one.kept, one.error.as_deref()?) {
@@ -81,17 +81,15 @@ fn answer(report: &ImportReport) -> String {
     }
 }
 
-/// The files that were joined with a card.
 fn joined(joined: &JoinedFiles) -> PageFact {
     fact(&joined.card, joined.files.iter().map(|file| base(file)).collect::<Vec<_>>().join(", "))
 }
 
-/// The last part of a file's name.
 fn base(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or_default()
 }
 
-/// What the logs of flashbench show of the flash, a line a log, or why they do not.
+/// Flash geometry from logs of flashbench, one row a log. A property without a value has the reason in its cell.
 fn geometries(report: &ImportReport) -> Table {
     let found = report.files.iter().filter_map(|file| {
         let geometry = FlashGeometry::deserialize(file.log.as_ref()?.other.get(OF_LOG)?).ok()?;
@@ -109,7 +107,6 @@ fn geometries(report: &ImportReport) -> Table {
     table
 }
 
-/// Files, runs and results of each format.
 fn by_format(report: &ImportReport) -> Table {
     Table::of(
         &report.formats.iter().collect::<Vec<_>>(),
@@ -122,7 +119,7 @@ fn by_format(report: &ImportReport) -> Table {
     )
 }
 
-/// What is doubtful in the logs; a doubt that several files share is one line.
+/// Doubts about the logs; a doubt that several files share is one line.
 fn notes(report: &ImportReport) -> Vec<FindingRemark> {
     let mut doubts: Vec<(String, Vec<&str>)> = Vec::new();
     for file in &report.files {
@@ -141,7 +138,7 @@ fn notes(report: &ImportReport) -> Vec<FindingRemark> {
     doubts.into_iter().map(remark).collect()
 }
 
-/// One log as it was understood, with every figure.
+/// Page of one log with all its results.
 pub fn log(log: &CardLog) -> Page {
     let tool = log.tool.as_ref().map(|tool| {
         let version = tool.version.as_ref().map_or(String::new(), |v| format!(" {v}"));
@@ -168,7 +165,6 @@ fn line(line: &FileLine) -> String {
     }
 }
 
-/// The card and what was found of it, in a line.
 fn what(log: &CardLog) -> String {
     let card = if log.card.is_empty() { "card unknown".to_owned() } else { log.card.title() };
     let figures: usize = log.runs.iter().map(|run| run.results.len()).sum();
@@ -187,7 +183,6 @@ fn what(log: &CardLog) -> String {
     parts.join(" · ")
 }
 
-/// The figures of a log, run by run.
 fn results(file: &str, log: &CardLog) -> Vec<PageBlock> {
     let table = |run: &Run| {
         let run_of = if log.runs.len() > 1 { format!("run {}", run.run) } else { String::new() };

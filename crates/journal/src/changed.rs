@@ -1,5 +1,5 @@
-//! The list of what may not hold what it held: a text file beside the journal or the image, with the first byte and the
-//! bytes of each range.
+//! List of ranges that may have changed on the card: a text file beside the journal or image, with first byte and
+//! length of each range.
 
 use cardscope_engine::journal::SavedRange;
 use cardscope_files::{DraftFile, FileError, FileIdentity, ResolvedFolder};
@@ -8,18 +8,17 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::Path;
 
-/// How the names of such lists begin.
 const PREFIX: &str = "changed-";
 
-/// Name of the list that belongs to a journal or an image.
+/// Name of the list that belongs to a journal or image.
 fn name_of(saved: &OsStr) -> OsString {
     let name = saved.to_string_lossy();
     let own = name.strip_prefix(crate::folder::PREFIX).unwrap_or(&name);
     OsString::from(format!("{PREFIX}{own}"))
 }
 
-/// Writes the list beside the file `saved` of a folder, in place of an older one, and counts what is in it; `None` where
-/// nothing may have changed. A list that cannot be written is not named.
+/// Writes the list beside the file `saved`, replacing an older one, and counts its ranges; `None` if there are none.
+/// The result names no file if writing failed.
 pub(crate) fn list(
     folder: &ResolvedFolder,
     saved: &OsStr,
@@ -33,7 +32,7 @@ pub(crate) fn list(
     Some(ChangedBlocks { file, ..changed })
 }
 
-/// The same beside a file that is named by its path.
+/// Like [`list`], for a file given by its path.
 pub(crate) fn list_beside(saved: &Path, target: &str, ranges: &[SavedRange]) -> Option<ChangedBlocks> {
     let counted = ChangedBlocks::of(ranges.iter().map(|range| (range.offset, range.len)));
     match ResolvedFolder::of_file(saved) {
@@ -56,7 +55,6 @@ fn write(
     draft.place(name)
 }
 
-/// Removes the list of a file whose data is all on the card again.
 pub(crate) fn remove(folder: &ResolvedFolder, saved: &OsStr) -> Result<(), FileError> {
     let name = name_of(saved);
     if let Some(file) = folder.find(&name)? {

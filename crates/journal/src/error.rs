@@ -1,30 +1,30 @@
-//! Why a journal or an image is not written, opened or put back.
+//! Errors of saving and restoring.
 
 use cardscope_engine::card::ProbeStop;
 use cardscope_engine::cause::ErrorCause;
 use std::path::Path;
 
-/// What ended it.
+/// Failure to write, open or restore a journal or an image.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum JournalFailure {
-    /// Asked for wrongly, or refused for safety: nothing was written to the card.
+    /// Wrong request, or refused for safety: nothing was written to the card.
     #[error(transparent)]
     Refused(ErrorCause),
-    /// The disk failed, or this is another card.
+    /// The disk failed, or another card is inserted.
     #[error(transparent)]
     Io(ErrorCause),
-    /// The card cannot be driven any more, or the user stopped it.
+    /// The card stopped working, or the user stopped the test.
     #[error(transparent)]
     Stop(#[from] ProbeStop),
 }
 
-/// Why a journal cannot be used.
+/// Reason why a journal cannot be opened.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum UnusableJournal {
-    /// The run that writes it goes on.
+    /// The test that writes it is still running.
     #[error(transparent)]
     Running(ErrorCause),
-    /// It cannot be read, or not be understood: whose it is is not known.
+    /// Unreadable or in an unknown format, so its card is unknown.
     #[error(transparent)]
     Unknown(ErrorCause),
 }

@@ -1,5 +1,5 @@
-//! Where journals lie: `$XDG_STATE_HOME/cardscope/journal-*`, by default below `~/.local/state` (XDG Base Directory
-//! Specification 0.8), never on the card itself, and only where there is room.
+//! Folder of the journals: `$XDG_STATE_HOME/cardscope`, by default below `~/.local/state` (XDG Base Directory
+//! Specification 0.8), never on the tested card, and with enough free space.
 
 use crate::error::JournalFailure;
 use cardscope_engine::cause::ErrorCause;
@@ -9,15 +9,11 @@ use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// How the names of journals begin.
 pub(crate) const PREFIX: &str = "journal-";
 
-/// The folder of the journals, whether it is there or not.
-///
-/// # Errors
-/// If neither `XDG_STATE_HOME` nor `HOME` says where.
+/// Path of the journals' folder, whether or not it exists.
 pub fn folder() -> Result<PathBuf, JournalFailure> {
-    // The specification has relative paths ignored.
+    // The specification says to ignore relative paths.
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
     state.map(|dir| dir.join("cardscope")).ok_or_else(|| {
@@ -29,10 +25,8 @@ pub fn folder() -> Result<PathBuf, JournalFailure> {
     })
 }
 
-/// The folder, made where it was not there, fit to hold `room` bytes of a card; `on_card` tells whether a path lies on it.
-///
-/// # Errors
-/// A refusal: it would lie on the card itself, or the disk has not that room and 5 % more.
+/// Creates and opens the folder, with room for `room` bytes and 5 % more. Refuses a folder on the card itself, which
+/// `on_card` detects.
 pub fn ready(
     target: &str,
     on_card: &dyn Fn(&Path) -> bool,
@@ -58,7 +52,7 @@ pub fn ready(
             e,
         ))
     };
-    // Not even a folder is made on the card; and what is held is looked at again, by whatever way it was reached.
+    // Checked before anything is created on the card, and again on the open folder, whichever path led there.
     off_the_card(&folder)?;
     let held = ResolvedFolder::make(&folder, 0o700).map_err(cannot)?;
     off_the_card(&held.by_descriptor())?;
@@ -79,13 +73,11 @@ pub fn ready(
     Ok(held)
 }
 
-/// A journal that grows looks for room each time it has grown by this, and leaves as much to others.
+/// Growth after which free space is checked again, and space that is left for others.
 const GROWTH: u64 = 64 * MIB;
 
-/// Where a journal that has grown to `end` must look for room again.
-///
-/// # Errors
-/// If the disk is nearly full: filling it would stop more than a test.
+/// Length of the file at which free space must be checked again. Fails if the disk is nearly full: filling it would
+/// stop other programs.
 pub(crate) fn room_beyond(folder: &ResolvedFolder, end: u64) -> std::io::Result<u64> {
     match folder.free()? {
         free if free >= 2 * GROWTH => Ok(end + GROWTH),
@@ -93,15 +85,12 @@ pub(crate) fn room_beyond(folder: &ResolvedFolder, end: u64) -> std::io::Result<
     }
 }
 
-/// 5 % more than what is saved (3.11): heads, tables, and what others write meanwhile.
+/// Adds 5 % for headers, tables and the writes of other programs.
 fn with_reserve(room: u64) -> u64 {
     room.saturating_add(room / 20)
 }
 
-/// The journals that lie there, oldest first.
-///
-/// # Errors
-/// If the folder cannot be read.
+/// Journals in the folder, oldest first.
 pub fn waiting() -> Result<Vec<PathBuf>, JournalFailure> {
     let cannot = |e: FileError| {
         JournalFailure::Refused(ErrorCause::worded(format!("the journal folder cannot be read: {e}"), e))

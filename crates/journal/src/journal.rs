@@ -1,8 +1,8 @@
-//! The journal: what a test is about to overwrite, on another disk, synced before the card is touched.
+//! The journal: saves what a test is about to overwrite to another disk, and syncs it before the card is written.
 //!
 //! Rules: docs/reference/flash.md#preserving-the-data. A batch is appended and synced, then its commit record is
-//! appended and synced; only then does [`commit`](journal::Journal::commit) return and the card is written.
-//! `docs/journal.md` has the format.
+//! appended and synced; only then does [`commit`](journal::Journal::commit) return and the test may write.
+//! `docs/journal.md` describes the format.
 
 #[cfg(test)]
 mod tests;
@@ -29,36 +29,29 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// Originals on disk; made by a test, or opened to put them back.
+/// Saved data on disk, written by a test or opened to be restored. Removes its file when dropped before a commit.
 pub struct Journal {
     file: File,
     folder: ResolvedFolder,
-    /// Its name in the folder.
     name: OsString,
-    /// Where it lies, for messages.
     path: PathBuf,
     about: JournalFacts,
     nonce: u64,
-    /// By offset and length: the batch, and where it is. Of a range that was saved twice only the oldest counts.
+    /// Batch and entry of each range, by offset and length. Of a range that was saved twice only the older copy counts.
     saved: BTreeMap<(u64, u32), (u32, RangeEntry)>,
-    /// Of the batch under way.
     pending: Vec<RangeEntry>,
     log: JournalLog,
-    /// True until something of the card may have been overwritten.
+    /// True until a batch is committed, after which the card may have been overwritten.
     unused: bool,
-    /// What it keeps is put back, whoever asks the program to end; not so where it was opened to be restored.
+    /// Tells a user who stops the program that the data is restored first. None in a journal that was opened.
     owing: Option<CleanupGuard>,
-    /// Up to here it was seen that the disk has room.
+    /// Length of the file up to which the disk is known to have room.
     room_to: u64,
-    /// Where the two tallies are.
     tallies_at: u64,
 }
 
 impl Journal {
-    /// Starts a journal in a folder that is [`ready`](folder::ready), before the card is touched.
-    ///
-    /// # Errors
-    /// A refusal: it cannot be written.
+    /// Starts a journal in a folder that [`ready`](folder::ready) prepared, before the card is written.
     pub fn create(folder: ResolvedFolder, about: JournalFacts) -> Result<Journal, JournalFailure> {
         let shown = folder.path().to_owned();
         Self::begin(folder, about).map_err(|e| {
@@ -69,19 +62,18 @@ impl Journal {
         })
     }
 
-    /// Makes the file, locked and on disk with its first records.
     fn begin(folder: ResolvedFolder, about: JournalFacts) -> Result<Journal, FileError> {
         let (high, low) = uuid::Uuid::now_v7().as_u64_pair();
         let nonce = high.rotate_left(32) ^ low;
         let time = about.began.replace([':', '-'], "");
         let name = OsString::from(format!("{}{time}-{:08x}", folder::PREFIX, nonce as u32));
         let held = ResolvedFolder::over(folder.as_fd().try_clone_to_owned()?, folder.path());
-        // It has its name once its beginning is on disk: a journal without one is a damaged journal.
+        // The file is named only after its header is on disk: a journal without a header counts as damaged.
         let draft = DraftFile::new(&held, None, 0o600)?;
         let file = draft.file().try_clone()?;
         let about = JournalFacts { keeps_tally: true, ..about };
         let mut journal = Self::over(file, folder, name, about, nonce);
-        // A file system that gives all files to somebody: nobody would believe this journal later.
+        // Some file systems give every file to a fixed user. Restoring would refuse such a journal later.
         scan::must_be_ours(&journal.file)?;
         journal.write_start()?;
         draft.place(&journal.name)?;
@@ -111,15 +103,15 @@ impl Journal {
         self.file.try_lock().map_err(std::io::Error::from)?;
         self.file.write_all_at(MAGIC, 0)?;
         self.log.end = MAGIC.len() as u64;
-        // One for each step. In the first sector of the file, so that no power cut leaves half of one.
+        // One record for each step of restoring. They fit into the first sector, so a power cut cannot tear one.
         for index in 0..2 {
             self.log.set_aside.push_back(self.log.end);
             self.append(RecordKind::Room, (0, 0), index, &[])?;
         }
         let mut about = serde_json::to_vec(&self.about).map_err(std::io::Error::from)?;
-        // Twice: without it nobody would know whose data the rest is.
+        // The header is stored twice: without it the data could not be matched to a card.
         self.append(RecordKind::About, (0, 0), 0, &about)?;
-        // Blanks, so that each tally has a page to itself.
+        // Padded with blanks, so that each tally has a page of its own.
         let end = self.log.end + (record::HEAD + about.len()) as u64;
         about.resize(about.len() + (end.next_multiple_of(PAGE) - end) as usize, b' ');
         self.append(RecordKind::About, (0, 0), 1, &about)?;
@@ -132,13 +124,12 @@ impl Journal {
         Ok(())
     }
 
-    /// Removes the file, and none that has its name by now.
+    /// Removes the file, unless another file has its name by now.
     fn remove(&self) -> Result<(), FileError> {
         self.folder.remove(&self.name, FileIdentity::of(&self.file)?).map(drop)
     }
 
-    /// What a journal says of its card, and how many bytes of it are saved so far, whoever holds it; `None` where that
-    /// cannot be read.
+    /// Returns the header and the saved bytes of a journal that may be in use; `None` if it is unreadable.
     pub fn look(path: &Path) -> Option<(JournalFacts, u64)> {
         let scan = scan::look(path)?;
         let saved: BTreeSet<(u64, u32)> =
@@ -146,10 +137,7 @@ impl Journal {
         Some((scan.about?, saved.iter().map(|(_, len)| u64::from(*len)).sum()))
     }
 
-    /// Opens a journal that was left behind; nothing else may hold it.
-    ///
-    /// # Errors
-    /// A refusal: there is none, it is held by a run that goes on, or it is no journal of a version known here.
+    /// Opens an existing journal and locks it.
     pub fn open(path: &Path) -> Result<Journal, UnusableJournal> {
         let (file, folder, name, scan) = scan::open(path)?;
         let JournalScan { about, nonce, batches, log, .. } = scan;
@@ -168,77 +156,68 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Where it lies.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it is about.
     pub fn about(&self) -> &JournalFacts {
         &self.about
     }
 
-    /// Whether it still has everything that it let be overwritten.
     pub fn completeness(&self) -> JournalCompleteness {
         self.log.completeness
     }
 
-    /// Parts of the card outside of which nothing was overwritten, as far as it counted; none where it kept no count.
+    /// Parts of the card that contain everything overwritten. Empty in journals without a tally.
     pub(crate) fn parts(&self) -> Vec<Range<u64>> {
         self.log.tally.iter().flat_map(CommittedTally::parts).collect()
     }
 
-    /// What of it is damaged, beside ranges whose bytes are.
+    /// Damage, apart from ranges whose payload is damaged.
     pub fn damage(&self) -> &JournalDamage {
         &self.log.damage
     }
 
-    /// Whether everything in it was put back already.
+    /// True if everything was restored and compared before.
     pub fn restored(&self) -> bool {
         self.log.restored
     }
 
-    /// The salts of the stamps that the run wrote, where it said them.
+    /// Salts of the stamps (test data with its address) that the run wrote. Empty in old journals.
     pub fn salts(&self) -> &[u64] {
         &self.log.salts
     }
 
-    /// Whether putting back had begun: until then the places that were overwritten hold stamps. `None` in journals of
-    /// versions that did not say.
+    /// True if restoring had begun. Before that, overwritten places hold stamps. `None` in journals of versions that
+    /// did not record it.
     pub fn put_back_begun(&self) -> Option<bool> {
         self.about.notes_putting_back.then_some(self.log.put_back.is_some())
     }
 
-    /// Whether all of it was written back already, if not compared.
+    /// True if everything was written back, but not compared yet.
     pub fn written_back(&self) -> bool {
         self.log.put_back == Some(RestoreProgress::Written)
     }
 
-    /// Whether the run had overwritten this range for sure: later batches were saved after it was.
+    /// True if the run certainly overwrote this range, because later batches were saved after it.
     pub fn overwrote(&self, saved: SavedRange) -> bool {
         let range = u32::try_from(saved.len).ok().and_then(|len| self.saved.get(&(saved.offset, len)));
-        // `batch` is the next one: of the newest two, one may not be committed, and one not written.
+        // `batch` is the next one. Of the newest two, one may be uncommitted and the other not written to the card yet.
         range.is_some_and(|(batch, _)| batch + 2 < self.log.batch)
     }
 
-    /// Notes the salt of the stamps that the run is going to write: by them the card is known again. On disk with the
+    /// Records the salt of the stamps that the run will write, by which the card is recognized. It is synced with the
     /// next batch.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn wrote_with(&mut self, salt: u64) -> Result<(), JournalError> {
         self.append(RecordKind::Salt, (0, 0), 0, &salt.to_le_bytes()).map_err(|e| self.full(e))?;
         self.log.salts.push(salt);
         Ok(())
     }
 
-    /// Everything was put back and compared: the file goes.
-    ///
-    /// # Errors
-    /// If it cannot be removed; it says then that it is done with.
+    /// Removes the journal after everything was restored and compared.
     pub fn finish(mut self) -> Result<(), JournalFailure> {
         self.unused = false;
-        // Should removing it fail, it must not be restored over what the card holds by then.
+        // If removing fails, this record keeps a later restore from overwriting newer data.
         let marked = self.append(RecordKind::Restored, (0, 0), 0, &[]).and_then(|()| self.sync());
         self.remove().map_err(|e| {
             let file = self.path.display();
@@ -249,22 +228,22 @@ impl Journal {
         })?;
         let _ = self.folder.sync();
         drop(marked);
-        // A list that stays is a file too many, and names nothing that is wrong.
+        // A list that cannot be removed does no harm: it is only out of date.
         let _ = changed::remove(&self.folder, &self.name);
         Ok(())
     }
 
-    /// Lists in a file beside it what may not hold what it held on the card, and counts it; `None` where nothing may.
+    /// Writes the ranges to a list beside the journal and counts them; `None`, and an old list is removed, if there are
+    /// none.
     pub fn list_changed(&self, ranges: &[SavedRange]) -> Option<ChangedBlocks> {
         let changed = changed::list(&self.folder, &self.name, &self.about.target, ranges);
         if changed.is_none() {
-            // What an earlier attempt had listed is in order by now.
             let _ = changed::remove(&self.folder, &self.name);
         }
         changed
     }
 
-    /// Whether its test overwrote nothing for sure.
+    /// True if the run certainly overwrote nothing.
     pub fn overwrote_nothing(&self) -> bool {
         self.saved.is_empty() && self.log.completeness == JournalCompleteness::Whole
     }
@@ -296,7 +275,7 @@ impl Journal {
         self.file.write_all_at(payload, at + record::HEAD as u64)
     }
 
-    /// Notes how far putting back has come: in a place set aside, at the end where there is none left.
+    /// Records a step of restoring in a record set aside for it, or at the end of the file.
     fn note(&mut self, step: RestoreProgress) -> std::io::Result<()> {
         let index = u32::from(step == RestoreProgress::Written);
         match self.log.set_aside.pop_front() {
@@ -305,7 +284,7 @@ impl Journal {
         }
     }
 
-    /// Takes one range of at most [`MOST`] bytes into the batch.
+    /// Adds a range of at most [`MOST`] bytes to the batch.
     fn take(&mut self, offset: u64, original: &[u8]) -> std::io::Result<()> {
         let len = original.len() as u32;
         let known = |e: &RangeEntry| (e.offset, e.len) == (offset, len);
@@ -325,7 +304,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Waits until all of it is on disk, and says so: a slow disk makes the card seem to hang.
+    /// Waits until the file is on disk. The wait is announced, because a slow disk makes the card look stuck.
     fn sync(&self) -> std::io::Result<()> {
         let _waiting =
             waiting(PendingWait::Call(format!("a sync of the journal {}", self.path.display()).into()));
@@ -337,7 +316,8 @@ impl Journal {
         let mut table = Vec::with_capacity(self.pending.len() * record::ENTRY);
         self.pending.iter().for_each(|entry| entry.encode(&mut table));
         self.append(RecordKind::Commit, (0, self.pending.len() as u32), 0, &table)?;
-        // What is counted is on disk, and it is counted before the card is written. The other place keeps the count before.
+        // The tally is written after its batch is on disk and before the card is written. The other page keeps the
+        // previous tally, in case this write is torn.
         let mut tally = self.log.tally.clone().ok_or_else(|| std::io::Error::other("it is not under way"))?;
         tally.add(&self.pending);
         self.file.write_all_at(&tally.encode(self.nonce), self.tallies_at + tally.place())?;
@@ -405,7 +385,8 @@ impl journal::JournalWriter for Journal {
         scan::payload(&self.file, entry, into)
     }
 
-    /// The beginning is on disk before anything is put back. The end is not waited for: it only spares a question.
+    /// The first step must be on disk before anything is written. The second only saves a comparison, so it is not
+    /// synced.
     fn restoring(&mut self, step: RestoreProgress) {
         let noted = self.note(step);
         if step == RestoreProgress::Begun && noted.is_ok() {
@@ -416,7 +397,7 @@ impl journal::JournalWriter for Journal {
 }
 
 impl Drop for Journal {
-    /// One that never let anything be overwritten is of no use to anybody.
+    /// A journal that never had a commit protects nothing.
     fn drop(&mut self) {
         if self.unused {
             let _ = self.remove();

@@ -1,8 +1,7 @@
-//! What a test overwrites, and how it comes back: the journal, in which every place is saved before it is written to; an
-//! image of the whole card; and putting both back.
+//! Saves the data that a test is going to overwrite, in a journal or in an image of the whole card, and restores it.
 //!
-//! Nothing here looks for devices: the open card is a [`Target`](cardscope_engine::target::Target), and what else must be
-//! known of it (its name, whether a folder lies on it) is handed in. `docs/journal.md` has both formats.
+//! Nothing here opens devices: callers pass an open [`Target`](cardscope_engine::target::Target), its name, and a check
+//! whether a folder lies on it. `docs/journal.md` describes both formats.
 #![forbid(unsafe_code)]
 
 pub mod backup;

@@ -1,13 +1,13 @@
-//! Puts back what a [`Journal`] holds, then opens the card again, reads everything and compares.
+//! Restores the data in a [`JournalWriter`], then reopens the card, reads everything and compares.
 //!
-//! Where two addresses of a fake lead to one place, the place must end with its oldest content
-//! (docs/reference/flash.md#preserving-the-data). Such a second address shows itself: what was saved from it are the
-//! probe's own stamps, written through the first. Those ranges go first, newest batch first, and with them what was
-//! saved twice; all others go by address, which has a card deal with one erase block after the other instead of with
-//! each of them once per batch. Where anything is missing after that, because a fake mixes up its places in a way that
-//! no stamp tells, everything is written once more, newest batch first: that is right whatever a fake does.
+//! On a fake card two addresses may lead to one place, which must end with its oldest content
+//! (docs/reference/flash.md#preserving-the-data). Such a second address is recognized by the data saved from it: the
+//! probe's own stamps, written through the first address. Those ranges are written first, newest batch first, together
+//! with ranges that were saved twice. All others are written by address, so that the card handles one erase block after
+//! the other. If anything is missing after that, everything is written once more, newest batch first, which is right on
+//! any fake but slow.
 //!
-//! What was written is read in requests unlike those that saved it, in size, in where they begin and in their order: a reader
+//! The comparison reads in requests that differ in size, alignment and order from those that saved the data: a reader
 //! that answers some requests wrongly would otherwise agree with itself.
 
 use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer, extents};
@@ -20,48 +20,44 @@ use cardscope_model::verify::IoCounts;
 use cardscope_model::verify::IoError;
 use std::ops::Range;
 
-/// What became of the originals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RestoreResult {
-    /// Bytes that were put back.
+    /// Bytes written back.
     pub bytes: u64,
-    /// Ranges that the card did not keep: beyond what it really has, or damaged.
+    /// Ranges that the card did not keep.
     pub lost: Vec<SavedRange>,
-    /// Those of them whose original was more than one byte repeated: data. What a fake reads as where nothing is, is one
-    /// byte repeated on most.
+    /// Lost ranges whose original was real data. On most fakes, addresses without memory read as one repeated byte,
+    /// which is no data.
     pub lost_data: Vec<SavedRange>,
-    /// Ranges that held their original in requests of one shape and something else in those of another.
+    /// Ranges that matched in requests of one size and differed in requests of another.
     pub doubtful: Vec<SavedRange>,
-    /// Ranges whose original could not be read again, and why.
+    /// Ranges whose original is unreadable, with the reason.
     pub unreadable: Vec<(SavedRange, String)>,
-    /// Bytes that the card had not kept at first, and may have when everything was written once more.
+    /// Bytes lost in the first attempt, before everything was written once more.
     pub lost_at_first: u64,
-    /// I/Os that it took, and how many of them failed.
     pub counts: IoCounts,
-    /// The first of those that failed, those included that went well when they were repeated.
+    /// First I/Os that failed, including those that succeeded when repeated.
     pub io_errors: Vec<IoError>,
 }
 
 impl RestoreResult {
-    /// Takes what two looks found, in requests of two shapes: lost is what is missing in both.
+    /// Sets the losses from two comparisons with different requests: only what is missing in both is lost.
     pub(crate) fn take_looks(&mut self, first: &ComparedSectors, second: &ComparedSectors) {
         self.lost = common(&first.missing, &second.missing);
         self.lost_data = common(&first.data, &second.data);
         self.doubtful = without(&first.unequal, &second.missing);
     }
 
-    /// Bytes that the card did not keep.
     pub fn lost_bytes(&self) -> u64 {
         self.lost.iter().map(|range| range.len).sum()
     }
 
-    /// Bytes whose original could not be read again.
     pub fn unreadable_bytes(&self) -> u64 {
         self.unreadable.iter().map(|(range, _)| range.len).sum()
     }
 
-    /// Everything that may not hold what it held, in order. Beyond the `usable` bytes of a fake nothing can be kept, and what
-    /// read as one byte repeated there was no data.
+    /// Ranges that may differ from their original, in order. Beyond `usable` bytes a fake keeps nothing, so only real
+    /// data counts there.
     pub fn may_have_changed(&self, usable: Option<u64>) -> Vec<SavedRange> {
         let usable = usable.unwrap_or(u64::MAX);
         let below = self.lost.iter().filter(|range| range.offset < usable);
@@ -70,7 +66,6 @@ impl RestoreResult {
         joined(below.chain(beyond).chain(&self.doubtful).chain(unreadable).copied())
     }
 
-    /// The finding of a card that may not hold what it held, in the ranges given.
     pub fn finding(&self, changed: &[SavedRange]) -> Option<Finding> {
         let first = changed.first()?.offset;
         let doubtful: u64 = self.doubtful.iter().map(|range| range.len).sum();
@@ -86,35 +81,30 @@ impl RestoreResult {
     }
 }
 
-/// The stage of a verb in which the card's data is put back.
 pub const RESTORING: &str = "restoring";
 
-/// Parts of it: reading the journal, writing and comparing.
+/// Shares of the restoring stage: reading the journal, writing, comparing.
 const READING: Range<f64> = 0.0..0.1;
 const WRITING: Range<f64> = 0.1..0.6;
 const COMPARING: Range<f64> = 0.6..1.0;
 
-/// A sector, the finest unit in which something is lost.
+/// Smallest unit in which data is lost.
 const SECTOR: u64 = 512;
 
-/// Bytes of the requests that compare, which begin at odd multiples of a [`STEP`]: no divisor or multiple of those that save.
+/// Bytes of a request that compares. Requests begin at odd multiples of [`STEP`], so none matches a request that saved.
 const REQUEST: u64 = 508 << 10;
 const STEP: u64 = 4096;
 
-/// Bytes that are written by themselves where a request failed that joined more.
+/// Bytes of a request when a larger one failed.
 const ALONE: usize = 1 << 20;
 
-/// Originals in memory while they are compared: requests under way, each across the border of two of them.
+/// Originals kept in memory while comparing: each request in flight can touch two of them.
 const ORIGINALS: usize = 8;
 
-/// Puts everything back and compares. What cannot be read from the journal is named and left out; what the card does
-/// not take or keep is named as lost. Doing it again does no harm.
+/// Restores everything and compares. Unreadable originals are skipped and reported, and so is what the card does not
+/// keep. May be repeated.
 ///
-/// It stops when the card's interrupt is raised; to put things back after Ctrl-C, hand in a card with an interrupt of
-/// its own.
-///
-/// # Errors
-/// If the card is gone or the user stops it; the journal holds everything still.
+/// Stops when the card's interrupt is raised. To restore after Ctrl-C, pass a card with its own interrupt.
 pub fn put_back(
     card: &mut IoDriver<'_>,
     journal: &mut dyn JournalWriter,
@@ -127,10 +117,12 @@ pub fn put_back(
     }
     let mut putting = RestoreRun { card, journal, events, result: RestoreResult::default() };
     let order = putting.in_order(&ranges)?;
+    // Recorded before the first write, after which overwritten places need not hold stamps any more.
     putting.journal.restoring(RestoreProgress::Begun);
     putting.write_all(&order)?;
     putting.journal.restoring(RestoreProgress::Written);
     putting.look(&ranges)?;
+    // The order by address failed on this card. Newest batch first is right on any fake.
     if !putting.result.lost.is_empty() {
         putting.result =
             RestoreResult { lost_at_first: putting.result.lost_bytes(), ..RestoreResult::default() };
@@ -142,10 +134,7 @@ pub fn put_back(
     Ok(putting.result)
 }
 
-/// Reads what a journal holds and compares, without a write.
-///
-/// # Errors
-/// If the card is gone or the user stops it.
+/// Compares the card with the journal without writing.
 pub fn compare(
     card: &mut IoDriver<'_>,
     journal: &mut dyn JournalWriter,
@@ -158,7 +147,6 @@ pub fn compare(
     Ok(putting.result)
 }
 
-/// Putting back that is under way.
 struct RestoreRun<'a, 't> {
     card: &'a mut IoDriver<'t>,
     journal: &'a mut dyn JournalWriter,
@@ -167,7 +155,7 @@ struct RestoreRun<'a, 't> {
 }
 
 impl RestoreRun<'_, '_> {
-    /// Takes ranges one by one, each with its original as far as it can be read, and reports how far it is.
+    /// Calls `each` for every range with its original and reports progress.
     fn each<'r>(
         &mut self,
         (part, what): (Range<f64>, &str),
@@ -186,7 +174,8 @@ impl RestoreRun<'_, '_> {
         Ok(())
     }
 
-    /// Opens the card anew and compares. Nothing is called lost on one look, and nothing restored on the second alone.
+    /// Reopens the card and compares, twice where something is missing: one comparison alone proves neither loss nor
+    /// success.
     fn look(&mut self, ranges: &[SavedRange]) -> Result<(), ProbeStop> {
         self.card.flush()?;
         self.card.reopen()?;
@@ -204,7 +193,7 @@ impl RestoreRun<'_, '_> {
         Ok(())
     }
 
-    /// The order in which the ranges are written: `ranges` is newest batch first.
+    /// Order in which `ranges`, newest batch first, are written.
     fn in_order(&mut self, ranges: &[SavedRange]) -> Result<Vec<SavedRange>, ProbeStop> {
         let (mut first, mut others) = (Vec::new(), Vec::new());
         let mut covered = ByteRanges::default();
@@ -212,7 +201,7 @@ impl RestoreRun<'_, '_> {
             putting.card.go_on()?;
             let (start, end) = (range.offset, range.offset + range.len);
             let again = covered.add(start, end) != [(start, end)];
-            // What cannot be read now may be a moment later, when it is written.
+            // A read that fails now may succeed when the range is written.
             if again || original.map_or(true, |original| holds_aliases(start, original)) {
                 first.push(range);
             } else {
@@ -244,11 +233,11 @@ impl RestoreRun<'_, '_> {
         self.write(&mut joined)
     }
 
-    /// Writes what was joined. What the card does not take is found by the comparison.
+    /// Writes the joined originals. Whatever the card does not accept shows in the comparison.
     fn write(&mut self, joined: &mut JoinedOriginals) -> Result<(), ProbeStop> {
         let JoinedOriginals { start, originals } = std::mem::take(joined);
         let failed = self.card.put_back(start, &originals)?;
-        // One bad sector fails a whole request: what can be written beside it is.
+        // One bad sector fails a whole request, so the rest is written in smaller ones.
         if !failed.is_empty() {
             for (at, part) in (start..).step_by(ALONE).zip(originals.chunks(ALONE)) {
                 self.card.put_back(at, part)?;
@@ -258,7 +247,7 @@ impl RestoreRun<'_, '_> {
         Ok(())
     }
 
-    /// Compares ranges, of which the newest come first.
+    /// Compares `ranges`, newest first, with the card.
     fn compare_all(&mut self, ranges: &[SavedRange], shape: ReadShape) -> Result<ComparedSectors, ProbeStop> {
         let known: Vec<SavedRange> = self.result.unreadable.iter().map(|(range, _)| *range).collect();
         let pieces = pieces(ranges.iter().filter(|range| !known.contains(range)));
@@ -284,7 +273,7 @@ impl RestoreRun<'_, '_> {
             }
             Ok(())
         })?;
-        // A request may have failed over a neighbour: what is compared is read by itself.
+        // A request can fail because of a neighbouring range, so the failed parts are read alone.
         for part in failed {
             let block = self.card.block();
             self.card.read(
@@ -310,7 +299,7 @@ impl RestoreRun<'_, '_> {
     }
 }
 
-/// Originals of places that follow each other, which one request writes.
+/// Originals of adjacent ranges, to be written in one request.
 #[derive(Debug, Default)]
 struct JoinedOriginals {
     start: u64,
@@ -331,17 +320,17 @@ impl JoinedOriginals {
     }
 }
 
-/// How what is compared is read.
+/// Requests with which the card is read for a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadShape {
-    /// A range at a time, by address, as it was saved.
+    /// Single ranges by address, as they were saved.
     AsSaved,
-    /// In requests of another size, which begin elsewhere, last ones first.
+    /// Other sizes and start offsets, last addresses first.
     Unlike,
 }
 
 impl ReadShape {
-    /// The requests that read the pieces, which are in order.
+    /// Requests that read `pieces`, which are in order.
     fn requests(self, pieces: &[CardPiece], card: &IoDriver<'_>) -> Vec<CardExtent> {
         let block = card.block();
         if self == ReadShape::AsSaved {
@@ -356,7 +345,8 @@ impl ReadShape {
             }
         }
         let cut = |(start, end): (u64, u64)| {
-            // A place that one request saved is read with its neighbour before it, or after it at the start of the card.
+            // A range that one request saved is read together with the block before it, or after it at the start of
+            // the card.
             let from = start.saturating_sub(STEP);
             let to = if start < STEP { (end + STEP).min(card.bytes()) } else { end };
             match to - from <= most {
@@ -370,7 +360,7 @@ impl ReadShape {
     }
 }
 
-/// Cuts a range into requests unlike those that save, of up to `most` bytes.
+/// Splits a range into requests that match none of those that saved it, of at most `most` bytes.
 pub(crate) fn unlike(start: u64, end: u64, most: u64) -> impl Iterator<Item = CardExtent> {
     let most = REQUEST.min(most);
     let border = move |at: u64| {
@@ -382,7 +372,7 @@ pub(crate) fn unlike(start: u64, end: u64, most: u64) -> impl Iterator<Item = Ca
     starts.map(move |at| CardExtent { offset: at, len: (border(at).min(end) - at) as u32 })
 }
 
-/// A part of the card, and the saved range that has its original.
+/// Part of the card with the saved range that has its original.
 #[derive(Debug, Clone, Copy)]
 struct CardPiece {
     start: u64,
@@ -390,7 +380,7 @@ struct CardPiece {
     range: SavedRange,
 }
 
-/// What is compared, in order. The oldest first: of a range that was saved twice, the newer copy was overwritten again.
+/// Pieces to compare, in order. The oldest copy wins: of a range that was saved twice, the newer copy is test data.
 fn pieces<'r>(ranges: impl DoubleEndedIterator<Item = &'r SavedRange>) -> Vec<CardPiece> {
     let mut covered = ByteRanges::default();
     let mut all = Vec::new();
@@ -402,7 +392,6 @@ fn pieces<'r>(ranges: impl DoubleEndedIterator<Item = &'r SavedRange>) -> Vec<Ca
     all
 }
 
-/// What of the pieces lies in an extent.
 fn parts(pieces: &[CardPiece], extent: CardExtent) -> impl Iterator<Item = CardPiece> {
     let first = pieces.partition_point(|piece| piece.end <= extent.offset);
     let within = pieces[first..].iter().take_while(move |piece| piece.start < extent.end());
@@ -413,14 +402,13 @@ fn parts(pieces: &[CardPiece], extent: CardExtent) -> impl Iterator<Item = CardP
     })
 }
 
-/// Originals that were read from the journal, newest last; `None` where that failed, and why.
+/// Cache of originals read from the journal, newest last.
 struct OriginalBytes<'j> {
     journal: &'j mut dyn JournalWriter,
     read: Vec<(SavedRange, Result<Vec<u8>, String>)>,
 }
 
 impl OriginalBytes<'_> {
-    /// The original of a piece, unless it cannot be read.
     fn of(&mut self, piece: CardPiece) -> Option<&[u8]> {
         let known = self.read.iter().position(|(range, _)| *range == piece.range);
         let at = known.unwrap_or_else(|| self.read_original(piece.range));
@@ -430,7 +418,7 @@ impl OriginalBytes<'_> {
     }
 
     fn read_original(&mut self, range: SavedRange) -> usize {
-        // What cannot be read is remembered to the end.
+        // Failures stay in the cache, so that each is reported once at the end.
         if self.read.iter().filter(|(_, original)| original.is_ok()).count() >= ORIGINALS
             && let Some(oldest) = self.read.iter().position(|(_, original)| original.is_ok())
         {
@@ -447,14 +435,13 @@ impl OriginalBytes<'_> {
     }
 }
 
-/// What a comparison found, in sectors.
+/// Result of a comparison, in sectors.
 #[derive(Debug, Default)]
 pub(crate) struct ComparedSectors {
-    /// Holds something else.
     unequal: Vec<SavedRange>,
-    /// The same, and what cannot be read.
+    /// Unequal and unreadable sectors.
     pub(crate) missing: Vec<SavedRange>,
-    /// Those of them whose original is data.
+    /// Missing sectors whose original is real data.
     data: Vec<SavedRange>,
 }
 
@@ -463,7 +450,7 @@ impl ComparedSectors {
         self.missing.is_empty()
     }
 
-    /// Takes the sectors that differ from the original `wanted`, which begins at `start`.
+    /// Adds sectors that differ from the original `wanted`, which begins at `start`.
     pub(crate) fn unequal_in(
         &mut self,
         start: u64,
@@ -493,14 +480,14 @@ impl ComparedSectors {
     }
 }
 
-/// Ranges in order, those that touch or overlap as one.
+/// Returns the ranges in order, with those that touch or overlap merged.
 pub fn joined(ranges: impl IntoIterator<Item = SavedRange>) -> Vec<SavedRange> {
     let mut all = ByteRanges::default();
     ranges.into_iter().for_each(|range| drop(all.add(range.offset, range.offset + range.len)));
     all.iter().map(|(start, end)| SavedRange { offset: start, len: end - start }).collect()
 }
 
-/// The sectors in which two readings of one place differ.
+/// Returns the sectors in which two reads of one place differ.
 pub(crate) fn differing(offset: u64, wanted: &[u8], found: &[u8]) -> Vec<SavedRange> {
     if wanted == found {
         return Vec::new();
@@ -510,10 +497,10 @@ pub(crate) fn differing(offset: u64, wanted: &[u8], found: &[u8]) -> Vec<SavedRa
     unequal.map(|((wanted, _), offset)| SavedRange { offset, len: wanted.len() as u64 }).collect()
 }
 
-/// The sectors of an original that are not there again.
+/// Returns the sectors that do not hold their original again.
 ///
-/// An "original" that is a stamp of another address is no data: the probe had written it there itself, through
-/// another address of the same place, whose own original is the one that counts.
+/// An original that is a stamp of another address is no data: the probe wrote it through another address of the same
+/// place, which has the true original.
 fn changed(start: u64, wanted: &[u8], found: &[u8]) -> impl Iterator<Item = SavedRange> {
     differing(start, wanted, found).into_iter().filter(move |sector| {
         let from = (sector.offset - start) as usize;
@@ -521,7 +508,7 @@ fn changed(start: u64, wanted: &[u8], found: &[u8]) -> impl Iterator<Item = Save
     })
 }
 
-/// Whether a sector belongs to another address, as far as its header says: its rest may be damaged.
+/// True if a sector's header names another address. The rest of the sector may be damaged.
 fn holds_aliases(offset: u64, original: &[u8]) -> bool {
     let mut sectors = original.chunks(SECTOR as usize).zip((offset..).step_by(SECTOR as usize));
     sectors.any(|(sector, address)| read_stamp_header(sector).is_some_and(|stamp| stamp.address != address))
@@ -531,7 +518,6 @@ fn is_alias(address: u64, original: &[u8]) -> bool {
     read_stamp(original).is_some_and(|stamp| stamp.address != address)
 }
 
-/// What is in the first of two sets of ranges alone.
 fn without(one: &[SavedRange], other: &[SavedRange]) -> Vec<SavedRange> {
     let mut others = ByteRanges::default();
     other.iter().for_each(|range| drop(others.add(range.offset, range.offset + range.len)));
@@ -539,12 +525,12 @@ fn without(one: &[SavedRange], other: &[SavedRange]) -> Vec<SavedRange> {
     left.map(|(start, end)| SavedRange { offset: start, len: end - start }).collect()
 }
 
-/// What is in both of two sets of ranges, each in order and apart.
+/// Returns the intersection of two sorted sets of ranges.
 fn common(one: &[SavedRange], other: &[SavedRange]) -> Vec<SavedRange> {
     let (mut both, mut from) = (Vec::new(), 0);
     for a in one {
         let end = a.offset + a.len;
-        // A card may have lost every other sector: no range is held against all others.
+        // Linear in both sets: a card may have lost every other sector.
         from += other[from..].iter().take_while(|b| b.offset + b.len <= a.offset).count();
         both.extend(other[from..].iter().take_while(|b| b.offset < end).map(|b| {
             let (start, end) = (a.offset.max(b.offset), end.min(b.offset + b.len));

@@ -1,44 +1,39 @@
-//! The journal's records as bytes; `docs/journal.md` describes them. Every record has a checksum over its head and one
-//! over its payload (CRC32C), and carries the journal's own number, so that neither a torn write nor old bytes of a
-//! disk are taken for a record.
+//! Encoding of the journal's records, as `docs/journal.md` describes them. Header and payload have a CRC32C each, and
+//! every record has the journal's nonce, so that neither torn writes nor old disk content pass as records.
 
 use serde::{Deserialize, Serialize};
 
-/// The first line of the file: what it is, and the version of its format.
+/// First line of the file, with the version of the format.
 pub(crate) const MAGIC: &[u8] = b"cardscope journal 1\n";
 
-/// How the first line begins, whatever the version.
+/// Start of the first line in every version.
 pub(crate) const MAGIC_STEM: &[u8] = b"cardscope journal ";
 
-/// Bytes of a record's head.
 pub(crate) const HEAD: usize = 48;
 
-/// Bytes of an entry in a batch's table.
 pub(crate) const ENTRY: usize = 28;
 
-/// Bytes of the longest range in one record; a longer one is cut.
+/// Longest range of one record, in bytes. Longer ranges are split.
 pub(crate) const MOST: usize = 1 << 20;
 
-/// What a record is.
+/// Type of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecordKind {
-    /// What the journal is about, as JSON.
     About,
-    /// A range and its original bytes.
     Bytes,
-    /// A range whose original is one byte, repeated; the payload is that byte.
+    /// A range of one repeated byte; the payload is that byte.
     Fill,
-    /// The salt of stamps that the run writes; the payload is its 8 bytes.
+    /// Salt of the stamps that the run writes, 8 bytes.
     Salt,
-    /// The end of a batch: what was saved in it is on disk. The payload is a table of its ranges.
+    /// End of a batch that is on disk. The payload is a table of its ranges.
     Commit,
-    /// How far putting back had come: its place is 0 where it begins, 1 where everything was written.
+    /// Step of restoring: index 0 at its start, 1 after everything was written.
     PutBack,
-    /// Where a [`Kind::PutBack`] goes, set aside at the start: it is noted down even where the disk is full by then.
+    /// Reserved place for a [`Kind::PutBack`], so that it can be recorded on a full disk.
     Room,
-    /// Everything was put back and compared.
+    /// Everything was restored and compared.
     Restored,
-    /// What is committed so far, in two fixed places that are written in turn: see `tally`.
+    /// Tally of committed batches, in one of two fixed places.
     Tally,
 }
 
@@ -54,23 +49,19 @@ const TAGS: [(RecordKind, &[u8; 4]); 9] = [
     (RecordKind::Tally, b"TALY"),
 ];
 
-/// A record's head.
+/// Header of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RecordHead {
     pub(crate) kind: RecordKind,
-    /// Bytes of what follows.
+    /// Bytes of the payload, which follows the header.
     pub(crate) payload: u32,
-    /// First byte of the range on the card.
     pub(crate) offset: u64,
-    /// Bytes of the range on the card; of a commit, how many ranges it has.
+    /// Bytes of the range on the card; in a commit record the number of ranges.
     pub(crate) len: u32,
-    /// CRC32C of the payload.
     pub(crate) crc: u32,
-    /// The journal's number.
+    /// Number of the journal, random.
     pub(crate) nonce: u64,
-    /// The batch, from 0.
     pub(crate) batch: u32,
-    /// Which of its batch, from 0.
     pub(crate) index: u32,
 }
 
@@ -91,7 +82,6 @@ impl RecordHead {
         bytes
     }
 
-    /// Reads a head; `None` where there is no valid one.
     pub(crate) fn decode(bytes: &[u8]) -> Option<RecordHead> {
         let bytes: &[u8; HEAD] = bytes.get(..HEAD)?.try_into().ok()?;
         let (kind, _) = TAGS.iter().find(|(_, tag)| bytes.starts_with(*tag))?;
@@ -109,18 +99,15 @@ impl RecordHead {
     }
 }
 
-/// Where the original of one range is.
+/// Location of the original of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RangeEntry {
-    /// First byte on the card.
     pub(crate) offset: u64,
-    /// Bytes on the card.
     pub(crate) len: u32,
-    /// CRC32C of the payload.
     pub(crate) crc: u32,
-    /// Where its payload begins in the file.
+    /// Offset of the payload in the file.
     pub(crate) at: u64,
-    /// The byte that fills it, where it is one.
+    /// Byte that fills the whole range, if it is one.
     pub(crate) fill: Option<u8>,
 }
 
@@ -147,52 +134,47 @@ impl RangeEntry {
     }
 }
 
-/// A few bytes of the card that tell whether it is the same card, where it says nothing of itself.
+/// Checksum of a block from before the test, to recognize cards without an identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockFingerprint {
-    /// First byte.
     pub offset: u64,
-    /// Bytes.
     pub len: u32,
-    /// CRC32C of what stood there before the test.
+    /// CRC32C of the content before the test.
     pub crc32c: u32,
-    /// True where it was one byte, repeated: that tells little.
+    /// True if the block was one repeated byte, which is weak evidence.
     pub constant: bool,
 }
 
 impl BlockFingerprint {
-    /// The byte behind its last one.
     pub(crate) fn end(&self) -> u64 {
         self.offset + u64::from(self.len)
     }
 }
 
-/// What a journal says of itself and of its card.
+/// Header of a journal: its card and its test.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct JournalFacts {
-    /// The Cardscope that wrote it.
     pub tool_version: String,
-    /// The target as the user named it.
+    /// Target as typed by the user.
     pub target: String,
-    /// By what the card is known again, if by anything.
+    /// Key that identifies the card, if it has an identity.
     pub card_key: Option<String>,
-    /// What the card calls itself, for people.
+    /// Name of the card for people.
     pub card: Option<String>,
-    /// Bytes that the card announced.
+    /// Capacity that the card announced.
     pub announced_bytes: u64,
-    /// First byte of the target on its disk, where it is a partition, else 0; `None` in journals of versions that did not
-    /// say.
+    /// First byte of the target on its disk, 0 unless it is a partition; `None` in journals of versions that did not
+    /// record it.
     #[serde(default)]
     pub start_bytes: Option<u64>,
-    /// True where the journal says when putting back begins; those of earlier versions do not.
+    /// True if the journal records when restoring begins.
     #[serde(default)]
     pub notes_putting_back: bool,
-    /// True where the journal counts what it commits; those of earlier versions do not.
     #[serde(default)]
     pub keeps_tally: bool,
-    /// When it began, UTC.
+    /// Start of the test, UTC.
     pub began: String,
-    /// Bytes of the card from before the test.
+    /// Fingerprints of blocks from before the test.
     pub witnesses: Vec<BlockFingerprint>,
 }
 

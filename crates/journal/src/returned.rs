@@ -1,5 +1,4 @@
-//! What every verb that keeps the card's data does around its probe: a journal before, everything put back and
-//! compared after, however the probe ended; what could not be put back is said, and where it is.
+//! Restores the card after a probe, however the probe ended, and reports what could not be restored.
 
 use crate::error::JournalFailure;
 use crate::journal::Journal;
@@ -15,35 +14,31 @@ use cardscope_model::shell::quoted;
 use cardscope_model::verify::IoCounts;
 use cardscope_model::verify::IoError;
 
-/// Places that are read before a card's data is put back, beside those that the test left alone.
+/// Blocks of the journal that are compared before restoring, in addition to the fingerprints.
 const PLACES: usize = 64;
 
-/// Bytes of an I/O while data is put back, and how many are in flight: 8 MiB of memory.
+/// Bytes of an I/O and I/Os in flight: 8 MiB of memory.
 const BLOCK: u32 = 4 << 20;
 const DEPTH: u32 = 2;
 
-/// What became of the card's data after a probe.
 #[derive(Debug, Default)]
 pub struct RestoreOutcome {
-    /// What was put back; `None` where nothing could be.
+    /// Result of restoring; `None` if it did not run to its end.
     pub back: Option<RestoreResult>,
-    /// Bytes moved for it.
     pub tally: IoTally,
-    /// I/Os that it took, and how many of them failed.
     pub counts: IoCounts,
-    /// The first of those that failed.
     pub io_errors: Vec<IoError>,
-    /// Seconds of the card's clock that it took.
+    /// Seconds by the card's clock.
     pub seconds: f64,
-    /// Why it was not put back.
+    /// Reason why the card was not restored.
     pub failure: Option<JournalFailure>,
-    /// What had been overwritten, in order.
+    /// Ranges that the probe overwrote, in order.
     overwritten: Vec<SavedRange>,
 }
 
 impl RestoreOutcome {
-    /// Puts back what a probe overwrote that ended with `stop`, or without. A card that is gone or changed, or another
-    /// card than before, is not written to; after any other error (no memory, one failed flush) it is tried, since the card still
+    /// Restores what a probe overwrote that ended with `stop`. A card that is gone, changed or another one is not
+    /// written to. After other errors (no memory, one failed flush) restoring is tried, because the card still
     /// answers.
     pub fn after(
         stop: Option<&ProbeStop>,
@@ -72,11 +67,10 @@ impl RestoreOutcome {
         journal: &mut Journal,
         events: &mut dyn Listener,
     ) -> Result<(), ProbeStop> {
-        // Its own interrupt: Ctrl-C ended the probe, and the card's data must come back all the same.
+        // Ctrl-C has ended the probe, but the data must be restored all the same, so this has its own interrupt.
         let own = InterruptFlag::default();
         let mut card = match IoDriver::new(target, &own, BLOCK, DEPTH) {
             Ok(card) => card,
-            // Where memory is short, one I/O at a time does as well.
             Err(_) => IoDriver::new(target, &own, BLOCK, 1)?,
         };
         let began = card.seconds();
@@ -89,13 +83,12 @@ impl RestoreOutcome {
         Ok(())
     }
 
-    /// What may not hold what it held before the test, in order: all that was overwritten where nothing could be put back.
-    /// `usable` is what is left of a fake.
+    /// Ranges that may differ from before the test: everything overwritten if nothing was restored. `usable` is the
+    /// real size of a fake.
     pub fn may_have_changed(&self, usable: Option<u64>) -> Vec<SavedRange> {
         self.back.as_ref().map_or_else(|| self.overwritten.clone(), |back| back.may_have_changed(usable))
     }
 
-    /// What could not be put back.
     pub fn finding(&self, usable: Option<u64>) -> Option<Finding> {
         let back = self.back.as_ref()?;
         let finding = back.finding(&back.may_have_changed(usable))?;
@@ -103,15 +96,14 @@ impl RestoreOutcome {
     }
 }
 
-/// Refuses to write to another card than the one that the journal is about. It was held open all the time, so a card that
-/// answers is the same one, unless nothing on it is as the test left it.
+/// Refuses to write to another card than the journal's. The device stayed open, so a card that answers is the same one,
+/// unless none of its content is as the test left it.
 fn still_in(target: &mut dyn Target, journal: &mut Journal) -> Result<(), JournalFailure> {
     if journal.saved().is_empty() {
         return Ok(());
     }
-    // Its own interrupt: Ctrl-C ended the probe, and the card's data must come back all the same.
     let mut card = IoDriver::new(target, &InterruptFlag::default(), 4096, 1)?;
-    // One sign is enough: on a slow card each look costs time that the user counts.
+    // One match is enough: on a slow card each read costs time of the user's budget.
     let (CardSurvey { same, ours, foreign, read, .. }, _) =
         survey(&mut card, journal, SurveyExtent::Sign(PLACES), 0)?;
     let why = match (read, same + ours, foreign) {
@@ -122,7 +114,7 @@ fn still_in(target: &mut dyn Target, journal: &mut Journal) -> Result<(), Journa
     Err(JournalFailure::Io(format!("{why}; nothing more was written to it").into()))
 }
 
-/// A journal whose content is all on the card again goes; any other stays, and is named.
+/// Removes the journal if everything is restored; otherwise keeps it and adds a finding that names it.
 pub fn settle(
     journal: Journal,
     all_is_there: bool,

@@ -1,5 +1,5 @@
-//! Opens a journal that was left behind, record by record. A torn end is normal after a crash; whatever else is not as
-//! it was written is named, and the rest is used.
+//! Reads an existing journal record by record. A torn end is normal after a crash; other damage is reported, and the
+//! rest of the journal is used.
 
 use crate::error::UnusableJournal;
 use crate::folder;
@@ -16,73 +16,66 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::time::Duration;
 
-/// What of a journal is damaged in such a way that nobody can say which blocks were in it.
+/// Damage after which it is unknown which ranges were in the damaged part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JournalDamage {
-    /// Parts of the file that are no records: start and end.
+    /// Parts of the file without valid records: start and end.
     pub file_ranges: Vec<(u64, u64)>,
-    /// Ranges of the card that are known to have been saved and are not found, at least.
+    /// Minimum number of saved ranges that are missing.
     pub lost_ranges: u64,
-    /// The end of the file, if it is no record: after a power cut that is normal, and nothing was overwritten yet.
+    /// Invalid end of the file. Normal after a power cut, before which nothing of it was overwritten.
     pub tail: Option<(u64, u64)>,
 }
 
-/// Whether a journal still has every range that it let be overwritten.
+/// Answer to whether a journal still has every range that was overwritten.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum JournalCompleteness {
-    /// All that it counted is there.
     Whole,
-    /// Ranges are missing.
     Lacking,
-    /// Nobody can say: its count is damaged, or it is of a version that kept none.
+    /// Its tally is damaged, or was not kept in its version.
     #[default]
     Unknown,
 }
 
-/// What the records say, beside the ranges that they save.
 #[derive(Debug, Default)]
 pub(crate) struct JournalLog {
     pub(crate) salts: Vec<u64>,
-    /// How far putting back had come, where it had begun.
+    /// Last recorded step of restoring, if it had begun.
     pub(crate) put_back: Option<RestoreProgress>,
-    /// Where it can be noted without room on the disk, first place first.
+    /// Offsets of the records in which a step can be recorded even on a full disk, in order.
     pub(crate) set_aside: VecDeque<u64>,
     pub(crate) restored: bool,
-    /// The batch under way.
+    /// Number of the newest batch, or of the next one while a test runs.
     pub(crate) batch: u32,
     pub(crate) damage: JournalDamage,
     pub(crate) completeness: JournalCompleteness,
-    /// The newest tally that can be read.
     pub(crate) tally: Option<CommittedTally>,
-    /// Where the last valid record ends, and the next one goes.
+    /// Offset at which the next record is appended.
     pub(crate) end: u64,
 }
 
-/// What a pass over the file found.
 #[derive(Debug, Default)]
 pub(crate) struct JournalScan {
     pub(crate) about: Option<JournalFacts>,
     pub(crate) nonce: Option<u64>,
-    /// By number, in whatever order they are in the file.
+    /// Batches by number. Their order in the file does not matter.
     pub(crate) batches: BTreeMap<u32, ScannedBatch>,
     pub(crate) log: JournalLog,
-    /// Tallies that can be read.
     tallies: u32,
 }
 
-/// What was found of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct ScannedBatch {
-    /// Ranges by their place in the batch, each by a record of its own.
+    /// Ranges with a valid record of their own, by index in the batch.
     found: BTreeMap<u32, RangeEntry>,
-    /// Ranges that it has by its commit record.
+    /// Number of ranges that the commit record states.
     committed: Option<u32>,
-    /// The commit record's table: a second copy of every range's head.
+    /// Table of the commit record: a second copy of every range's header.
     table: Vec<RangeEntry>,
 }
 
 impl ScannedBatch {
-    /// The table wins, but for where in the file a range is: records may have moved together where others were lost.
+    /// Entries of the table, but with the offsets at which records were found: damage can shift records in the file.
     pub(crate) fn entries(&self) -> Vec<RangeEntry> {
         if self.table.is_empty() {
             return self.found.values().copied().collect();
@@ -95,7 +88,7 @@ impl ScannedBatch {
         (0..).zip(&self.table).map(moved).collect()
     }
 
-    /// Ranges that it had for sure and that nothing is known of.
+    /// Number of ranges that certainly existed and are missing.
     fn lost(&self) -> u64 {
         let there = self.table.len().max(self.found.len()) as u64;
         let last = self.found.last_key_value().map_or(0, |(index, _)| u64::from(*index) + 1);
@@ -103,13 +96,12 @@ impl ScannedBatch {
     }
 }
 
-/// Windows in which a valid head is looked for, overlapping by one head.
+/// Bytes of a window in the search for a valid header. Windows overlap by one header.
 const WINDOW: usize = 1 << 16;
 
-/// Tries to take a journal, 10 ms apart.
+/// Attempts to lock a journal, 10 ms apart.
 const LOCK_TRIES: u32 = 30;
 
-/// Opens, locks and reads a journal.
 pub(crate) fn open(path: &Path) -> Result<(File, ResolvedFolder, OsString, JournalScan), UnusableJournal> {
     let refused = |why: ErrorCause| UnusableJournal::Unknown(why).in_file(path);
     let cannot = |e: FileError| refused(ErrorCause::worded(format!("the journal cannot be opened: {e}"), e));
@@ -127,7 +119,7 @@ pub(crate) fn open(path: &Path) -> Result<(File, ResolvedFolder, OsString, Journ
     Ok((file, folder, name, scan))
 }
 
-/// Reads a journal that may be held by a run that goes on.
+/// Reads a journal that may be in use, without locking it.
 pub(crate) fn look(path: &Path) -> Option<JournalScan> {
     let file = cardscope_files::open(path, FileUse::Read).ok()?;
     must_be_ours(&file).ok()?;
@@ -135,7 +127,7 @@ pub(crate) fn look(path: &Path) -> Option<JournalScan> {
     scan(&file).ok()
 }
 
-/// What another user wrote may be put there to be written to a card.
+/// Refuses files of other users, who could plant a journal to have it written to a card.
 pub(crate) fn must_be_ours(file: &File) -> Result<(), FileError> {
     match file.metadata()?.uid() {
         owner if is_trusted(owner) => Ok(()),
@@ -143,7 +135,7 @@ pub(crate) fn must_be_ours(file: &File) -> Result<(), FileError> {
     }
 }
 
-/// Takes the lock that a run holds on its journal. A process that just died may be held by the kernel for a moment.
+/// Locks the journal. The kernel can hold the lock of a process that just died for a short time, so this is retried.
 fn lock(file: &File) -> Result<(), UnusableJournal> {
     let mut tries = LOCK_TRIES;
     loop {
@@ -166,7 +158,7 @@ fn lock(file: &File) -> Result<(), UnusableJournal> {
     }
 }
 
-/// True where a file begins as journals do.
+/// True if a file begins like a journal, or lies where journals lie with the name of one.
 pub fn is_journal(path: &Path) -> bool {
     let begins = |file: File| {
         let mut start = [0; MAGIC_STEM.len()];
@@ -176,10 +168,10 @@ pub fn is_journal(path: &Path) -> bool {
         path.parent().is_some_and(|folder| folder::folder().is_ok_and(|ours| folder == ours))
             && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(folder::PREFIX))
     };
-    // A damaged first line of a file that lies where journals lie is no reason to lose what is in it.
+    // A damaged first line must not make the rest of a journal useless.
     match cardscope_files::open(path, FileUse::Read) {
         Ok(file) => begins(file) || named(),
-        // Opening it says why.
+        // Opening the journal reports the reason.
         Err(FileError::Link | FileError::ForeignLink { .. }) => true,
         Err(_) => path.is_file() && named(),
     }
@@ -187,7 +179,7 @@ pub fn is_journal(path: &Path) -> bool {
 
 fn known_version(file: &File) -> Result<(), ErrorCause> {
     let mut start = [0; 2 * MAGIC.len()];
-    // What cannot be read may be a journal of any version.
+    // An empty or damaged version may be any version; the records decide.
     let read = file
         .read_at(&mut start, 0)
         .map_err(|e| ErrorCause::worded(format!("the journal cannot be read: {e}"), e))?;
@@ -210,7 +202,7 @@ fn scan(file: &File) -> std::io::Result<JournalScan> {
     scan.log.end = MAGIC.len() as u64;
     let (mut at, mut resume) = (scan.log.end, scan.log.end);
     loop {
-        // Where no record follows, bytes of the one before may be missing, and the next one begins within it.
+        // If no record follows, the previous one may have lost bytes, and the next may begin inside it.
         let from =
             if head_at(file, at, len)?.is_some_and(|head| fits(&head, scan.nonce)) { at } else { resume };
         let Some((found, head)) = next_head(file, from, len, scan.nonce)? else { break };
@@ -238,10 +230,10 @@ fn head_at(file: &File, at: u64, len: u64) -> std::io::Result<Option<RecordHead>
     Ok(RecordHead::decode(&bytes))
 }
 
-/// Bytes that a disk cannot read by themselves.
+/// Bytes that a disk reads or fails as one.
 const DISK_BLOCK: usize = 4096;
 
-/// Reads as much as the disk gives; what it cannot read is zero here, and found by the checksums.
+/// Reads what the disk returns. Unreadable blocks become zeros, which fail their checksums.
 fn read(file: &File, into: &mut [u8], at: u64) -> std::io::Result<()> {
     match file.read_exact_at(into, at) {
         Err(error) if error.kind() != ErrorKind::UnexpectedEof => {}
@@ -259,7 +251,7 @@ fn read(file: &File, into: &mut [u8], at: u64) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The next valid head from `at` on, and where it is.
+/// Returns the next valid header from `at` on, with its offset.
 fn next_head(
     file: &File,
     at: u64,
@@ -283,14 +275,14 @@ fn next_head(
 }
 
 impl JournalScan {
-    /// Takes one record whose head is valid; `whole` tells whether the file has all of its payload.
+    /// Adds a record with a valid header. `whole` is true if the file has all of its payload.
     fn record(&mut self, file: &File, at: u64, head: RecordHead, whole: bool) -> std::io::Result<()> {
         if whole {
             self.log.end = at + u64::from(head.payload);
         }
         self.nonce.get_or_insert(head.nonce);
         match head.kind {
-            // Of a commit that is not whole the head tells how many ranges there are.
+            // The header of an incomplete commit record still states the number of ranges.
             RecordKind::Commit if !whole => self.commit(head, None),
             _ if !whole => {}
             RecordKind::About => {
@@ -306,7 +298,7 @@ impl JournalScan {
                 let begun = head.index == 0;
                 self.log.put_back =
                     Some(if begun { RestoreProgress::Begun } else { RestoreProgress::Written });
-                // The last one in the file is the newest: what is noted from now on comes behind it.
+                // The newest record is the last in the file, so later ones must be appended.
                 self.log.set_aside.clear();
             }
             RecordKind::Room => self.log.set_aside.push_back(at - HEAD as u64),
@@ -332,7 +324,7 @@ impl JournalScan {
         Ok(())
     }
 
-    /// A batch is committed again with more ranges where the first attempt failed.
+    /// Adds a commit record. A batch has two of them if the first commit failed; the larger counts.
     fn commit(&mut self, head: RecordHead, table: Option<Vec<u8>>) {
         let batch = self.batches.entry(head.batch).or_default();
         batch.committed = batch.committed.max(Some(head.len));
@@ -350,9 +342,9 @@ impl JournalScan {
         }
     }
 
-    /// The end of the file, where the last valid record would end at `at`. A batch without a commit was most likely not
-    /// overwritten, and then the card holds what is in it: putting that back does no harm. If its commit was lost to
-    /// damage, it is needed.
+    /// Evaluates the end of the file, where the last record should end at `at`. A batch without a commit record was
+    /// most likely not overwritten, and restoring it is harmless. If the record was lost to damage, the batch is
+    /// needed.
     fn close(&mut self, at: u64, len: u64) {
         if at <= len && len - at >= HEAD as u64 {
             self.log.damage.tail = Some((at, len));
@@ -364,16 +356,16 @@ impl JournalScan {
         self.log.completeness = self.completeness();
     }
 
-    /// Ranges that are missing, at least. `torn` tells that the file ends within a record, as after any crash.
+    /// Minimum number of missing ranges. `torn` is true if the file ends within a record, as after a crash.
     fn lost(&self, torn: bool) -> u64 {
         let Some((last, newest)) = self.batches.last_key_value() else {
             return self.log.tally.as_ref().map_or(0, |tally| tally.ranges.into());
         };
         let counted = self.log.tally.as_ref().map_or(0, |tally| tally.batches);
-        // A batch that is neither committed nor counted was not overwritten, whatever is missing of it.
+        // A batch that is neither committed nor counted was not overwritten, so its gaps do not matter.
         let is_open = newest.committed.is_none() && *last >= counted;
         let spared = if is_open && (torn || self.tallies == 2) { newest.lost() } else { 0 };
-        // A later batch shows that those before it were committed: of one that is not found a range at least is lost.
+        // A later batch proves that earlier ones were committed, so each absent batch lost at least one range.
         let absent = u64::from(*last) + 1 - self.batches.len() as u64;
         let by_records = self.batches.values().map(ScannedBatch::lost).sum::<u64>() - spared + absent;
         let found: u64 = self.batches.range(..counted).map(|(_, batch)| batch.entries().len() as u64).sum();
@@ -385,7 +377,7 @@ impl JournalScan {
     fn completeness(&self) -> JournalCompleteness {
         let keeps_tally = self.about.as_ref().is_some_and(|about| about.keeps_tally);
         let counted = self.log.tally.as_ref().map_or(0, |tally| tally.batches);
-        // One of the two was perhaps torn while the batch behind the other was committed: its commit record tells.
+        // One tally may have been torn while the batch after the other was committed; its commit record shows that.
         let is_committed = || self.batches.get(&counted).is_some_and(|batch| batch.committed.is_some());
         match self.tallies {
             _ if self.log.damage.lost_ranges > 0 => JournalCompleteness::Lacking,
@@ -402,7 +394,7 @@ fn valid_payload(file: &File, at: u64, head: RecordHead) -> std::io::Result<Opti
     Ok((crc32c::crc32c(&payload) == head.crc).then_some(payload))
 }
 
-/// The original of a range, checked.
+/// Reads the original of a range and checks it.
 pub(crate) fn payload(file: &File, entry: &RangeEntry, into: &mut Vec<u8>) -> Result<(), JournalError> {
     let stored = if entry.fill.is_some() { 1 } else { entry.len as usize };
     into.clear();
@@ -415,7 +407,7 @@ pub(crate) fn payload(file: &File, entry: &RangeEntry, into: &mut Vec<u8>) -> Re
         return Err(JournalError(format!("{place} are damaged in the journal (wrong checksum)").into()));
     }
     if entry.fill.is_some() {
-        // The byte that was checked, not the copy of it in the entry.
+        // Uses the byte that the checksum covers, not its copy in the entry.
         let byte = into[0];
         into.clear();
         into.resize(entry.len as usize, byte);

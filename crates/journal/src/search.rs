@@ -1,5 +1,5 @@
-//! Stamps of a journal's run in places that it did not save: test data whose originals are lost. Where the end of a journal
-//! is missing and nothing in it shows that, the card does.
+//! Searches a card for stamps of a run in places that its journal does not have, whose originals are lost. This finds a
+//! missing end of a journal that the file itself does not show.
 
 use crate::journal::Journal;
 use crate::put_back::joined;
@@ -12,46 +12,38 @@ use cardscope_engine::journal::{JournalWriter as _, SavedRange};
 use cardscope_engine::ranges::ByteRanges;
 use cardscope_model::units::{MIB, Nanos, nanos};
 
-/// The stage in which it is done.
 pub const SEARCHING: &str = "searching the card for further test data";
 
-/// Bytes on both sides of what was saved that are looked at first: a run that grows has its next batch there.
+/// Bytes before and after saved ranges that are searched first: a run that grows writes its next batch there.
 const BESIDE: u64 = 16 * MIB;
 
-/// Seconds of the card's clock that are spent on places that nothing speaks for.
+/// Seconds of the card's clock for places without any sign of test data.
 const SPARE: f64 = 60.0;
 
-/// The same where the journal cannot say whether anything is missing of it.
+/// Same, if the journal may be incomplete.
 const IN_DOUBT: f64 = 600.0;
 
-/// Bytes of a sector.
 const SECTOR: usize = 512;
 
-/// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FoundJournal {
-    /// Places with test data whose originals are not in the journal.
+    /// Places with stamps whose originals are not in the journal.
     pub stamped: Vec<SavedRange>,
-    /// Bytes that were searched.
     pub searched: u64,
-    /// Bytes that could have been: the card without what is saved.
+    /// Bytes of the card that are not in the journal.
     pub whole: u64,
-    /// Bytes that could not be read.
     pub unread: u64,
 }
 
 impl FoundJournal {
-    /// Whether the card was searched and read from end to end.
+    /// True if the card was read from end to end.
     pub fn is_whole(&self) -> bool {
         self.searched == self.whole && self.unread == 0
     }
 }
 
-/// Searches the card outside of what the journal holds: all of it on small cards, on others where the run had been and as
-/// far as time allows. `is_telling` is false where the card held such stamps before the run: then nothing is searched.
-///
-/// # Errors
-/// If the card is gone or the user stops it.
+/// Searches the card outside of the saved ranges: completely if it is small, otherwise where the run wrote and as far
+/// as time allows. Searches nothing unless `is_telling`, which is false if the card had such stamps before the run.
 pub fn search(
     card: &mut IoDriver<'_>,
     journal: &Journal,
@@ -70,7 +62,7 @@ pub fn search(
     let spare = if journal.completeness() == JournalCompleteness::Unknown { IN_DOUBT } else { SPARE };
     let lacks = journal.completeness() == JournalCompleteness::Lacking;
     let limit = |card: &mut IoDriver<'_>| card.now().saturating_add(nanos(spare));
-    // What is missing lies in one of the parts that were counted.
+    // If ranges are known to be missing, they lie in the parts that the tally counted, so these have no time limit.
     let mut end = if lacks { None } else { Some(limit(card)) };
     for regions in [parts(journal), beside(&saved), vec![(0, card.bytes())]] {
         for (from, to) in regions {
@@ -96,7 +88,6 @@ pub fn search(
     Ok(found)
 }
 
-/// Parts of the card in which the run had been, as the journal counted.
 fn parts(journal: &Journal) -> Vec<(u64, u64)> {
     journal.parts().into_iter().map(|part| (part.start, part.end)).collect()
 }
@@ -105,7 +96,7 @@ fn beside(saved: &ByteRanges) -> Vec<(u64, u64)> {
     saved.iter().map(|(start, end)| (start.saturating_sub(BESIDE), end.saturating_add(BESIDE))).collect()
 }
 
-/// Searches one range; false where the time was over before its end.
+/// Searches one range; returns false if the time ran out.
 fn search_range(
     card: &mut IoDriver<'_>,
     (start, stop): (u64, u64),
@@ -133,7 +124,7 @@ fn search_range(
     }
 }
 
-/// Sectors with stamps of the run. Those of an address that is saved came here through another address of a fake.
+/// Sectors with stamps of the run. Stamps of saved addresses are skipped: a fake returned them through another address.
 fn stamped<'a>(
     extent: CardExtent,
     bytes: &'a [u8],

@@ -1,7 +1,7 @@
-//! What stands on a card in the places that a journal is about: each sector that was saved holds its original still, or a
-//! stamp of the run that saved it, or something that neither wrote. Places that the test left alone tell as much.
+//! Compares a card with a journal, sector by sector: the saved original, a stamp of the run, or foreign data. Blocks
+//! that the test did not write are checked by their fingerprints.
 //!
-//! Only sectors that tell something count: one byte repeated is the same on every empty card.
+//! Sectors of one repeated byte do not count, because they are the same on every empty card.
 
 use crate::journal::Journal;
 use crate::put_back::joined;
@@ -12,69 +12,60 @@ use cardscope_engine::journal::{JournalError, JournalWriter as _, RestoreProgres
 use cardscope_engine::ranges::ByteRanges;
 use std::collections::HashMap;
 
-/// Bytes of a sector: the smallest unit of writing, whole or not at all.
+/// Bytes of a sector, which a device writes completely or not at all.
 const SECTOR: usize = 512;
 
-/// Bytes of a place that is looked at where not all of them are.
+/// Bytes read of each place in a sample.
 const PLACE: u64 = 4096;
 
-/// A sample gives up where so many sectors could not be read: each may take the kernel half a minute.
+/// Unreadable sectors after which a sample ends: each can take the kernel half a minute.
 const UNREAD: u64 = 16 * PLACE / SECTOR as u64;
 
-/// How much of what was saved is looked at.
+/// Amount of the saved data that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SurveyExtent {
-    /// All of it.
     All,
-    /// About so many places of 4 KiB, spread over ranges and batches.
+    /// About this many blocks of 4 KiB, spread over ranges and batches.
     Sample(usize),
-    /// The same, up to the first that holds what it held or what the test wrote.
+    /// Like `Sample`, but ends at the first sector that identifies the card: an original or a stamp.
     Sign(usize),
 }
 
-/// What stands in the places that were saved, in sectors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CardSurvey {
-    /// Hold their original, and it is not one byte repeated.
     pub same: u64,
-    /// Hold a stamp of the run.
     pub ours: u64,
-    /// Hold neither.
     pub foreign: u64,
-    /// Could not be read.
     pub unread: u64,
-    /// Could be read, whatever they hold.
     pub read: u64,
-    /// Hold no stamp although the test had overwritten them for sure.
+    /// No stamp, although the run certainly overwrote them.
     pub unstamped: u64,
-    /// Held a stamp of the run for their own address before the run: the same seed was used before.
+    /// Original is a stamp of the run for the same address: the seed was used on this card before.
     pub stamped_before: u64,
-    /// Bytes that do not hold their original.
+    /// Bytes that differ from their original.
     pub differing: u64,
-    /// Places that the test left alone and that are as they were, and those that are not; in sectors, and counted above
-    /// as well.
+    /// Sectors that the test did not write: unchanged, and changed. They are included in the counts above.
     pub untouched: (u64, u64),
 }
 
-/// Places that hold something of later than the test. A device writes a sector of 512 bytes whole or not at all, and
-/// each has a stamp of its own, so that what a crash tore is a mixture of originals and stamps, and not in here.
+/// Places written after the test. A device writes a sector completely or not at all and each sector has its own stamp,
+/// so a torn write leaves originals and stamps, which are not in here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewerPlaces {
-    /// What holds neither the original nor a stamp of the run.
+    /// Sectors with neither the original nor a stamp of the run.
     pub foreign: Vec<SavedRange>,
-    /// What was saved as a stamp of the run: on a fake another address leads to the same place, and has its original.
+    /// Sectors saved as stamps of the run. On a fake, another address leads to the same place and has its original.
     pub aliases: Vec<SavedRange>,
 }
 
 impl NewerPlaces {
-    /// All of it, in order.
     pub fn all(&self) -> Vec<SavedRange> {
         joined([self.foreign.as_slice(), &self.aliases].concat())
     }
 }
 
-/// Reads what was saved, or a part of it, and the witnesses; nothing is written. `shift` is what is added to the journal's
-/// addresses to get the card's: a partition and its disk show the same bytes at different places.
+/// Compares the saved ranges, or a sample of them, and the fingerprints with the card. `shift` is added to the
+/// journal's addresses: a partition and its disk have the same bytes at different addresses.
 pub fn survey(
     card: &mut IoDriver<'_>,
     journal: &mut Journal,
@@ -110,7 +101,7 @@ pub fn survey(
     Ok((survey, newer))
 }
 
-/// Places that were read before the test and that it left alone.
+/// Fingerprints of blocks that the test did not write.
 fn untouched(journal: &Journal) -> Vec<BlockFingerprint> {
     let saved = journal.saved();
     let touched =
@@ -118,8 +109,8 @@ fn untouched(journal: &Journal) -> Vec<BlockFingerprint> {
     journal.about().witnesses.iter().filter(|witness| !touched(witness)).copied().collect()
 }
 
-/// Ranges of the journal with the part of each that is looked at. The oldest first: where a place was saved twice, what
-/// counts is what stood there before the test.
+/// Ranges of the journal with the part of each to compare, oldest first: of a place that was saved twice only the first
+/// copy is from before the test.
 fn parts(journal: &Journal, extent: SurveyExtent) -> Vec<(SavedRange, SavedRange)> {
     let mut all = journal.saved();
     all.reverse();
@@ -134,7 +125,7 @@ fn parts(journal: &Journal, extent: SurveyExtent) -> Vec<(SavedRange, SavedRange
     all.into_iter().step_by(step).flat_map(|whole| (0..each).map(move |n| part(whole, n))).collect()
 }
 
-/// Where a range of the journal is on the card; `None` where it is not on it.
+/// Offset on the card of a range of the journal; `None` if the card is too small.
 fn on_card(card: &IoDriver<'_>, start: u64, len: u64, shift: i64) -> Option<u64> {
     start
         .checked_add_signed(shift)
@@ -176,8 +167,8 @@ impl CardSurvey {
         })
     }
 
-    /// What was saved may be a stamp of the run itself: there a fake answers for two addresses, and the place's own
-    /// original is in the journal under the other one.
+    /// Counts the sectors of one read. If the original itself is a stamp of the run, a fake answered for two
+    /// addresses, and the true original is in the journal under the other one.
     fn count(&mut self, start: u64, wanted: &[u8], found: &[u8], salts: &[u64], newer: &mut NewerPlaces) {
         let sectors = wanted.chunks(SECTOR).zip(found.chunks(SECTOR));
         for ((wanted, found), offset) in sectors.zip((start..).step_by(SECTOR)) {
@@ -202,7 +193,7 @@ impl CardSurvey {
         }
     }
 
-    /// What the test left alone.
+    /// Compares the fingerprint of a block that the test did not write.
     fn hear(
         &mut self,
         card: &mut IoDriver<'_>,
@@ -225,7 +216,7 @@ impl CardSurvey {
                     self.same += telling;
                     self.untouched.0 += telling;
                 } else if !bytes.chunks(SECTOR).any(|sector| is_ours(sector, salts)) {
-                    // A stamp came here through another address of a fake.
+                    // A stamp here was written through another address of a fake.
                     self.foreign += sectors;
                     self.untouched.1 += sectors;
                 }
@@ -239,22 +230,19 @@ pub(crate) fn is_ours(sector: &[u8], salts: &[u64]) -> bool {
     read_stamp_header(sector).is_some_and(|stamp| salts.is_empty() || salts.contains(&stamp.salt))
 }
 
-/// Whether a sector holds a stamp of the run for its own address.
 fn is_own(offset: u64, sector: &[u8], salts: &[u64]) -> bool {
     is_ours(sector, salts) && read_stamp_header(sector).is_some_and(|stamp| stamp.address == offset)
 }
 
-/// A journal without the places that hold something of later than the test: those are not put back.
+/// Part of a journal, without the places that were written after the test and must not be overwritten.
 pub struct JournalPart<'j> {
     journal: &'j mut Journal,
-    /// In the journal's order.
     parts: Vec<SavedRange>,
-    /// Of which range each is a part.
+    /// Saved range that contains each part, by offset and length.
     wholes: HashMap<(u64, u64), SavedRange>,
 }
 
 impl<'j> JournalPart<'j> {
-    /// What of it lies outside of `spared`.
     pub fn new(journal: &'j mut Journal, spared: &[SavedRange]) -> Self {
         let mut left_out = ByteRanges::default();
         for range in spared {
@@ -265,7 +253,7 @@ impl<'j> JournalPart<'j> {
             for (start, end) in left_out.missing(whole.offset, whole.offset + whole.len) {
                 let part = SavedRange { offset: start, len: end - start };
                 parts.push(part);
-                // Of two that were saved of one place the oldest, which comes last, is what stood there.
+                // Of two copies of a place the older one, which comes last, is from before the test.
                 wholes.insert((part.offset, part.len), whole);
             }
         }
@@ -295,7 +283,7 @@ impl cardscope_engine::journal::JournalWriter for JournalPart<'_> {
     }
 
     fn restoring(&mut self, step: RestoreProgress) {
-        // What is spared is not written back.
+        // Spared places are not written back, so a partial restore is never recorded as complete.
         if step == RestoreProgress::Begun || self.parts == self.journal.saved() {
             self.journal.restoring(step);
         }

@@ -1,45 +1,40 @@
-//! What a journal has committed so far, in two fixed places at its head. They are written in turn and synced together with
-//! the commit record, so that a lost end of the file shows: the ranges of a batch are on disk before it is counted, and
-//! it is counted before the card is written.
+//! Tally of the committed batches, in two fixed pages near the start of the journal. The pages are written in turn and
+//! synced with the commit record, so that a lost end of the file is noticed: a batch is counted after its ranges are on
+//! disk and before the card is written.
 //!
-//! Each place fills a page of its own: a write that a power cut tears costs that page, and the other one still counts what
-//! the card was overwritten for.
+//! Each tally fills a page. A power cut can tear only the page being written, and the other one still counts everything
+//! that was overwritten.
 
 use crate::record::{HEAD, RangeEntry, RecordHead, RecordKind};
 use std::ops::Range;
 
-/// Bytes of each place: the largest unit in which disks write.
+/// Bytes of a tally: the largest unit in which disks write.
 pub(crate) const PAGE: u64 = 4096;
 
-/// Bytes of the map.
 const MAP: usize = PAGE as usize - HEAD;
 
-/// Parts of the card that the map tells from each other.
+/// Parts into which the map divides the card.
 const PARTS: u64 = 8 * MAP as u64;
 
-/// Smallest part: what is saved by itself.
+/// Smallest part in bytes: the smallest range that is saved alone.
 const SMALLEST: u64 = 4096;
 
-/// What is committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommittedTally {
     pub(crate) batches: u32,
-    /// Ranges of all batches.
     pub(crate) ranges: u32,
-    /// Bytes of the card in a part of the map.
+    /// Bytes of the card in one part.
     part: u64,
-    /// A bit for each part of the card of which anything is saved.
+    /// Bitmap of the parts with saved data.
     map: Vec<u8>,
 }
 
 impl CommittedTally {
-    /// Nothing, on a card of so many bytes.
     pub(crate) fn of_card(bytes: u64) -> Self {
         let part = bytes.div_ceil(PARTS).next_power_of_two().max(SMALLEST);
         CommittedTally { batches: 0, ranges: 0, part, map: vec![0; MAP] }
     }
 
-    /// Counts a batch.
     pub(crate) fn add(&mut self, batch: &[RangeEntry]) {
         self.batches += 1;
         self.ranges += batch.len() as u32;
@@ -51,12 +46,12 @@ impl CommittedTally {
         }
     }
 
-    /// What lies beyond the announced size belongs to the last part.
+    /// Addresses beyond the announced size belong to the last part.
     fn part_of(&self, offset: u64) -> usize {
         (offset / self.part).min(PARTS - 1) as usize
     }
 
-    /// Parts of the card of which anything is saved: nothing outside of them was overwritten.
+    /// Parts of the card with saved data. Nothing outside of them was overwritten.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Range<u64>> {
         let is_set = |part: &u64| self.map[(part / 8) as usize] & (1 << (part % 8)) != 0;
         (0..PARTS).filter(is_set).map(|part| {
@@ -65,12 +60,11 @@ impl CommittedTally {
         })
     }
 
-    /// Bytes from the beginning of the places to where this tally goes.
+    /// Offset of this tally from the first of the two pages.
     pub(crate) fn place(&self) -> u64 {
         u64::from(self.batches % 2) * PAGE
     }
 
-    /// The whole page.
     pub(crate) fn encode(&self, nonce: u64) -> Vec<u8> {
         let head = RecordHead {
             kind: RecordKind::Tally,
@@ -85,7 +79,7 @@ impl CommittedTally {
         [head.encode().as_slice(), &self.map].concat()
     }
 
-    /// Reads a page whose head and payload have the right checksums.
+    /// Decodes a page whose header and payload have valid checksums.
     pub(crate) fn decode(head: &RecordHead, map: Vec<u8>) -> Option<CommittedTally> {
         let valid = map.len() == MAP && head.offset >= SMALLEST;
         valid.then_some(CommittedTally { batches: head.batch, ranges: head.len, part: head.offset, map })

@@ -1,23 +1,22 @@
-//! A few bytes of the card from before the test, so that a card which says nothing of itself is known again.
+//! Fingerprints of a few blocks, taken before the test, to recognize a card without an identity.
 //!
-//! Some will lie where the test writes; those are in the journal then, and tell as much.
+//! Blocks that the test overwrites are in the journal, where they serve as evidence, too.
 
 use crate::record::BlockFingerprint;
 use cardscope_engine::content::{IoContent, constant};
 use cardscope_engine::target::{IoDirection, IoRequest, LanePlan, Target};
 use cardscope_model::recipe::KernelPath;
 
-/// Bytes of one witness.
 pub const BYTES: u32 = 4096;
 
-/// So many places are looked at: the first, where partition tables and file systems begin, and the rest spread evenly.
+/// Blocks at the start, where partition tables and file systems begin, and blocks spread over the rest.
 const FIRST: u64 = 8;
 const SPREAD: u64 = 24;
 
-/// Reads that the witnesses take at most, one by one.
+/// Most reads that taking fingerprints needs, one at a time.
 pub const WITNESSES: u64 = FIRST + SPREAD;
 
-/// Reads the witnesses; what cannot be read is no witness.
+/// Takes the fingerprints, without unreadable blocks.
 pub fn look(target: &mut dyn Target) -> Vec<BlockFingerprint> {
     let bytes = target.info().bytes;
     places(bytes).filter_map(|offset| one(target, offset)).collect()
@@ -27,7 +26,7 @@ fn places(bytes: u64) -> impl Iterator<Item = u64> {
     let size = u64::from(BYTES);
     let blocks = bytes / size;
     let first = (0..FIRST).map(|n| n * 256);
-    // Odd places, so that they do not all fall on the same place of every unit of the card.
+    // An offset that grows, so that the blocks do not all have the same position in each unit of the flash.
     let spread = (1..=SPREAD).map(move |n| blocks / (SPREAD + 1) * n + n * 7);
     let mut all: Vec<u64> = first.chain(spread).filter(|block| *block < blocks).collect();
     all.sort_unstable();
@@ -41,7 +40,6 @@ fn one(target: &mut dyn Target, offset: u64) -> Option<BlockFingerprint> {
     Some(BlockFingerprint { offset, len: BYTES, crc32c: crc32c::crc32c(&bytes), constant })
 }
 
-/// Reads one range by itself; `None` where it fails.
 fn read(target: &mut dyn Target, offset: u64, len: u32) -> Option<Vec<u8>> {
     let plan = LanePlan {
         depth: 1,
@@ -55,7 +53,7 @@ fn read(target: &mut dyn Target, offset: u64, len: u32) -> Option<Vec<u8>> {
         .submit(&IoRequest { slot: 0, direction: IoDirection::Read, offset, len, content: IoContent::Buffer })
         .ok()?;
     let mut done = Vec::new();
-    // A raised interrupt makes `complete` return early, but nothing may stay in flight.
+    // `complete` returns early after an interrupt, but no I/O may stay in flight.
     while done.is_empty() {
         target.complete(1, &mut done).ok()?;
     }

@@ -1,5 +1,4 @@
-//! The marks as the page of `check` says them: what became of each, by which figure, how it was tested, and what other
-//! tools print of the same card.
+//! Speed classes on the page of `check`: result of each, the deciding figure, the method, and what other tools print.
 
 use cardscope_model::check::CheckReport;
 use cardscope_model::judged_label::JudgedSpeed;
@@ -13,7 +12,7 @@ use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_ios};
 use std::borrow::Cow;
 
-/// The judgement of marks, which is a document of its own in the archive.
+/// Page of a marks test, which is a document of its own in the archive.
 pub fn page(report: &MarksReport) -> Page {
     let claimed = || claimed_of(&report.body.marks);
     let missed = claimed().filter(|judged| judged.outcome == MarkOutcome::Missed).count();
@@ -28,12 +27,12 @@ pub fn page(report: &MarksReport) -> Page {
     page.framed(&report.header)
 }
 
-/// The marks that are missed, and by how much where that is one figure: `U3 and V30 missed (19.5 of 30 MB/s)`.
+/// Missed marks, with the shortfall if all share one figure: `U3 and V30 missed (19.5 of 30 MB/s)`.
 pub fn missed(report: &CheckReport) -> Option<String> {
     let marks = report.body.marks.as_ref()?;
     let missed: Vec<&JudgedMark> = claimed_of(marks).filter(|j| j.outcome == MarkOutcome::Missed).collect();
     let first = missed.first()?;
-    // One figure is of all of them only where they demand the same.
+    // One figure stands for all of them only if their demands are equal.
     let demanded = |judged: &JudgedMark| judged.deciding().map(|part| (part.demanded, part.unit.clone()));
     let alike = missed.iter().all(|judged| demanded(judged) == demanded(first));
     let short = first.deciding().filter(|_| alike).and_then(short_of);
@@ -43,20 +42,19 @@ pub fn missed(report: &CheckReport) -> Option<String> {
     Some(format!("{names} missed{short}"))
 }
 
-/// Marks that an answer has room for.
+/// Most marks that the answer names.
 const MOST_NAMED: usize = 4;
 
-/// How far a demand is missed: `19.5 of 30 MB/s`.
+/// Shortfall of a demand: `19.5 of 30 MB/s`.
 fn short_of(part: &MarkDemand) -> Option<String> {
     Some(format!("{} of {} {}", speed(part.measured?), trimmed(part.demanded, 1), part.unit))
 }
 
-/// The marks that somebody claims.
 fn claimed_of(found: &MarksMeasured) -> impl Iterator<Item = &JudgedMark> {
     found.judged.iter().filter(|judged| judged.is_claimed())
 }
 
-/// The marks by their outcome: `met: C10 U3`, `missed: V30`.
+/// Claimed marks by outcome: `met: C10 U3`, `missed: V30`.
 pub fn outcomes(found: &MarksMeasured) -> Vec<String> {
     let of = |outcome: MarkOutcome, word: &str| {
         let those = claimed_of(found).filter(|judged| judged.outcome == outcome);
@@ -77,14 +75,13 @@ pub fn outcomes(found: &MarksMeasured) -> Vec<String> {
     .collect()
 }
 
-/// A line of the table: a mark, or a speed that is printed on the card.
+/// Row of the table: a mark, or a speed printed on the card.
 enum PrintedPromise<'a> {
     Mark(&'a JudgedMark),
     Speed(&'a JudgedSpeed),
 }
 
-/// What is promised, each with the figure that decides it; then how it was tested, the class that was measured, and what
-/// other tools print.
+/// Table of the promises with their deciding figures, then the measured class, the method, and what other tools print.
 pub fn blocks(found: Option<&MarksMeasured>, speeds: &[JudgedSpeed]) -> Vec<PageBlock> {
     let marks = found.into_iter().flat_map(claimed_of).map(PrintedPromise::Mark);
     let promises: Vec<PrintedPromise<'_>> = marks.chain(speeds.iter().map(PrintedPromise::Speed)).collect();
@@ -168,7 +165,7 @@ impl PrintedPromise<'_> {
     }
 }
 
-/// The highest mark of each letter that the card reaches, and letters for which there was no time.
+/// Highest mark of each letter that the card reaches, and letters that were not tested.
 fn class(found: &MarksMeasured) -> Option<PageFact> {
     let reached: Vec<String> = found.highest.iter().filter_map(|h| h.mark).map(|m| m.to_string()).collect();
     let untested = |letter: char| {
@@ -196,7 +193,7 @@ fn method(form: TestForm) -> &'static str {
     }
 }
 
-/// What another tool prints, and why that is no contradiction.
+/// Result of another tool, and why it is no contradiction.
 fn other(test: &OtherTest) -> String {
     let OtherTest { mark, queue_depth, random_write_iops: writes, random_read_iops: reads, .. } = test;
     let verdict = if test.passes { "passes" } else { "fails" };
@@ -206,7 +203,7 @@ fn other(test: &OtherTest) -> String {
     )
 }
 
-/// Why a mark was not tested; the figures of what was measured all the same stand among the details.
+/// Reason why a mark was not tested. Its measured figures are in the details.
 fn untested(judged: &JudgedMark) -> String {
     let why = |part: &MarkDemand| {
         part.because.as_ref().filter(|why| judged.because.starts_with(why.as_str())).cloned()
@@ -214,7 +211,7 @@ fn untested(judged: &JudgedMark) -> String {
     judged.parts.iter().find_map(why).unwrap_or_else(|| judged.because.clone())
 }
 
-/// Every figure of each claimed mark.
+/// All figures of each claimed mark.
 pub fn details(found: Option<&MarksMeasured>) -> Vec<PageFact> {
     let claimed = found.into_iter().flat_map(claimed_of);
     claimed.map(|judged| fact(&judged.mark.to_string(), figures_of(judged))).collect()
@@ -229,20 +226,20 @@ fn by(judged: &JudgedMark) -> &'static str {
     }
 }
 
-/// A number of the demand that decides, with its unit.
+/// A number of the deciding demand, with its unit.
 fn shown(judged: &JudgedMark, of: impl Fn(&MarkDemand) -> Option<f64>) -> String {
     let figure = |part: &MarkDemand| Some(format!("{} {}", speed(of(part)?), part.unit));
     judged.deciding().and_then(figure).unwrap_or_default()
 }
 
-/// Every figure that decides, the deciding one first.
+/// All figures of a mark, the deciding one first.
 fn figures_of(judged: &JudgedMark) -> String {
     let figures = [judged.because.clone()].into_iter().chain(others(judged)).collect::<Vec<_>>();
     figures.join("; ")
 }
 
-/// Speeds and rates that the reason does not name yet. Single times have limits so wide that nearly every card keeps
-/// them: they are named where they are the reason.
+/// Speeds and rates that the reason does not name yet. Times of single I/Os have limits that nearly every card meets,
+/// so they appear only as the reason.
 fn others(judged: &JudgedMark) -> impl Iterator<Item = String> {
     let new = |part: &&MarkDemand| part.unit != "ms" && !judged.because.contains(&part.what);
     judged.parts.iter().filter(new).filter_map(MarkDemand::figure)

@@ -1,15 +1,16 @@
-//! Embeds the data files of a folder beside `crates/` into the program: a new file needs no line of Rust.
+//! Embeds the data files of a folder next to `crates/` into the program; a new file needs no line of Rust.
 //!
-//! The build script of the simulator compiles this file, too; a crate of its own would take longer to build than to read.
+//! The build script of the simulator compiles this file, too, because a crate for it would cost more build time.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Writes `FOLDER.rs` into a folder: a slice of name and text of each file, which `builtin_files!` includes.
+/// Writes `FOLDER.rs` into the output folder: a slice with name and text of each file, which `builtin_files!`
+/// includes.
 ///
-/// Files are sorted by name, so that every computer builds the same program. Where a folder has a file `order`, the names
-/// and subfolders that it lists, one a line, come first in that order.
+/// Files are sorted by name, so that every computer builds the same program. Names and subfolders in a file `order`,
+/// one per line, come first in that order.
 pub(crate) fn embed(root: &Path, into: &Path, folder: &str, extension: &str) -> io::Result<()> {
     let path = root.join(folder);
     println!("cargo::rerun-if-changed={}", path.display());
@@ -38,7 +39,7 @@ pub(crate) fn embed(root: &Path, into: &Path, folder: &str, extension: &str) -> 
     fs::write(into.join(format!("{folder}.rs")), format!("&[\n{rows}]\n"))
 }
 
-/// Adds the names of the files below a folder, as paths from there without the extension.
+/// Collects the files below a folder, as relative paths without the extension.
 fn collect_names(folder: &Path, prefix: &str, extension: &str, names: &mut Vec<String>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

@@ -1,4 +1,4 @@
-//! Embeds recipes, jobs, hosts and published results.
+//! Build script: embeds recipes, jobs, hosts and published results.
 
 mod embed;
 

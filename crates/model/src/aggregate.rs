@@ -1,8 +1,8 @@
-//! From loops to results: what a test measured in one run, the summary over runs, scores and demands.
+//! Aggregation of samples: loops to test results, runs to a summary, scores and demands.
 //!
-//! How loops become one value is the recipe's business (`aggregate = "max"` for CrystalDiskMark, `"mean"` for
-//! KDiskMark, `"total"` for fio's loops); speeds and rates always come from the same bytes and seconds, so that
-//! `mb_s * 1e6 = iops * block` holds whatever the original tool prints.
+//! The recipe determines how loops become one value (`aggregate = "max"` for CrystalDiskMark, `"mean"` for KDiskMark,
+//! `"total"` for fio's loops). Speeds and rates always derive from the same bytes and seconds, so that `mb_s * 1e6 =
+//! iops * block` holds whatever the original tool prints.
 
 mod judge;
 
@@ -15,9 +15,9 @@ use crate::series::TimeSeries;
 use crate::statistics;
 use crate::units::{MB, mb_per_s, measured, seconds};
 
-/// What one test measured in one run. `None` where no loop counts, because the run ended before the first did.
+/// Returns the result of a test in one run, or None if no loop counts because the run ended before the first did.
 ///
-/// Bus share and caveats are left empty: they come from what is known of the rig.
+/// Bus share and caveats stay empty, because they depend on the rig.
 pub fn aggregate(test: &RecipeTest, samples: &[LoopSample]) -> Option<TestResult> {
     let counted: Vec<&LoopSample> = samples.iter().filter(|s| s.counted).collect();
     if counted.is_empty() {
@@ -47,7 +47,7 @@ pub fn aggregate(test: &RecipeTest, samples: &[LoopSample]) -> Option<TestResult
     Some(result)
 }
 
-/// I/Os per second, from the speed: an I/O is one block, so this is their count over the same seconds.
+/// Derives IOPS from the speed: an I/O is one block, so both come from the same bytes and seconds.
 fn iops(mb_s: f64, block: u64) -> f64 {
     measured(mb_s * MB / block as f64)
 }
@@ -68,7 +68,6 @@ fn speeds(loops: &[LoopResult]) -> Vec<f64> {
     loops.iter().filter(|l| l.counted).map(|l| l.mb_s).collect()
 }
 
-/// One value from the loops' values, of which there is at least one; `total` is that of all loops together.
 fn combine(aggregate: LoopAggregate, values: &[f64], total: f64) -> f64 {
     measured(match aggregate {
         LoopAggregate::Max => values.iter().copied().fold(f64::MIN, f64::max),
@@ -78,8 +77,8 @@ fn combine(aggregate: LoopAggregate, values: &[f64], total: f64) -> f64 {
     })
 }
 
-/// The mean latency that belongs to the recipe's value. CrystalDiskMark takes the least of all runs on its own,
-/// which need not be that of the fastest.
+/// Returns the latency that belongs to the recipe's value. CrystalDiskMark prints the least latency of all loops,
+/// which may be another loop than the fastest.
 fn mean_latency_s(aggregate: LoopAggregate, result: &TestResult) -> f64 {
     let of_loops: Vec<f64> = result.loops.iter().filter(|l| l.counted).map(|l| l.mean_latency_us).collect();
     let us = match aggregate {
@@ -95,7 +94,7 @@ fn tool_prints(test: &RecipeTest, recipe_value: f64, latency_s: f64) -> Option<T
     Some(ToolPrints { value: prints.figure(recipe_value * MB, rate, latency_s), unit: prints.unit.clone() })
 }
 
-/// From the first loop's start to the last one's end; discarded loops heat the card like any other.
+/// Covers all loops, because discarded loops heat the card as well.
 fn temperature(samples: &[LoopSample]) -> TemperatureC {
     let each = || samples.iter().map(|s| s.temperature_c);
     TemperatureC {
@@ -105,7 +104,7 @@ fn temperature(samples: &[LoopSample]) -> TemperatureC {
     }
 }
 
-/// The series of the counted loops one after the other; each begins in the second after the last one of the loop before.
+/// Joins the series of the counted loops, each starting in the second after the last one of the loop before.
 pub fn joined_series<'a>(samples: impl IntoIterator<Item = &'a LoopSample>) -> TimeSeries {
     let mut all = TimeSeries::default();
     samples.into_iter().filter(|s| s.counted).for_each(|s| all.append(&s.series));

@@ -1,52 +1,48 @@
-//! The answer of a page: one line, which a verdict in capitals may begin.
+//! Answer of a page: one line, which may begin with a verdict in capitals.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::ops::Deref;
 
-/// An answer: `FAKE: holds 52 GB of 1 TB. Return it.`
+/// Answer line, e.g. `FAKE: holds 52 GB of 1 TB. Return it.`
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
     text: String,
-    /// Bytes of the verdict at its beginning; 0 without one.
+    /// Length of the verdict at the start of the text, in bytes; 0 without a verdict.
     verdict_len: usize,
     advice: Option<String>,
     brief: String,
 }
 
 impl Answer {
-    /// An answer of a verdict and what follows it: `FAKE` and `: holds 52 GB of 1 TB. Return it.`
+    /// Joins a verdict and the text after it, e.g. `FAKE` and `: holds 52 GB of 1 TB. Return it.`
     pub fn with_verdict(verdict: &str, rest: &str) -> Self {
         let text = format!("{verdict}{rest}");
         Answer { text, verdict_len: verdict.len(), advice: None, brief: verdict.to_owned() }
     }
 
-    /// The same with a sentence that says what to do.
     pub fn advise(self, advice: &str) -> Self {
         Answer { text: format!("{} {advice}", self.text), advice: Some(advice.to_owned()), ..self }
     }
 
-    /// The same with other words for a table.
+    /// Replaces the short form for tables.
     pub fn in_brief(self, brief: impl Into<String>) -> Self {
         Answer { brief: brief.into(), ..self }
     }
 
-    /// The verdict: `FAKE`, `NOT PROVEN`.
     pub fn verdict(&self) -> Option<&str> {
         (self.verdict_len > 0).then(|| &self.text[..self.verdict_len])
     }
 
-    /// What to do: `Return it.`
     pub fn advice(&self) -> Option<&str> {
         self.advice.as_deref()
     }
 
-    /// Everything behind the verdict.
     pub fn rest(&self) -> &str {
         &self.text[self.verdict_len..]
     }
 
-    /// The answer as a table has room for it: the verdict, or else the sentence without its full stop.
+    /// Returns the short form for tables: the verdict, else the sentence without its full stop.
     pub fn brief(&self) -> &str {
         &self.brief
     }

@@ -1,39 +1,33 @@
-//! A capacity taken apart: exact bytes, GB and GiB, the size on the label, and what its factors say about blocks.
+//! Analysis of a capacity: bytes, GB, GiB, the nominal size, and the block sizes that its factors allow.
 //!
-//! A card announces whole erase blocks as a rule. So the power of two in its capacity bounds the size of a block that
-//! is a power of two (the `factor` step of docs/reference/reports.md#lexar-review), and a factor 3 is what blocks of
-//! TLC flash leave.
+//! A card usually announces whole erase blocks. So the power of two in its capacity bounds the size of a block that
+//! is a power of two (the `factor` step of docs/reference/reports.md#lexar-review), and a factor of 3 indicates TLC
+//! flash.
 
 pub mod fit;
 
 use crate::units::{BinarySize, ExactCapacity, GIB};
 use serde::{Deserialize, Serialize};
 
-/// Odd parts up to here are taken apart into primes; no card's is larger.
+/// Largest odd part that is factored; no card's is larger.
 const LARGEST_FACTORED: u64 = 1 << 40;
 
-/// A capacity is called by a nominal size if it has at least this share of it …
+/// Smallest share of a nominal size at which a capacity is called by it …
 const NOMINAL_FROM: f64 = 0.85;
-/// … and at most this: 2^30 bytes are 1.074 GB.
+/// … and the largest; 2^30 bytes are 1.074 GB.
 const NOMINAL_TO: f64 = 1.08;
 
-/// A capacity in the units that people ask for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CapacityView {
-    /// Exact.
     pub bytes: u64,
-    /// In 10^9 bytes.
     pub gb: f64,
-    /// In 2^30 bytes.
     pub gib: f64,
-    /// Size that is likely printed on the card, `16 GB`; `None` where it is near none.
+    /// Size likely printed on the card, e.g. `16 GB`; None if no nominal size is near.
     pub nominal: Option<String>,
-    /// Exact bytes, and GB, as a line of text.
     pub text: String,
 }
 
 impl CapacityView {
-    /// Looks at a number of bytes.
     pub fn new(bytes: u64) -> Self {
         CapacityView {
             bytes,
@@ -45,47 +39,41 @@ impl CapacityView {
     }
 }
 
-/// The size printed on a card of so many bytes: a power of two in MB, GB or TB.
+/// Returns the nominal size of a capacity, a power of two in MB, GB or TB, e.g. `16 GB`.
 pub fn nominal(bytes: u64) -> Option<String> {
     let power = nominal_power(bytes)?;
     let unit = ["MB", "GB", "TB"][(power / 10) as usize];
     Some(format!("{} {unit}", 1u32 << (power % 10)))
 }
 
-/// The same in bytes.
 pub(crate) fn printed_size(bytes: u64) -> Option<f64> {
     nominal_power(bytes).map(nominal_bytes)
 }
 
-/// The power of two of a size in MB. The unit changes every 2^10.
+/// Converts the power of two of a size in MB to bytes. The unit is decimal and changes every 2^10.
 fn nominal_bytes(power: u32) -> f64 {
     f64::from(1u32 << (power % 10)) * 1000f64.powi(2 + (power / 10) as i32)
 }
 
-/// From 8 MB, the smallest cards made, to the 128 TB of SDUC.
+/// Tries 8 MB, the smallest cards made, to 128 TB of SDUC.
 fn nominal_power(bytes: u64) -> Option<u32> {
     let fits = |power: &u32| (NOMINAL_FROM..=NOMINAL_TO).contains(&(bytes as f64 / nominal_bytes(*power)));
     (3..=27).find(fits)
 }
 
-/// A capacity as a power of two times an odd rest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CapacityFactors {
-    /// `2^20 × 15271`.
     pub text: String,
-    /// Exponent of the power of two.
     pub power_of_two: u32,
-    /// The power of two in bytes: the largest block of that kind that fits a whole number of times.
+    /// Power of two in bytes: the largest such block that divides the capacity.
     pub power_of_two_bytes: u64,
-    /// The odd rest.
     pub odd: u64,
-    /// Its prime factors, smallest first.
+    /// Prime factors of the odd rest, smallest first; empty if it is too large to factor.
     pub odd_primes: Vec<u64>,
-    /// What follows for the size of blocks, in words.
     pub says: String,
 }
 
-/// Takes a capacity apart; `None` for 0.
+/// Factors a capacity, or returns None for 0.
 pub fn factor(bytes: u64) -> Option<CapacityFactors> {
     if bytes == 0 {
         return None;
@@ -122,7 +110,6 @@ fn says(bytes: u64, power_bytes: u64, odd: u64) -> String {
     text
 }
 
-/// Prime factors of an odd number, by trial division.
 fn primes(mut rest: u64) -> Vec<u64> {
     let mut found = Vec::new();
     let mut divisor = 3;

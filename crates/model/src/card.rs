@@ -1,64 +1,55 @@
-//! What people know of a card beside its registers: the name on it, its marks, what it cost, what became of it.
+//! Facts about a card apart from its registers: brand, marks, price, and events in its life.
 
 use cardscope_sd::maker::NOBODY;
 use serde::{Deserialize, Serialize};
 
-/// Facts about a card as they are printed on it, sold with it or read from it. Unknown ones are absent.
+/// Facts printed on a card, sold with it or read from it. Unknown ones are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CardFacts {
-    /// The name on it: `SanDisk`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub brand: Option<String>,
-    /// What it is sold as, without the brand: `Ultra`.
+    /// Product name without the brand, e.g. `Ultra`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
-    /// How it names itself: product name of the CID, or NVMe's model number.
+    /// Product name of the CID, or NVMe's model number.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub model: Option<String>,
-    /// Who made it, by its registers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub maker: Option<String>,
-    /// Bytes of its user area.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub capacity_bytes: Option<u64>,
-    /// The size printed on it: `256GB`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub capacity_label: Option<String>,
     /// `microSDXC`, `microSD Express`, `USB stick` …
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub form: Option<String>,
-    /// Marks printed on it: `C10`, `U3`, `V30`, `A2`.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub marks: Vec<String>,
-    /// Its firmware.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub firmware: Option<String>,
-    /// When it was made, `YYYY-MM` or `YYYY`.
+    /// Date of manufacture, `YYYY-MM` or `YYYY`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub made: Option<String>,
-    /// Serial number. Never published unless asked for.
+    /// Serial number. Published only on request.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub serial: Option<String>,
-    /// Its CID in hex. Holds the serial number.
+    /// CID in hex. Contains the serial number.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cid: Option<String>,
-    /// Its CSD in hex.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub csd: Option<String>,
-    /// Tells generations apart that are sold under one name: `2019`, `second`.
+    /// Distinguishes generations sold under one name: `2019`, `second`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub generation: Option<String>,
-    /// Anything else.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<String>,
 }
 
-/// Prefix of the names of simulated cards, so that none is taken for one that somebody sells.
+/// Prefix of the names of simulated cards, so that no product has the same name.
 const SIMULATED: &str = "sim:";
 
 impl CardFacts {
-    /// Takes over what the other one knows and this one does not.
     pub fn complete_from(&mut self, other: &CardFacts) {
         let mine = [
             (&mut self.brand, &other.brand),
@@ -86,7 +77,7 @@ impl CardFacts {
         }
     }
 
-    /// True where both know a fact and it is not the same, but for the writing of names.
+    /// True if both sets have a fact with different values, ignoring case and spaces.
     pub fn differs_from(&self, other: &CardFacts) -> bool {
         let plain = |text: &String| -> String {
             text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
@@ -112,17 +103,16 @@ impl CardFacts {
             })
     }
 
-    /// Target of a simulated card that bears its own name; `None` for cards that somebody sells.
+    /// Returns the target of a simulated card that has no other name, or None for real products.
     pub fn simulated_target(&self) -> Option<&str> {
         self.name.as_deref().filter(|name| name.starts_with(SIMULATED))
     }
 
-    /// True where nothing is known.
     pub fn is_empty(&self) -> bool {
         *self == CardFacts::default()
     }
 
-    /// How people call it: brand, name and size, else how it names itself. A simulated card is called by its target's name.
+    /// Returns the common name: brand, name and size, else the model. A simulated card is called by its target.
     pub fn title(&self) -> String {
         if let Some(target) = self.simulated_target() {
             return target.to_owned();
@@ -142,13 +132,12 @@ impl CardFacts {
         if words.is_empty() { "unnamed card".to_owned() } else { words.join(" ") }
     }
 
-    /// Without what names this very unit: serial number and CID.
     pub fn without_serial(&self) -> CardFacts {
         CardFacts { serial: None, cid: None, ..self.clone() }
     }
 }
 
-/// A capacity as labels write it: the nearest size cards are sold in.
+/// Formats a capacity as labels do, rounded to the nearest power of two.
 fn nominal(bytes: u64) -> String {
     let gb = bytes as f64 / 1e9;
     let power = (gb.max(0.06).log2()).round() as i32;
@@ -159,75 +148,58 @@ fn nominal(bytes: u64) -> String {
     }
 }
 
-/// What was paid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CardPrice {
-    /// How much.
     pub amount: f64,
-    /// In which currency, as ISO 4217 writes it: `EUR`.
+    /// ISO 4217 code, e.g. `EUR`.
     pub currency: String,
 }
 
-/// What can happen to a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum EventKind {
-    /// It was bought.
     Bought,
-    /// It was put to use, or is in use since.
     InUse,
-    /// It failed.
     Failed,
-    /// It was replaced or refunded under warranty.
     Warranty,
-    /// It was given away, sold or thrown away.
     Gone,
-    /// Anything else.
     Note,
 }
 
-/// An event in the life of one unit.
+/// Event in the life of one unit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CardEvent {
-    /// When: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`; `None` where nobody remembers.
+    /// `YYYY`, `YYYY-MM` or `YYYY-MM-DD`; None if unknown.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub date: Option<String>,
-    /// What.
     pub kind: EventKind,
-    /// What was paid.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub price: Option<CardPrice>,
-    /// What else was in the box, who sold it, how it failed …
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<String>,
-    /// Where that is from: an address, a file, an attachment's name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub source: Option<String>,
 }
 
-/// A photograph, receipt or other file that is attached to a card, a unit or a session.
+/// Photograph, receipt or other file attached to a card, a unit or a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Attachment {
-    /// File name.
     pub name: String,
-    /// Media type: `image/jpeg`.
     pub media_type: String,
-    /// BLAKE3 of its bytes, in hex.
     pub hash: String,
-    /// Remark of the user.
     pub note: Option<String>,
 }
 
-/// Years in which a card can be bought, tested and compared: none was before the clocks of computers began.
+/// Plausible years of a card's dates.
 pub const YEARS: std::ops::RangeInclusive<i16> = 1970..=2199;
 
-/// Whether a text is a date that a calendar has, to the year, month or day: `2024`, `2024-03`, `2024-03-12`.
+/// True for an existing date to the year, month or day: `2024`, `2024-03`, `2024-03-12`.
 pub fn is_date(text: &str) -> bool {
     let rest = match text.len() {
         4 => "-01-01",

@@ -1,5 +1,5 @@
-//! What is known of a card beside the name on it: its controller and link, the temperatures at which it acts and those that it
-//! reached, the geometry of its flash. Gathered from what it said of itself, from logs of other tools and from maps.
+//! Details of a card apart from its name: controller, link, temperatures and their limits, flash geometry. Collected
+//! from the card's identity, from logs of other tools and from maps.
 
 use crate::card_map::FlashGeometry;
 use crate::card_map::property::PropertyStatus;
@@ -12,31 +12,24 @@ use serde_json::Value;
 /// Temperatures of a card in use, in °C.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CardTemperatures {
-    /// How it was cooled, where known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cooling: Option<String>,
-    /// Lowest at the start of a test.
+    /// Lowest temperature at the start of a test.
     pub idle_c: Option<f64>,
-    /// Highest.
     pub peak_c: Option<f64>,
 }
 
-/// The details of one card.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CardDetails {
-    /// Its controller, as the list of PCI numbers calls it.
+    /// Controller name from the list of PCI ids.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub controller: Option<String>,
-    /// Its link: `PCIe 3.0 x1`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pcie_link: Option<String>,
-    /// Temperatures at which it acts.
     #[serde(skip_serializing_if = "is_default", default)]
     pub limits: TemperatureLimits,
-    /// Temperatures that it had, by cooling.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub temperatures: Vec<CardTemperatures>,
-    /// Geometry of its flash.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub geometry: Option<FlashGeometry>,
 }
@@ -46,13 +39,12 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl CardDetails {
-    /// True where nothing is known.
     pub fn is_empty(&self) -> bool {
         is_default(self)
     }
 
-    /// Takes over what an identity says, or what a log has in the same words: `nvme`, `pcie`, `lspci`. What was said later
-    /// counts.
+    /// Adds the details in an identity or a log with the same keys: `nvme`, `pcie`, `lspci`. Later values replace
+    /// earlier ones.
     pub fn add_said(&mut self, said: &Value) {
         let device = said.pointer("/lspci/device").and_then(Value::as_str);
         later(&mut self.controller, device.and_then(controller));
@@ -66,7 +58,7 @@ impl CardDetails {
         later(&mut self.limits.critical_celsius, nvme("/identify/cctemp_celsius"));
     }
 
-    /// Takes over a geometry; one in which nothing was tested says nothing.
+    /// Replaces the geometry, unless nothing in the new one was tested.
     pub fn add_geometry(&mut self, found: FlashGeometry) {
         let open = [&found.open_blocks.linear, &found.open_blocks.random].map(|open| open.status);
         let units = [&found.page_bytes, &found.erase_block_bytes].map(|unit| unit.status);
@@ -75,13 +67,13 @@ impl CardDetails {
         }
     }
 
-    /// Takes over the temperatures that a note of the condition states: `20°C idle, up to 82°C during test`.
+    /// Adds the temperatures in the condition's note, e.g. `20°C idle, up to 82°C during test`.
     pub fn add_noted(&mut self, condition: &Condition) {
         let note = condition.get("note").unwrap_or_default();
         self.add_temperatures(condition, celsius_before(note, "idle"), celsius_behind(note, "up to"));
     }
 
-    /// Takes over the temperatures of a test.
+    /// Adds the temperatures of a test: keeps the lowest idle and the highest peak of each cooling.
     pub fn add_temperatures(&mut self, condition: &Condition, idle_c: Option<f64>, peak_c: Option<f64>) {
         if idle_c.is_none() && peak_c.is_none() {
             return;
@@ -105,19 +97,17 @@ fn pick(a: Option<f64>, b: Option<f64>, of: fn(f64, f64) -> f64) -> Option<f64> 
     a.zip(b).map(|(a, b)| of(a, b)).or(a).or(b)
 }
 
-/// The degrees that stand before a word.
 fn celsius_before(text: &str, word: &str) -> Option<f64> {
     let before = text.split_once(word)?.0.trim_end().strip_suffix("°C")?.trim_end();
     before.rsplit(|c: char| !c.is_ascii_digit() && c != '.').next()?.parse().ok()
 }
 
-/// The degrees that stand behind it.
 fn celsius_behind(text: &str, word: &str) -> Option<f64> {
     let (degrees, _) = text.split_once(word)?.1.split_once("°C")?;
     degrees.trim().parse().ok().filter(|celsius: &f64| celsius.is_finite())
 }
 
-/// The name in lspci's `Non-Volatile memory controller: Maker Name (prog-if 02 [NVM Express])`.
+/// Parses lspci's `Non-Volatile memory controller: Maker Name (prog-if 02 [NVM Express])`.
 fn controller(device: &str) -> Option<String> {
     let name = device.split_once(": ").map_or(device, |(_, name)| name);
     let name = name.split(" (prog-if").next().unwrap_or(name).trim();

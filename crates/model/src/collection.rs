@@ -1,5 +1,5 @@
-//! Cards that come with the program, so that a first result has something to stand beside: those of five published
-//! reports, a session a file in `collection/` as `archive export` writes them, with what the reports say and nothing else.
+//! Published results built into the program for comparison: five reports in `collection/`, one file per session in
+//! the format of `archive export`.
 
 use crate::builtin_files;
 use crate::condition::Condition;
@@ -9,33 +9,25 @@ use crate::run::Run;
 use crate::session_file::{FileRun, SessionFile};
 use serde_json::Value;
 
-/// What stands in the log of a session for the report's title.
+/// Key of the report's title in the log of a session.
 const TITLE: &str = "published";
 
-/// The sessions: the files in the folders of `collection/`.
+/// Session files in the folders of `collection/`.
 pub static COLLECTION: BuiltinFiles =
     BuiltinFiles { kind: "session of the collection", files: builtin_files!("collection"), also: "" };
 
-/// A file of the collection that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the collection cannot be read: {0}")]
 pub struct CollectionError(String);
 
-/// A report and its cards.
+/// Published report with its cards.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CollectedReport {
-    /// Its short name: `microsd-express-2025`.
     pub name: String,
-    /// The report's title and date.
     pub title: String,
-    /// A log for each session.
     pub logs: Vec<CardLog>,
 }
 
-/// Reads the reports that are built into the program.
-///
-/// # Errors
-/// If a file is wrong; a test holds that none is.
 pub fn builtin() -> Result<Vec<CollectedReport>, CollectionError> {
     let mut reports: Vec<CollectedReport> = Vec::new();
     for (_, text) in COLLECTION.files {
@@ -54,7 +46,6 @@ pub fn builtin() -> Result<Vec<CollectedReport>, CollectionError> {
     Ok(reports)
 }
 
-/// The log of a session with its runs, and with who says what of the condition.
 fn log(file: SessionFile) -> Option<CardLog> {
     let mut condition = Condition::default();
     for (word, value) in file.condition.iter() {

@@ -1,10 +1,10 @@
-//! What was true of card and rig while something was measured, and who says so.
+//! Conditions of a measurement: state of card and rig, each with its origin.
 
 use crate::supply::SupplyState;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The words a condition may use, each with what it means. One list, so that two sessions can be compared.
+/// Keys of a condition and their meanings. One list, so that sessions are comparable.
 pub const WORDS: &[(&str, &str)] = &[
     ("state", "card state: fresh, overwritten, used or trimmed"),
     ("full_percent", "fill level of the card"),
@@ -27,13 +27,14 @@ pub const WORDS: &[(&str, &str)] = &[
     ("note", "anything else"),
 ];
 
-/// The word that somebody means, as it is written in [`WORDS`]: `clock` is the board's.
+/// Returns the key in [`WORDS`] that a user's key means; `clock` is the board's.
 pub fn word(text: &str) -> Option<&'static str> {
+    // Users write `clock`, but the processor has a clock too, so the key names the board.
     let meant = if text == "clock" { "board_clock" } else { text };
     WORDS.iter().map(|(word, _)| *word).find(|word| *word == meant)
 }
 
-/// A word of a condition as it stands in a sentence: `bus mode`, `room`.
+/// Returns a key as it appears in sentences, e.g. `bus mode`.
 pub fn in_words(word: &str) -> String {
     match word {
         "cooling_of" => "cooled part".to_owned(),
@@ -44,11 +45,9 @@ pub fn in_words(word: &str) -> String {
     }
 }
 
-/// Who says that a condition holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConditionOrigin {
-    /// Read from the system.
     Read,
     /// Stated by the user (`--condition`).
     Stated,
@@ -56,7 +55,7 @@ pub enum ConditionOrigin {
     Simulated,
 }
 
-/// A condition: words and values. In JSON it is a flat object.
+/// Keys and values of a condition. In JSON a flat object.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Condition {
@@ -65,55 +64,45 @@ pub struct Condition {
     origins: BTreeMap<String, ConditionOrigin>,
 }
 
-/// A condition that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConditionError {
-    /// No `KEY=VALUE`.
     #[error("--condition {0:?} is not KEY=VALUE; write e.g. cooling=passive")]
     Shape(String),
-    /// A word that is not in [`WORDS`].
+    /// Key that is not in [`WORDS`].
     #[error("--condition: unknown key {0:?}; the keys are: \
              {known}", known = WORDS.iter().map(|w| w.0).collect::<Vec<_>>().join(", "))]
     Word(String),
 }
 
 impl Condition {
-    /// Records a value, replacing an earlier one of the same word.
     pub fn set(&mut self, word: &str, value: impl Into<String>, origin: ConditionOrigin) {
         self.values.insert(word.to_owned(), value.into());
         self.origins.insert(word.to_owned(), origin);
     }
 
-    /// The value of a word.
     pub fn get(&self, word: &str) -> Option<&str> {
         self.values.get(word).map(String::as_str)
     }
 
-    /// State of the power supply; `None` where it is unknown, or the user stated something else.
     pub fn supply(&self) -> Option<SupplyState> {
         SupplyState::parse(self.get("supply")?)
     }
 
-    /// Who says so; stored conditions have forgotten it and answer `None`.
+    /// Returns the origin of a value, or None for stored conditions, which have no origins.
     pub fn origin(&self, word: &str) -> Option<ConditionOrigin> {
         self.origins.get(word).copied()
     }
 
-    /// All words and values, by word.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.values.iter().map(|(k, v)| (k.as_str(), v.as_str()))
     }
 
-    /// Takes over what the other one says; its values win.
     pub fn overlay(&mut self, other: &Condition) {
         self.values.extend(other.values.clone());
         self.origins.extend(other.origins.clone());
     }
 
-    /// Reads one `KEY=VALUE` as the user states it.
-    ///
-    /// # Errors
-    /// If the text has no `=`, or the word is not known.
+    /// Parses one `KEY=VALUE` of the user.
     pub fn state(&mut self, text: &str) -> Result<(), ConditionError> {
         let (key, value) = text.split_once('=').ok_or_else(|| ConditionError::Shape(text.to_owned()))?;
         let word = word(key).ok_or_else(|| ConditionError::Word(key.to_owned()))?;

@@ -1,6 +1,6 @@
-//! Structs whose defaults are not all zero, and enums with words for output, each as one list.
+//! Macros for structs with non-zero defaults and for enums with output words.
 
-/// A struct and its `Default`: each field says behind `=` what it is where nothing is given.
+/// Defines a struct and its `Default`; each field has its default after `=`.
 #[macro_export]
 macro_rules! with_defaults {
     (
@@ -22,7 +22,7 @@ macro_rules! with_defaults {
     };
 }
 
-/// An enum whose variants each say behind `=` the word or words for them in output, and the function that gives them.
+/// Defines an enum whose variants have their output text after `=`, and the function that returns it.
 #[macro_export]
 macro_rules! worded {
     (
@@ -37,7 +37,7 @@ macro_rules! worded {
         }
 
         impl $name {
-            /// As it stands in output.
+            /// Returns the text for output.
             pub fn $function(self) -> &'static str {
                 match self {
                     $($name::$variant => $words,)*

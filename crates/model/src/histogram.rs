@@ -1,24 +1,23 @@
-//! Latencies as counts in log-linear classes: exact count, sum, least and greatest, and quantiles to 0.4 %.
+//! Histogram of latencies in log-linear classes: exact count, sum, minimum and maximum, quantiles to 0.4 %.
 //!
-//! Each power of two is cut into 128 equal classes (as in HDR histograms), so that recording is a shift, a mask
-//! and an addition. Values are nanoseconds.
+//! Each power of two has 128 equal classes (as in HDR histograms), so that recording is a shift, a mask and an
+//! addition. Values are nanoseconds.
 
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
-/// log2 of the classes in one power of two.
+/// log2 of the classes per power of two.
 const SUB_BITS: u32 = 7;
 const SUB: u64 = 1 << SUB_BITS;
-/// The last class holds everything from about 2.4 hours up.
+/// Lower bound of the last class, about 2.4 hours.
 const LARGEST: u64 = 1 << 43;
-/// Groups of `SUB` classes, the last with one class alone.
+/// Groups of `SUB` classes; the last has a single class.
 const GROUPS: usize = 43 - SUB_BITS as usize + 2;
 
-/// A distribution of latencies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "StoredHistogram", into = "StoredHistogram")]
 pub struct LatencyHistogram {
-    /// Only groups that hold something take memory: latencies of one test lie within a few powers of two.
+    /// Allocated on demand, because the latencies of a test lie within a few powers of two.
     groups: [Option<Box<[u64; SUB as usize]>>; GROUPS],
     count: u64,
     sum: u128,
@@ -32,7 +31,7 @@ impl Default for LatencyHistogram {
     }
 }
 
-/// Class of a value: linear below 2·`SUB`, then `SUB` classes for each power of two.
+/// Returns the class of a value: linear below 2·`SUB`, then `SUB` classes per power of two.
 #[inline]
 fn class(value: Nanos) -> usize {
     let v = value.min(LARGEST);
@@ -40,7 +39,7 @@ fn class(value: Nanos) -> usize {
     ((u64::from(shift) << SUB_BITS) + (v >> shift)) as usize
 }
 
-/// Least value and width of a class.
+/// Returns the lower bound and the width of a class.
 fn bounds(class: usize) -> (Nanos, Nanos) {
     let c = class as u64;
     if c < 2 * SUB {
@@ -51,7 +50,6 @@ fn bounds(class: usize) -> (Nanos, Nanos) {
 }
 
 impl LatencyHistogram {
-    /// Counts one latency.
     #[inline]
     pub fn record(&mut self, value: Nanos) {
         *self.counter(class(value)) += 1;
@@ -67,7 +65,6 @@ impl LatencyHistogram {
         &mut group[class & (SUB as usize - 1)]
     }
 
-    /// Adds all counts of another distribution.
     pub fn merge(&mut self, other: &LatencyHistogram) {
         for (class, theirs) in other.counts() {
             let mine = self.counter(class);
@@ -79,27 +76,25 @@ impl LatencyHistogram {
         self.max = self.max.max(other.max);
     }
 
-    /// How many latencies were counted.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Mean in nanoseconds; 0 when empty.
+    /// Returns the mean in nanoseconds; 0 if empty.
     pub fn mean(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
     }
 
-    /// Greatest latency in nanoseconds, exact; 0 when empty.
+    /// Returns the exact maximum in nanoseconds; 0 if empty.
     pub fn max(&self) -> Nanos {
         self.max
     }
 
-    /// Least latency in nanoseconds, exact; 0 when empty.
     pub fn min(&self) -> Nanos {
         if self.count == 0 { 0 } else { self.min }
     }
 
-    /// The latency below or at which the share `q` (0 to 1) lies; 0 when empty.
+    /// Returns the latency at or below which the share `q` (0 to 1) lies; 0 if empty.
     pub fn quantile(&self, q: f64) -> Nanos {
         let wanted = ((q.clamp(0.0, 1.0) * self.count as f64).ceil() as u64).max(1);
         let mut seen = 0;
@@ -107,18 +102,17 @@ impl LatencyHistogram {
             seen = n.saturating_add(seen);
             if seen >= wanted {
                 let (low, width) = bounds(index);
+                // The middle of the class halves the error, and the exact extremes bound it.
                 return (low + width / 2).max(self.min).min(self.max);
             }
         }
         self.max
     }
 
-    /// The classes that hold something: least value in nanoseconds, and count.
     pub fn classes(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
         self.counts().map(|(class, n)| (bounds(class).0, n))
     }
 
-    /// The classes that hold something, by number, with their counts.
     fn counts(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let groups = self.groups.iter().enumerate().filter_map(|(at, group)| Some((at, group.as_deref()?)));
         let each = groups.flat_map(|(at, group)| {
@@ -128,7 +122,7 @@ impl LatencyHistogram {
     }
 }
 
-/// The stored form: only the classes that hold something.
+/// Stored form, with non-empty classes only.
 #[derive(Serialize, Deserialize)]
 struct StoredHistogram {
     sum_ns: u64,
@@ -152,7 +146,7 @@ impl From<StoredHistogram> for LatencyHistogram {
     fn from(stored: StoredHistogram) -> Self {
         let mut histogram = LatencyHistogram::default();
         for (low, n) in stored.classes {
-            // A file may say anything; what cannot be counted is the most that can.
+            // A file may contain any counts, so sums saturate instead of overflowing.
             let held = histogram.counter(class(low));
             *held = held.saturating_add(n);
             histogram.count = histogram.count.saturating_add(n);

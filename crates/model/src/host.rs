@@ -1,4 +1,4 @@
-//! Hosts as data: what a slot or a reader lets a card do, however fast the card is. One file a host in `hosts/`.
+//! Hosts as data: speed limits of a slot or reader, one file per host in `hosts/`.
 
 use crate::builtin_files;
 use crate::job::{Figure, Figures};
@@ -6,45 +6,31 @@ use crate::named::{BuiltinFiles, FileError};
 use crate::toml_error::located;
 use serde::{Deserialize, Serialize};
 
-/// A difference between two cards vanishes where both are faster than the host within this share.
+/// Share above the host's limit from which a figure counts as limited.
 const SAME_AT_LIMIT: f64 = 0.001;
 
-/// A host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// Its name on the command line.
     pub name: String,
-    /// What it is, as said to people.
     pub title: String,
-    /// Where its numbers are from.
     pub source: String,
-    /// Whether it speaks PCIe to a card: elsewhere an SD Express card is a UHS-I card.
+    /// True if the host connects cards by PCIe. On others an SD Express card works as a UHS-I card.
     #[serde(default)]
     pub express: bool,
-    /// Most it reads in sequence, in MB/s.
     pub read_mb_s: f64,
-    /// Most it writes in sequence, in MB/s.
     pub write_mb_s: f64,
-    /// Least time of a read of 4 KiB, in microseconds, where it was seen to limit.
+    /// Shortest read of 4 KiB in microseconds; None if it was never the limit.
     pub small_read_us: Option<f64>,
 }
 
-/// The hosts that come with the program: the files of `hosts/`.
+/// Built-in hosts: the files of `hosts/`.
 pub static HOSTS: BuiltinFiles = BuiltinFiles { kind: "host", files: builtin_files!("hosts"), also: "" };
 
-/// The host of a name.
-///
-/// # Errors
-/// If there is none of that name.
 pub fn find(name: &str) -> Result<Host, FileError> {
     parse(HOSTS.find(name)?)
 }
 
-/// Reads a host.
-///
-/// # Errors
-/// If the text is no host, or one of its numbers means nothing.
 pub fn parse(text: &str) -> Result<Host, FileError> {
     let host: Host =
         toml::from_str(text).map_err(|e| FileError::Syntax("host", located(text, &e), Box::new(e)))?;
@@ -55,7 +41,6 @@ pub fn parse(text: &str) -> Result<Host, FileError> {
 }
 
 impl Host {
-    /// Most that this host makes of a figure; `None` where it sets no limit.
     pub fn limit(&self, figure: Figure) -> Option<f64> {
         match figure {
             Figure::ReadMbS => Some(self.read_mb_s),
@@ -65,7 +50,7 @@ impl Host {
         }
     }
 
-    /// Figures as this host lets them be, and what it takes from them, in words.
+    /// Limits figures to the host's, and returns them with a text for each limited one.
     pub fn cap(&self, figures: &Figures) -> (Figures, Vec<String>) {
         let mut capped = *figures;
         let mut words = Vec::new();

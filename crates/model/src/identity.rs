@@ -1,7 +1,7 @@
-//! Everything a card and its host say about the card: the document of `decode` and `info`.
+//! Document of `decode` and `info`: registers of a card, and data of its host about it.
 //!
-//! Plain data. Crate `device` fills it from sysfs and ioctls, [`from_hex`] from pasted registers;
-//! [`crate::judge`] looks for contradictions in it.
+//! Plain data. Crate `device` fills it from sysfs and ioctls, [`from_hex`] from pasted registers, and
+//! [`crate::judge`] adds findings about contradictions.
 
 use crate::capacity::{CapacityFactors, CapacityView, factor};
 use crate::finding::Finding;
@@ -14,91 +14,66 @@ use cardscope_sd::nvme::NvmeIdentity;
 use cardscope_sd::registers::{Cid, Csd, EmmcCid, Ocr, RegisterError, Scr, Ssr, crc7};
 use serde::{Deserialize, Serialize};
 
-/// What a card says of itself, and where it sits. Unknown parts are `None`, `null` in JSON.
+/// Identity of a card and its connection. Unknown parts are `None`, `null` in JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Maker, name, serial, date.
     pub cid: Option<Cid>,
-    /// Capacity and commands.
     pub csd: Option<Csd>,
-    /// Version of the specification.
     pub scr: Option<Scr>,
-    /// Speed classes and allocation units.
     pub ssr: Option<Ssr>,
-    /// Voltages.
     pub ocr: Option<Ocr>,
-    /// Wear as the card counts it, where its maker's page was asked for.
+    /// Wear counters, if the maker's health page was requested.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub health: Option<CardHealth>,
-    /// CID of an eMMC, which is no card.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub emmc: Option<EmmcCid>,
-    /// User area in bytes: as the host sees it, else as the CSD announces it.
+    /// User area in bytes: according to the host, else to the CSD.
     pub capacity_bytes: Option<u64>,
-    /// The same in GB and GiB, and the size on the label.
     pub capacity: Option<CapacityView>,
-    /// The same as a power of two and an odd rest, and what that says.
     pub factors: Option<CapacityFactors>,
-    /// Marks that the card claims, the highest of each letter.
     pub marks: Vec<Mark>,
-    /// What each of them demands.
     pub mark_demands: Vec<SpeedDemand>,
-    /// The SD bus.
     pub mmc: Option<MmcBus>,
-    /// The USB reader.
     pub usb: Option<UsbReader>,
-    /// The PCIe link.
     pub pcie: Option<PcieLink>,
-    /// NVMe's own description.
     pub nvme: Option<NvmeIdentity>,
-    /// The partitions and file systems that stand on it, and whether they begin where they should.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub layout: Option<PresentLayout>,
-    /// Contradictions and remarks.
     pub findings: Vec<Finding>,
 }
 
-/// One unit of a card model, as it names itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnitName {
-    /// Who made it, where known.
     pub maker: Option<String>,
-    /// The model.
     pub model: String,
-    /// Serial number, where it has one.
     pub serial: Option<String>,
-    /// Everything that tells this unit from others.
+    /// Text that identifies the unit.
     pub unique: String,
 }
 
-/// Registers as text. What is not given stays unknown.
+/// Registers as pasted hex text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HexRegisters<'a> {
-    /// 32 hex digits.
     pub cid: Option<&'a str>,
-    /// 32 hex digits.
     pub csd: Option<&'a str>,
-    /// 16 hex digits.
     pub scr: Option<&'a str>,
-    /// 128 hex digits.
     pub ssr: Option<&'a str>,
-    /// 8 hex digits.
     pub ocr: Option<&'a str>,
-    /// sysfs `type`; with `MMC` the CID is decoded as an eMMC's, and the CSD is left alone.
+    /// sysfs `type`. With `MMC` the CID is decoded as an eMMC's and the CSD is ignored.
     pub kind: Option<&'a str>,
 }
 
-/// Decodes pasted registers; findings are left to [`Identity::judged`], which needs today's date.
+/// Decodes pasted registers. Findings need today's date and are added by [`Identity::judged`].
 ///
 /// # Errors
-/// If a text is not the register it was given for; the error names the register.
+/// If a text is not the expected register, which the error names.
 pub fn from_hex(registers: HexRegisters<'_>) -> Result<Identity, RegisterError> {
     let mut identity = Identity::default();
     if registers.kind.is_some_and(|kind| kind.trim() == "MMC") {
         identity.emmc = registers.cid.map(EmmcCid::from_hex).transpose()?;
         return Ok(identity);
     }
-    // The CSD first: it alone tells an eMMC, whose CID would decode to nonsense.
+    // The CSD comes first, because only it identifies an eMMC, whose CID would decode to nonsense.
     identity.csd = registers.csd.map(Csd::from_hex).transpose()?;
     identity.cid = registers.cid.map(Cid::from_hex).transpose()?;
     identity.scr = registers.scr.map(Scr::from_hex).transpose()?;
@@ -109,8 +84,8 @@ pub fn from_hex(registers: HexRegisters<'_>) -> Result<Identity, RegisterError> 
 }
 
 impl Identity {
-    /// Derives what follows from the registers: CRCs judged together, capacity, its factors, marks.
-    /// A capacity that the host has already told is kept. Call it again after a part was added.
+    /// Derives CRC status, capacity, factors and marks from the registers. Keeps a capacity reported by the host.
+    /// Must be called again after parts are added.
     pub fn complete(&mut self) {
         if let (Some(cid), Some(csd)) = (&mut self.cid, &mut self.csd) {
             crc7::settle((&cid.raw.0, &mut cid.crc), (&csd.raw.0, &mut csd.crc));
@@ -137,8 +112,8 @@ impl Identity {
         marks
     }
 
-    /// How this unit can be known again: by its CID, or by model and serial of NVMe. `None` where a reader hides
-    /// both, or they are blank: then all cards of the kind say the same.
+    /// Returns the unit's name from its CID, or from model and serial of NVMe. None if a reader hides both or they
+    /// are blank, since all cards of that kind are alike then.
     pub fn unit(&self) -> Option<UnitName> {
         if let Some(cid) = self.cid.as_ref().filter(|cid| !blank(&cid.raw.to_string())) {
             let (maker, model) = (cid.maker.clone(), cid.pnm.clone());
@@ -158,7 +133,7 @@ impl Identity {
         Some(UnitName { maker: None, model, serial: Some(serial), unique })
     }
 
-    /// The allocation unit that the card states: the larger of the two in its SSR, else what the kernel made of it.
+    /// Returns the allocation unit: the larger one in the SSR, else the kernel's value.
     pub fn allocation_unit(&self) -> Option<AllocationUnit> {
         let ssr = self.ssr.as_ref();
         let stated =
@@ -173,7 +148,7 @@ impl Identity {
         )
     }
 
-    /// What the bus between host and card or reader carries, in MB/s (10^6).
+    /// Returns the line rate of the bus between host and card or reader, in MB/s (10^6).
     pub fn ceiling_mb_s(&self) -> Option<f64> {
         let mmc = self.mmc.as_ref().and_then(|mmc| mmc.ceiling_mb_s);
         let pcie = || self.pcie.as_ref().and_then(|pcie| pcie.ceiling_mb_s);
@@ -181,7 +156,6 @@ impl Identity {
         mmc.or_else(pcie).or_else(usb)
     }
 
-    /// The bus's mode: `SDR104`, `PCIe 3.0 x1`, `USB 5000 Mbit/s UAS`.
     pub fn bus_mode(&self) -> Option<String> {
         let mmc = self.mmc.as_ref().and_then(|mmc| mmc.mode.clone());
         let pcie = || self.pcie.as_ref().and_then(PcieLink::mode);
@@ -190,7 +164,6 @@ impl Identity {
     }
 }
 
-/// Whether a register or serial number holds nothing but zeros or ones.
 fn blank(text: &str) -> bool {
     ['0', 'f'].iter().any(|digit| text.chars().all(|c| c.eq_ignore_ascii_case(digit)))
 }

@@ -1,4 +1,4 @@
-//! Documents as JSON text: indented, with as many digits as were measured, and nothing in it that steers a terminal.
+//! JSON text of documents: indented, with the measured digits, and without terminal control characters.
 
 use crate::outside;
 use crate::units::measured;
@@ -6,10 +6,6 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, PrettyFormatter};
 use std::io::{Result, Write};
 
-/// A document as text.
-///
-/// # Errors
-/// If something in it has no form in JSON.
 pub fn text(document: &impl Serialize) -> serde_json::Result<String> {
     let mut bytes = Vec::new();
     document
@@ -17,10 +13,7 @@ pub fn text(document: &impl Serialize) -> serde_json::Result<String> {
     Ok(outside::json(&String::from_utf8_lossy(&bytes)).into_owned())
 }
 
-/// The same with the answer of its page before its own fields.
-///
-/// # Errors
-/// If something in it has no form in JSON.
+/// Formats a document with its page's answer as the first field.
 pub fn answered(answer: &str, document: &impl Serialize) -> serde_json::Result<String> {
     #[derive(Serialize)]
     struct AnsweredDocument<'a, T> {
@@ -31,7 +24,7 @@ pub fn answered(answer: &str, document: &impl Serialize) -> serde_json::Result<S
     text(&AnsweredDocument { answer, document })
 }
 
-/// Indents, and writes a number as it was measured.
+/// Indents, and rounds numbers to the digits that were measured.
 #[derive(Default)]
 struct MeasuredFormatter(PrettyFormatter<'static>);
 

@@ -1,8 +1,8 @@
-//! A label compared with what is possible, what the card says of itself, and what was measured.
+//! Findings about a printed label: contradictions with the specification, the card's registers and measurements.
 //!
-//! Makers count in powers of ten and keep spare blocks: 19 cards have 96.8 to 101.6 % of what is printed on them
-//! (docs/reference/sd.md#printed-sizes). A printed "up to" is a maximum under the maker's conditions, so only a card
-//! that stays far below in every run contradicts it, and only where reader and bus would have let it through.
+//! Makers count in powers of ten and keep spare blocks: 19 cards have 96.8 to 101.6 % of the printed size
+//! (docs/reference/sd.md#printed-sizes). A printed "up to" is a maximum under the maker's conditions. So only a card
+//! that stays far below in every run contradicts it, and only if reader and bus allow the printed speed.
 
 mod speed;
 
@@ -17,22 +17,16 @@ use cardscope_sd::mark::Mark;
 use cardscope_sd::registers::CsdFamily;
 use speed::SPEED;
 
-/// What was seen of a card, as far as a label is held against it; what is not known is left out.
 #[derive(Debug, Clone, Default)]
 pub struct LabelEvidence<'a> {
-    /// Bytes that the card announces.
     pub announced_bytes: Option<u64>,
-    /// Bytes that can be trusted, where that was tested and came to an answer.
     pub usable_bytes: Option<u64>,
-    /// How sure that answer is, 0 to 1.
+    /// Confidence of `usable_bytes`, 0 to 1.
     pub usable_confidence: f64,
-    /// What it says of itself.
     pub identity: Option<&'a Identity>,
-    /// How fast it was.
     pub measured: MeasuredSpeeds,
 }
 
-/// What is untrue or odd about a label, and what was found to be true.
 pub fn judge(label: &CardLabel, seen: &LabelEvidence<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = family(label).into_iter().collect();
     if let Some(printed) = &label.capacity {
@@ -52,17 +46,15 @@ pub fn judge(label: &CardLabel, seen: &LabelEvidence<'_>) -> Vec<Finding> {
     findings
 }
 
-/// What the measured speeds say about the printed ones.
 pub fn speeds(label: &CardLabel, measured: &MeasuredSpeeds) -> Vec<Finding> {
     judged_speeds(label, measured).iter().map(JudgedSpeed::finding).collect()
 }
 
-/// Claim of the findings about the printed capacity, and names of their evidence.
 const CAPACITY: &str = "label-capacity";
 const PRINTED: &str = "printed_bytes";
 const ANNOUNCED: &str = "announced_bytes";
 
-/// A printed capacity far above the one that the card announces.
+/// Printed capacity far above the announced one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FalseCapacity {
     pub printed_bytes: u64,
@@ -70,7 +62,7 @@ pub struct FalseCapacity {
 }
 
 impl FalseCapacity {
-    /// The sizes of a finding of [`judge`], stored ones included; `None` for any other finding.
+    /// Parses a finding of [`judge`], also a stored one. Returns None for other findings.
     pub fn of(finding: &Finding) -> Option<Self> {
         let is_false = finding.claim == CAPACITY && finding.weight == FindingWeight::Bad;
         let bytes = |name| finding.value_of(name).filter(|_| is_false)?.parse().ok();
@@ -82,14 +74,14 @@ fn hint(claim: &str, confidence: f64, text: String) -> Finding {
     Finding::new(claim, FindingWeight::Hint, confidence, text)
 }
 
-/// Cards with less of the printed size than this are not known among honest ones …
+/// Smallest share of the printed size among genuine cards …
 const USUAL_FROM: f64 = 0.93;
-/// … nor such with more: 2^30 bytes are 1.074 GB.
+/// … and the largest; 2^30 bytes are 1.074 GB.
 const USUAL_TO: f64 = 1.08;
-/// Less than this is no rounding, whatever one counts by: 10^12 is 0.909 of 2^40.
+/// Smallest share that rounding or units can explain: 10^12 is 0.909 of 2^40.
 const LACKING: f64 = 0.90;
 
-/// The largest printed size of each family (Physical Layer Specification 3.3); a little above, since 32 GB may be GiB.
+/// Largest printed size of each family (Physical Layer Specification 3.3), with a margin because 32 GB may mean GiB.
 const FAMILIES: [(CsdFamily, u64, &str); 4] = [
     (CsdFamily::Sdsc, 2_147_483_648, "up to 2 GB"),
     (CsdFamily::Sdhc, 34_359_738_368, "over 2 GB to 32 GB"),
@@ -111,7 +103,6 @@ fn family(label: &CardLabel) -> Option<Finding> {
     (family != right).then_some(found)
 }
 
-/// What lacks against the print, in percent.
 fn lacking(printed: &PrintedCapacity, bytes: u64) -> String {
     let print = &printed.printed;
     let percent = |difference: u64| 100.0 * difference as f64 / printed.bytes as f64;
@@ -137,7 +128,6 @@ fn announced(printed: &PrintedCapacity, bytes: u64) -> Finding {
         .because("usual share of the printed capacity", format!("{USUAL_FROM} to {USUAL_TO}"))
 }
 
-/// A card that really holds less than it announces, and far less than is printed.
 fn usable(printed: &PrintedCapacity, seen: &LabelEvidence<'_>) -> Option<Finding> {
     let (bytes, confidence) = (seen.usable_bytes?, seen.usable_confidence);
     let less = seen.announced_bytes.is_none_or(|announced| bytes < announced);
@@ -145,13 +135,12 @@ fn usable(printed: &PrintedCapacity, seen: &LabelEvidence<'_>) -> Option<Finding
         return None;
     }
     let text = format!("The card really holds {}, {}.", DecimalSize(bytes), lacking(printed, bytes));
-    // What to do about it is said once, with the capacity that was found.
+    // The finding about the capacity itself has the advice.
     let weight = if confidence >= SURE { FindingWeight::Bad } else { FindingWeight::Hint };
     let found = Finding::new(CAPACITY, weight, confidence, text).because(PRINTED, printed.bytes);
     Some(found.because("usable_bytes", bytes))
 }
 
-/// Marks that need more than a bus that may be printed beside them.
 const NEED_UHS_II: [u16; 2] = [60, 90];
 
 fn unknown_mark(word: &str) -> Finding {
@@ -164,7 +153,7 @@ fn impossible(text: String) -> Finding {
     hint("label-mark-combination", 0.7, text)
 }
 
-/// The higher mark of a letter includes the lower ones, so only it is printed.
+/// Reports a lower mark next to a higher one of its letter, which includes it.
 fn doubled(label: &CardLabel, mark: Mark) -> Option<Finding> {
     let lower = label.marks.iter().find(|other| mark.implied().any(|implied| implied == **other))?;
     Some(impossible(format!("The label has both {lower} and {mark}, although {mark} includes {lower}.")))
@@ -184,13 +173,13 @@ fn against_bus(label: &CardLabel, mark: Mark) -> Option<Finding> {
     Some(impossible(text).because("mark", mark).because("needs", needs))
 }
 
-/// Marks of different letters that promise the same writing at different speeds: C4 beside U1, U1 beside V30.
+/// Reports marks of different letters that promise different write speeds, e.g. C4 and U1, or U1 and V30.
 fn two_minds(label: &CardLabel) -> Option<Finding> {
     let of = |letter| label.marks.iter().filter(|m| m.letter() == letter).max().copied();
     let writes = |mark: Mark| mark.demand().write_mb_s;
     let (slow, fast) = [('C', 'U'), ('U', 'V')].iter().find_map(|(a, b)| {
         let (slow, fast) = (of(*a)?, of(*b)?);
-        // The highest C is 10 and the highest U is 3 (30 MB/s): nobody promises less than it can.
+        // C10 and U3 (30 MB/s) are the highest of their letters, so they do not contradict faster marks.
         let most = Mark::all().filter(|m| m.letter() == *a).map(writes).fold(0.0, f64::max);
         (writes(slow) < writes(fast).min(most)).then_some((slow, fast))
     })?;
@@ -204,7 +193,7 @@ fn two_minds(label: &CardLabel) -> Option<Finding> {
     )
 }
 
-/// SSR and NVMe say the marks again, where they can be read.
+/// Compares a printed mark with the one in SSR or NVMe data.
 fn against_card(mark: Mark, identity: &Identity) -> Option<Finding> {
     let speaks = match mark.letter() {
         'E' => identity.nvme.as_ref().is_some_and(|nvme| nvme.express_area.is_some()),
@@ -221,7 +210,7 @@ fn against_card(mark: Mark, identity: &Identity) -> Option<Finding> {
     Some(found.advise_verb(AdvisedVerb::Check, "Run `cardscope check` to measure it."))
 }
 
-/// A mark is a lowest speed under conditions of its own, so a slow run points somewhere and proves nothing.
+/// Compares a mark with measured speeds. Only a hint, because a mark is a minimum under special conditions.
 fn against_speed(mark: Mark, seen: &LabelEvidence<'_>) -> Option<Finding> {
     let (least, runs) = (mark.demand().write_mb_s, &seen.measured.write_mb_s);
     let best = runs.iter().copied().reduce(f64::max)?;
@@ -232,10 +221,10 @@ fn against_speed(mark: Mark, seen: &LabelEvidence<'_>) -> Option<Finding> {
     (testable && best < least).then(|| found.because("conditions of the mark", &mark.demand().notes))
 }
 
-/// Two printed figures for the same thing may be rounded apart by this share.
+/// Share by which two printed figures for the same thing may differ because of rounding.
 const ROUNDED: f64 = 0.1;
 
-/// `633x` beside `200 MB/s`: the rating says 95 MB/s.
+/// Compares an x rating with a printed speed: `633x` next to `200 MB/s` means 95 MB/s.
 fn against_each_other(label: &CardLabel) -> Option<Finding> {
     let rating = label.speeds.iter().find(|s| s.printed.ends_with('x'))?;
     let reading = |s: &&PrintedSpeed| !s.printed.ends_with('x') && s.direction != Some(SpeedDirection::Write);

@@ -1,7 +1,7 @@
-//! The words of Cardscope as types: what a card says of itself, what a recipe asks, what a test measured.
+//! Documents, recipes, jobs and units of Cardscope as plain types.
 //!
-//! Nothing here does I/O or reads a clock. Every other crate speaks in these types, so a name means the same
-//! thing in the code, in the output and in `docs/`.
+//! No I/O and no clock. All other crates use these types, so that a name means the same in the code, in the output
+//! and in `docs/`.
 #![forbid(unsafe_code)]
 
 pub mod aggregate;

@@ -1,19 +1,16 @@
-//! What is asked for by name: the files that come with the program, and the name that somebody meant who mistyped it.
+//! Built-in files by name, and suggestions for mistyped names.
 
-/// The files of one kind that come with the program, by name: recipes, jobs, hosts, simulated cards, the collection.
+/// Built-in files of one kind: recipes, jobs, hosts, simulated cards or the collection.
 ///
-/// [`builtin_files!`](crate::builtin_files) lists them.
+/// Filled by [`builtin_files!`](crate::builtin_files).
 #[derive(Debug)]
 pub struct BuiltinFiles {
-    /// What one of them is called: `recipe`.
     pub kind: &'static str,
-    /// Name and text of each, in the order in which lists show them.
     pub files: &'static [(&'static str, &'static str)],
-    /// What can be named beside them, as the end of the sentence that lists them; empty where nothing can.
+    /// End of the sentence that lists the names: other things that can be named; empty if there are none.
     pub also: &'static str,
 }
 
-/// Nothing that comes with the program has the name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no {kind} {name:?}; {meant}{there}{also}")]
 pub struct UnknownName {
@@ -24,30 +21,23 @@ pub struct UnknownName {
     also: &'static str,
 }
 
-/// A file of such a kind that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
-    /// No TOML, or none of this kind: the kind, why, and what the reader of TOML said.
+    /// Invalid TOML, or not of this kind. Holds kind, reason and the parser's error.
     #[error("the {0} cannot be read: {1}")]
     Syntax(&'static str, String, #[source] Box<toml::de::Error>),
-    /// A number in it means nothing: the kind, the name, and what is wrong.
+    /// Value out of range. Holds kind, name and reason.
     #[error("{0} {1:?}: {2}")]
     Odd(&'static str, String, String),
-    /// No file of the name.
     #[error(transparent)]
     Unknown(#[from] UnknownName),
 }
 
 impl BuiltinFiles {
-    /// The names.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.files.iter().map(|(name, _)| *name)
     }
 
-    /// The text of the file with this name.
-    ///
-    /// # Errors
-    /// If there is none; the message lists the nearest, and the one that was probably meant.
     pub fn find(&self, name: &str) -> Result<&'static str, UnknownName> {
         let found = self.files.iter().find(|(known, _)| *known == name);
         found.map(|(_, text)| *text).ok_or_else(|| UnknownName {
@@ -59,16 +49,12 @@ impl BuiltinFiles {
         })
     }
 
-    /// Every file, read by `parse`.
-    ///
-    /// # Errors
-    /// If one of them is wrong.
     pub fn all<T, E>(&self, parse: impl Fn(&str) -> Result<T, E>) -> Result<Vec<T>, E> {
         self.files.iter().map(|(_, text)| parse(text)).collect()
     }
 }
 
-/// Files of a folder beside `crates/`, for a [`BuiltinFiles`]. The crate's build script lists the folder
+/// Includes the files of a folder next to `crates/`, for a [`BuiltinFiles`]. The build script writes the list
 /// (`crates/model/build/embed.rs`).
 #[macro_export]
 macro_rules! builtin_files {
@@ -77,34 +63,31 @@ macro_rules! builtin_files {
     };
 }
 
-/// Bytes of a name that are compared with others: comparing takes time by the length of both, and no name is as long.
+/// Bytes of a name that are compared. Comparison takes time by the product of both lengths, and no name is longer.
 const COMPARED: usize = 100;
 
-/// The beginning of a word, in lower case, as it is compared.
 fn compared(word: &str) -> String {
     word[..word.floor_char_boundary(COMPARED)].to_lowercase()
 }
 
-/// `did you mean "quick"? `, or nothing where no candidate is near.
 pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, candidates).map_or(String::new(), |meant| format!("did you mean {meant:?}? "))
 }
 
-/// So many names are listed where nothing has the name that was asked for.
 const LISTED: usize = 8;
 
-/// `there are: cdm3, quick`; of more than have room the nearest.
 fn listed(word: &str, names: &[&str]) -> String {
     match names.len().saturating_sub(LISTED) {
         0 => format!("there are: {}", names.join(", ")),
         others => {
+            // Of many names only the nearest four are listed, so that the message stays short.
             let near = nearest_first(word, names.to_vec());
             format!("there are: {} and {} others", near[..LISTED - 4].join(", "), others + 4)
         }
     }
 }
 
-/// Names by the edits that lead to them; of a dotted path its last part counts as well.
+/// Sorts names by edit distance to a word. Of a dotted path the last part counts as well.
 pub fn nearest_first<'a>(word: &str, mut names: Vec<&'a str>) -> Vec<&'a str> {
     let lower = compared(word);
     names.sort_by_cached_key(|name| {
@@ -115,7 +98,7 @@ pub fn nearest_first<'a>(word: &str, mut names: Vec<&'a str>) -> Vec<&'a str> {
     names
 }
 
-/// The candidate that begins with `word`, else the one that is fewest edits away, if that is near enough to be meant.
+/// Returns the candidate that begins with `word`, else the one with the least edit distance, if it is small enough.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > COMPARED {
         return None;

@@ -1,19 +1,19 @@
-//! Text from outside (names, labels, paths, what a log or a card says), made fit to be shown.
+//! Escaping and shortening of untrusted text: names, labels, paths, contents of logs and registers.
 //!
-//! A terminal obeys control characters, and marks of direction make a line read as something else than it is. Whatever
-//! is printed or written for people passes through here: such a character is shown by its number, `\u{202e}`. JSON keeps
-//! every character, written as its own escape.
+//! Terminals obey control characters, and bidirectional marks reorder a line. All output for people passes through
+//! this module, which replaces such characters by their number, `\u{202e}`. JSON keeps every character, as JSON
+//! escapes.
 //!
-//! A message repeats no more of it than tells which one is meant: [`message`], through which every message passes, finds
-//! what comes from outside by its quotes, as part of the arguments, or as a run without a blank.
+//! Messages repeat untrusted text only as far as needed to identify it: [`message`] recognizes it by quotes, as part
+//! of the arguments, or as a run without blanks.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Whether a character steers a terminal or a reader's eye, or cannot be seen at all: control characters (Unicode's
-/// category Cc), ends of lines and paragraphs, `Bidi_Control`, format characters (Cf) and fillers that leave no mark,
+/// True for characters that control a terminal, change the reading order or are invisible: control characters
+/// (Unicode category Cc), line and paragraph separators, `Bidi_Control`, format characters (Cf), blank fillers,
 /// noncharacters.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
@@ -27,24 +27,24 @@ pub fn is_hidden(c: char) -> bool {
         || matches!(c, '\u{fdd0}'..='\u{fdef}')
 }
 
-/// A text that stands within a line: it begins no other line and no other column.
+/// Escapes text for use within a line, including line ends and tabs.
 pub fn line(text: &str) -> Cow<'_, str> {
     shown(text, is_hidden, by_number)
 }
 
-/// A whole page that was laid out: the ends of its lines and its columns stay.
+/// Escapes a formatted page, but keeps its line ends and tabs.
 pub fn page(text: &str) -> Cow<'_, str> {
     shown(text, |c| !matches!(c, '\n' | '\t') && is_hidden(c), by_number)
 }
 
-/// Written JSON: the same document, with such characters of its texts as JSON's own escapes.
+/// Escapes hidden characters in serialized JSON as JSON escapes. The document is unchanged.
 pub fn json(text: &str) -> Cow<'_, str> {
-    // Whoever wrote the JSON has escaped those below a blank; what is left of them is its layout.
+    // The serializer escapes control characters in strings already, so those left are layout.
     shown(text, |c| c >= ' ' && is_hidden(c), as_json)
 }
 
-/// A document whose texts stay within their lines, however they are laid out; `None` where all of them do already, and
-/// where the document cannot be read back.
+/// Escapes all texts of a document for use within a line. Returns None if nothing changed, or the document cannot be
+/// deserialized.
 pub fn within_lines<T: Serialize + DeserializeOwned>(document: &T) -> Option<T> {
     let written = serde_json::to_string(document).ok()?;
     if !written.contains('\\') && !written.contains(is_hidden) {
@@ -57,7 +57,6 @@ pub fn within_lines<T: Serialize + DeserializeOwned>(document: &T) -> Option<T> 
     T::deserialize(&value).ok()
 }
 
-/// True where something had to be changed.
 fn put_in_lines(value: &mut Value) -> bool {
     match value {
         Value::String(text) => match line(text) {
@@ -80,16 +79,16 @@ fn put_in_lines(value: &mut Value) -> bool {
     }
 }
 
-/// Bytes of outside text that a message repeats at most.
+/// Most bytes of outside text that a message repeats.
 const MOST_REPEATED: usize = 200;
 
-/// Bytes that stay of a longer one, which may stand in a message three times.
+/// Bytes kept of a longer text, which may occur three times in a message.
 const BEGINNING: usize = 60;
 
-/// Bytes of the longest message: several sentences with several names in them.
+/// Most bytes of a message: several sentences with several names.
 const MOST_MESSAGE: usize = 3000;
 
-/// A text to be named in a message: at most 200 bytes, else its beginning and `…`.
+/// Shortens a text of more than 200 bytes for a message, to its beginning and `…`.
 pub fn shortened(text: &str) -> Cow<'_, str> {
     match text.len() <= MOST_REPEATED {
         true => Cow::Borrowed(text),
@@ -101,7 +100,7 @@ fn beginning(text: &str, most: usize) -> String {
     format!("{}…", &text[..text.floor_char_boundary(most)])
 }
 
-/// A message in which no text from outside is longer than [`shortened`] has it; `arguments` are those of the program.
+/// Shortens all outside text in a message as [`shortened`] does. `arguments` are those of the program.
 pub fn message<'m>(text: &'m str, arguments: &[String]) -> Cow<'m, str> {
     if text.len() <= MOST_REPEATED {
         return Cow::Borrowed(text);
@@ -122,8 +121,8 @@ pub fn message<'m>(text: &'m str, arguments: &[String]) -> Cow<'m, str> {
     if short == text { Cow::Borrowed(text) } else { Cow::Owned(short) }
 }
 
-/// What is long among the arguments: as a whole, behind `--option=`, and as keys and values of a simulated card; the
-/// longest first, so that no part is cut out of a whole one.
+/// Returns long arguments, values after `--option=`, and keys and values of simulated cards; the longest first, so
+/// that a whole is replaced before its parts.
 fn long_parts(arguments: &[String]) -> Vec<&str> {
     let is_long = |part: &&str| part.len() > MOST_REPEATED;
     let long = arguments.iter().map(String::as_str).filter(is_long);
@@ -138,7 +137,6 @@ fn parts(argument: &str) -> impl Iterator<Item = &str> {
     [Some(argument), value].into_iter().flatten().chain(pieces)
 }
 
-/// A text in which whatever stands in these quotes is short. An apostrophe opens none.
 fn short_quotes(text: &str, quote: char) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -156,7 +154,6 @@ fn short_quotes(text: &str, quote: char) -> String {
     out + rest
 }
 
-/// Where a quote ends, past those that are escaped in it.
 fn closing(text: &str, quote: char) -> Option<usize> {
     let mut escaped = false;
     text.char_indices().find_map(|(at, c)| {
@@ -166,7 +163,6 @@ fn closing(text: &str, quote: char) -> Option<usize> {
     })
 }
 
-/// A text in which whatever has no blank in it is short.
 fn short_runs(text: &str) -> String {
     text.split_inclusive(char::is_whitespace).map(shortened_run).collect()
 }
@@ -206,7 +202,7 @@ mod tests {
     use crate::card::CardFacts;
     use std::collections::BTreeMap;
 
-    /// What a terminal obeys, what turns a line around, and what cannot be seen.
+    /// Characters that terminals obey, that reorder a line, or that are invisible.
     const HOSTILE: &str = "a\u{1b}]0;x\u{7}\u{9b}31m\u{202e}b\u{2066}\u{200f}\u{61c}\u{2028}\u{7f}\u{200b}\u{e0041}\u{feff}\u{ffff}";
 
     #[test]

@@ -1,5 +1,5 @@
-//! The layout that stands on a card now, held against the one that the SD Association gives its capacity and against
-//! the card's own allocation unit.
+//! Present partitions and file systems of a card, and their alignment to the card's allocation unit and to the SD
+//! Association's layout.
 
 use crate::finding::{Finding, FindingWeight};
 use crate::shell::quoted;
@@ -8,69 +8,53 @@ use cardscope_sd::layout::boot::BootVolume;
 use cardscope_sd::layout::{CardLayout, LayoutOptions, SECTOR, plan};
 use serde::{Deserialize, Serialize};
 
-/// One partition, or a volume without one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PresentPartition {
-    /// Its number; `None` for a volume over the whole card.
     pub number: Option<u32>,
-    /// First byte on the card.
     pub start_bytes: u64,
-    /// Bytes.
     pub bytes: u64,
-    /// What is in it, where its boot sector is understood.
     #[serde(flatten)]
     pub volume: Option<BootVolume>,
-    /// Where its files begin, from the card's start; the partition's start where the file system is not known.
+    /// Start of the files on the card; start of the partition for an unknown file system.
     pub data_start_bytes: u64,
-    /// True where that is a multiple of the unit.
+    /// True if `data_start_bytes` is a multiple of the unit.
     pub aligned: bool,
 }
 
-/// What stands on a card.
+/// Partitions on a card.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PresentLayout {
-    /// Bytes that the host sees.
     #[serde(default)]
     pub card_bytes: u64,
-    /// Bytes of a sector, as the host counts them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sector_bytes: Option<u64>,
-    /// Bytes of the sectors that the partition table was made for, where that is certain.
+    /// Sector size that the partition table was made for, if certain.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub table_sector_bytes: Option<u64>,
-    /// End of the last partition, on the card or beyond.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub partitions_end_bytes: Option<u64>,
-    /// `mbr`, `gpt`; `None` without a partition table.
+    /// `mbr`, `gpt`, or None without a partition table.
     pub table: Option<String>,
-    /// Its partitions.
     pub partitions: Vec<PresentPartition>,
-    /// What data should begin on a multiple of, in bytes.
     pub unit_bytes: u64,
-    /// Where that comes from.
     pub unit_source: String,
-    /// Boundary unit of the SD Association's layout for this capacity, in bytes.
     pub boundary_bytes: Option<u64>,
-    /// What that layout would be.
+    /// Layout of the SD Association for this capacity.
     pub association: Option<CardLayout>,
-    /// True where all partitions begin their data on the unit; `None` where there is nothing to look at.
     pub aligned: Option<bool>,
 }
 
-/// What was read from a card: number, start, length and boot sector of each partition.
+/// Number, start, length and boot sector of a partition.
 pub type Read = (Option<u32>, u64, u64, Option<BootVolume>);
 
-/// An allocation unit that the card states, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AllocationUnit {
-    /// Bytes.
     pub bytes: u64,
-    /// Where it stands.
     pub source: &'static str,
 }
 
 impl PresentLayout {
-    /// Looks at what was read from a card of `bytes` bytes. `stated` is the card's own allocation unit, where known.
+    /// Checks the partitions of a card. `stated` is the allocation unit that the card reports.
     pub fn new(bytes: u64, table: Option<String>, read: Vec<Read>, stated: Option<AllocationUnit>) -> Self {
         let association = plan(bytes / SECTOR, LayoutOptions::default()).ok();
         let boundary = association.map(|layout| layout.boundary_sectors * SECTOR);
@@ -97,7 +81,6 @@ impl PresentLayout {
         }
     }
 
-    /// Contradictions between the partition table and what the reader shows: another reader may show what fits.
     pub fn contradictions(&self) -> Vec<Finding> {
         let hint = |claim, text: String| Finding::new(claim, FindingWeight::Hint, 0.9, text);
         let sectors = self.table_sector_bytes.zip(self.sector_bytes).filter(|(table, host)| table != host);
@@ -126,7 +109,7 @@ impl PresentLayout {
         sectors.into_iter().chain(beyond).collect()
     }
 
-    /// The conclusion; `None` where nothing stands on the card that could be aligned.
+    /// Returns the finding about alignment, or None without partitions.
     pub fn finding(&self, target: &str) -> Option<Finding> {
         let unit = BinarySize(self.unit_bytes);
         let odd = self.partitions.iter().find(|p| !p.aligned);
@@ -150,7 +133,6 @@ fn partition((number, start_bytes, bytes, volume): Read, unit: u64) -> PresentPa
 }
 
 impl PresentPartition {
-    /// `partition 1`, or `the volume`.
     pub fn name(&self) -> String {
         self.number.map_or_else(|| "the volume".to_owned(), |n| format!("partition {n}"))
     }

@@ -1,119 +1,102 @@
-//! Progress of a running verb: what probes and the runner report, and the lines of `--events`.
+//! Progress events of a running verb, and their form in `--events`.
 
 use crate::finding::{Finding, FindingWeight};
 use serde::{Deserialize, Serialize, Serializer};
 use std::ops::Range;
 use std::time::Duration;
 
-/// Progress of a running verb.
+/// Progress event of a running verb.
 ///
-/// Most events are published as they are, one JSON object a line (`--events`), which is also what the server reads from
-/// the verbs that it starts. The skipped ones stay within the process: an I/O may cause one, so they are not serialised
-/// but added up to samples, and [`Bytes`](ProgressEvent::Bytes) allocates nothing.
+/// Published events are one JSON object per line (`--events`), which the server reads from the verbs that it starts.
+/// The skipped ones stay in the process: they may occur for every I/O, so they are summed up to samples and never
+/// serialized, and [`Bytes`](ProgressEvent::Bytes) allocates nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum ProgressEvent {
-    /// The stages, before the first of them.
+    /// Stages, sent before the first one.
     Plan(StagePlan),
-    /// Results are stored from now on.
     Stored {
-        /// Session in the archive.
         session: String,
     },
-    /// Progress of the whole verb, at most five times a second.
+    /// Progress of the whole verb, at most five times per second.
     #[serde(rename = "moment")]
     Sample(ProgressSample),
-    /// A speed was measured.
     ProgressFigure(SpeedFigure),
-    /// A conclusion was made.
     #[serde(rename = "found")]
     Finding(FindingSummary),
-    /// A message for the user.
     Note {
-        /// One line.
         text: String,
     },
-    /// A stage begins, of the plan or an unplanned one.
+    /// Start of a stage, planned or not.
     #[serde(skip)]
     PlanStage(ProgressStep),
-    /// A part of the stage begins.
+    /// Start of a part of the stage.
     #[serde(skip)]
     Phase {
-        /// The part.
         step: ProgressStep,
-        /// Share of the stage: `0.2..0.4`.
+        /// Range of the stage's share: `0.2..0.4`.
         part: Range<f64>,
     },
-    /// Bytes moved since the stage or phase began.
+    /// Bytes moved since the start of the stage or phase.
     #[serde(skip)]
     Bytes(u64),
-    /// The card is left idle for this many seconds.
+    /// Pause of this many seconds in which the card is idle.
     #[serde(skip)]
     Wait(f64),
 }
 
 impl ProgressEvent {
-    /// True for events that `--events` prints; the others cannot be serialised.
+    /// True for events of `--events`; the others cannot be serialized.
     pub fn is_published(&self) -> bool {
         !matches!(self, Self::PlanStage(_) | Self::Phase { .. } | Self::Bytes(_) | Self::Wait(_))
     }
 }
 
-/// A stage or phase that begins.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProgressStep {
-    /// A few words: `reading back`.
     pub name: String,
-    /// Bytes that it will move, where known.
     pub bytes: Option<u64>,
-    /// Seconds that it will take, where known.
     pub seconds: Option<f64>,
-    /// True while overwritten data is restored.
     pub restores: bool,
 }
 
-/// The stages of a verb, in order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StagePlan {
-    /// Stages in order; any may be skipped. Published without them where there are more than 1000.
+    /// Stages in order; any may be skipped. Not published if there are more than 1000.
     #[serde(serialize_with = "published_stages")]
     pub stages: Vec<PlannedStage>,
-    /// Duration of the whole.
     #[serde(skip)]
     pub duration: PlannedDuration,
-    /// True for runs of hours, whose speed and temperature over time are shown.
+    /// True for runs of hours, which show speed and temperature over time.
     #[serde(skip)]
     pub long: bool,
-    /// What is written and what becomes of the card's data, in a line; may be empty.
+    /// Line about what is written and whether data is preserved; may be empty.
     pub says: String,
 }
 
-/// A stage of a plan.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Stage))]
 pub struct PlannedStage {
-    /// In a few words: `reading back`.
     pub name: String,
-    /// Its share of the whole, in a unit of the plan's own.
+    /// Share of the whole, in any unit.
     pub weight: f64,
 }
 
-/// Duration of a plan.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum PlannedDuration {
     /// Extrapolated from the share that is done.
     #[default]
     Extrapolated,
-    /// The sum of the weights, which are seconds.
+    /// Sum of the weights, which are seconds.
     SumOfWeights,
-    /// Seconds at most, whatever the stages take.
+    /// Upper limit in seconds.
     AtMost(f64),
 }
 
-/// Stages of a plan: a thousand runs of any recipe that comes with the program.
+/// Most stages of a plan: enough for a thousand runs of any built-in recipe.
 const MAX_STAGES: usize = 20_000;
 
-/// A server sends the plan again with every change of a task.
+/// Most published stages, because a server sends the plan again with every change of a task.
 const MAX_PUBLISHED_STAGES: usize = 1000;
 
 fn published_stages<S: Serializer>(stages: &[PlannedStage], serializer: S) -> Result<S::Ok, S::Error> {
@@ -122,7 +105,7 @@ fn published_stages<S: Serializer>(stages: &[PlannedStage], serializer: S) -> Re
 }
 
 impl StagePlan {
-    /// A plan from names and weights. More than 20 000 stages are a long run without any.
+    /// Builds a plan from names and weights. With more than 20 000 stages it becomes a long run without stages.
     pub fn from_stages<N: Into<String>>(stages: impl IntoIterator<Item = (N, f64)>) -> Self {
         let stages = stages.into_iter().map(|(name, weight)| PlannedStage { name: name.into(), weight });
         let stages: Vec<_> = stages.take(MAX_STAGES + 1).collect();
@@ -132,14 +115,12 @@ impl StagePlan {
         }
     }
 
-    /// Adds the line on what is written.
     #[must_use]
     pub fn with_summary(mut self, line: impl Into<String>) -> Self {
         self.says = line.into();
         self
     }
 
-    /// Limits the duration to the budget, if there is one.
     #[must_use]
     pub fn with_budget(mut self, budget: Option<Duration>) -> Self {
         if let Some(budget) = budget {
@@ -149,58 +130,42 @@ impl StagePlan {
     }
 }
 
-/// How far a verb is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Moment))]
 pub struct ProgressSample {
-    /// Seconds since it began, by the card's clock.
     pub at: f64,
-    /// The stage under way.
     pub stage: String,
-    /// Its number, from 1; 0 before the first.
     pub stage_number: u32,
-    /// Number of stages.
     pub stages: u32,
-    /// The part of the stage under way; empty where a stage has none.
     pub phase: String,
-    /// The share of the whole that is done, 0 to 1, where it is known.
+    /// Completed share of the whole, 0 to 1.
     pub done: Option<f64>,
-    /// Bytes moved in this stage or phase.
     pub bytes: Option<u64>,
-    /// Bytes that it moves in all, where that is known.
     pub total_bytes: Option<u64>,
     /// Speed of the last second in MB/s (10^6 bytes).
     pub mb_s: Option<f64>,
-    /// Mean latency of the I/Os since the moment before, in microseconds.
     pub latency_us: Option<f64>,
-    /// The card's temperature in °C, where one was taken within a minute.
+    /// Temperature of the card, if measured within the last minute.
     pub celsius: Option<f64>,
-    /// Seconds left for all of it, where that can be known.
     pub left_s: Option<f64>,
-    /// What is waited for, after three seconds without an answer.
+    /// Pending operation, after three seconds without an answer.
     pub waits_for: Option<String>,
 }
 
-/// A speed that came out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Figure))]
 pub struct SpeedFigure {
-    /// The test: `RND4K Q32T1 read`.
     pub what: String,
-    /// In MB/s (10^6 bytes).
     pub mb_s: f64,
 }
 
-/// A conclusion in two sentences; the document has its evidence.
+/// Conclusion without its evidence, which is in the document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Found))]
 pub struct FindingSummary {
-    /// `note`, `hint` or `bad`.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub weight: FindingWeight,
-    /// The conclusion.
     pub verdict: String,
-    /// What to do about it.
     pub advice: Option<String>,
 }
 

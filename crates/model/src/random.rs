@@ -1,15 +1,15 @@
-//! The program's random numbers: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), one addition and a mix for each number,
-//! full period of 2^64, any seed is good; and permutations that need no memory. The same seed gives the same numbers on
-//! every machine, so that a run can be repeated exactly. Not for secrets.
+//! Random numbers and permutations: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), with a full period of 2^64 from any
+//! seed, and permutations without a table. A seed gives the same numbers on every machine, so that runs can be
+//! repeated exactly. Not for secrets.
 
-/// 2^64 divided by the golden ratio: the step from one number to the next.
+/// Increment of the generator: 2^64 divided by the golden ratio.
 pub const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A seeded generator.
+/// Seeded generator.
 #[derive(Debug, Clone)]
 pub struct SeededRandom(u64);
 
-/// Mixes 64 bits so that each input bit changes half of the output (the finaliser of SplitMix64).
+/// Mixes 64 bits so that each input bit changes half of the output (finalizer of SplitMix64).
 #[inline]
 pub const fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,76 +18,73 @@ pub const fn mix(mut z: u64) -> u64 {
 }
 
 impl SeededRandom {
-    /// Starts far away from the seed, so that seeds which differ by a step of the generator give unlike numbers.
+    /// Starts far from the seed, so that seeds that differ by the generator's increment give unrelated numbers.
     #[inline]
     pub fn new(seed: u64) -> Self {
         SeededRandom(mix(seed ^ GOLDEN))
     }
 
-    /// Starts at the seed itself, as the reference implementation does, or goes on from a [`Random::state`].
+    /// Starts at the state itself, as the reference implementation does, or continues from a [`SeededRandom::state`].
     #[inline]
     pub fn from_state(state: u64) -> Self {
         SeededRandom(state)
     }
 
-    /// What [`Random::from_state`] goes on from.
     pub fn state(&self) -> u64 {
         self.0
     }
 
-    /// The next 64 bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(GOLDEN);
         mix(self.0)
     }
 
-    /// A number below `n`, by multiplication (bias below n / 2^64); 0 for `n` = 0.
+    /// Returns a number below `n`, by multiplication (bias below n / 2^64); 0 if `n` is 0.
     #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(n)) >> 64) as u64
     }
 
-    /// Puts values into a random order (Fisher and Yates).
     pub fn shuffle<T>(&mut self, values: &mut [T]) {
         for last in (1..values.len()).rev() {
             values.swap(last, self.below(last as u64 + 1) as usize);
         }
     }
 
-    /// The same for a place in a list.
     #[inline]
     pub fn index(&mut self, n: usize) -> usize {
         self.below(n as u64) as usize
     }
 
-    /// Evenly in [0, 1).
+    /// Returns a uniform number in [0, 1).
     #[inline]
     pub fn unit(&mut self) -> f64 {
         unit(self.next_u64())
     }
 
-    /// Evenly in (0, 1], for a logarithm.
+    /// Returns a uniform number in (0, 1], for logarithms.
     #[inline]
     pub fn above_zero(&mut self) -> f64 {
         ((self.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 
-    /// A normally distributed number with mean 0 and deviation 1 (Box and Muller's transform).
+    /// Returns a normally distributed number with mean 0 and deviation 1 (Box–Muller transform).
     #[inline]
     pub fn normal(&mut self) -> f64 {
+        // 1 - unit lies in (0, 1], so the logarithm is finite.
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()
     }
 }
 
-/// 64 random bits as a number in [0, 1).
+/// Converts 64 random bits to a number in [0, 1).
 #[inline]
 pub fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// A permutation of `0..n` by a four-round Feistel network with cycle walking: each index once, no table.
+/// Permutation of `0..n` by a four-round Feistel network with cycle walking, without a table.
 #[derive(Debug, Clone)]
 pub struct Permutation {
     n: u64,
@@ -97,7 +94,6 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// The permutation of `0..n` that belongs to a seed.
     #[inline]
     pub fn new(n: u64, seed: u64) -> Self {
         let bits = 64 - n.saturating_sub(1).leading_zeros();
@@ -105,9 +101,10 @@ impl Permutation {
         Permutation { n, low_bits, high_bits: bits - low_bits, key: mix(seed) }
     }
 
-    /// Where index `i` goes; `i` must be below `n`.
+    /// Returns the position of index `i`, which must be below `n`.
     #[inline]
     pub fn at(&self, i: u64) -> u64 {
+        // Cycle walking: an index beyond `n` is permuted again until the result is below `n`.
         let mut x = i;
         loop {
             x = self.scramble(x);
@@ -133,7 +130,7 @@ fn mask(bits: u32) -> u64 {
     (1 << bits) - 1
 }
 
-/// Cheaper than [`mix`]: four of these in a row scramble enough for places on a card.
+/// Cheaper than [`mix`]; four rounds of it scramble enough for positions on a card.
 #[inline]
 fn hash(x: u64, key: u64) -> u64 {
     let z = (x ^ key).wrapping_mul(GOLDEN);
@@ -183,7 +180,7 @@ mod tests {
         }
     }
 
-    /// Neighbours in order must not be neighbours on the card, or a "random" test would stream.
+    /// Neighbouring indices must not be neighbours on the card, or a random test would be sequential.
     #[test]
     fn a_permutation_leaves_no_runs() {
         let p = Permutation::new(1 << 18, 7);

@@ -1,33 +1,28 @@
-//! A measurement over time in buckets of whole seconds. Counts, sums and maxima are kept when buckets are merged: the
-//! worst moment stands in a series however long it is.
+//! Time series in buckets of whole seconds. Merging keeps counts, sums and maxima, so that the worst second survives
+//! in a series of any length.
 
 use crate::thinned_series::{Thinned, ThinnedSeries};
 use crate::units::mb_per_s;
 use crate::with_defaults;
 use serde::{Deserialize, Serialize};
 
-/// Buckets of a series at most: whole seconds for more than an hour.
+/// Most buckets of a series: whole seconds for more than an hour.
 const MOST_BUCKETS: usize = 4096;
 
 with_defaults! {
-    /// What was done in some whole seconds; one second in which nothing ended, where nothing is given.
+    /// Activity in whole seconds; the default is one second without a completed I/O.
     #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
     pub struct SeriesBucket {
-        /// Whole seconds from the loop's start to the bucket's, of the target's clock.
+        /// Start, in whole seconds of the target's clock since the start of the loop.
         pub at_s: u32 = 0,
-        /// Seconds that it covers.
         #[serde(default = "one", skip_serializing_if = "is_one")]
         pub seconds: u32 = 1,
-        /// Bytes completed in it.
         pub bytes: u64 = 0,
-        /// I/Os completed in it.
         pub ios: u64 = 0,
-        /// Sum of their latencies, in microseconds; 0 in what was stored before there was one.
+        /// Sum of the latencies in microseconds; 0 in series stored before this field existed.
         #[serde(default)]
         pub sum_us: u64 = 0,
-        /// Longest latency in it, in microseconds.
         pub max_us: f64 = 0.0,
-        /// Temperature at its end, in °C.
         pub temperature_c: Option<f64> = None,
     }
 }
@@ -42,24 +37,21 @@ fn is_one(seconds: &u32) -> bool {
 }
 
 impl SeriesBucket {
-    /// Speed in MB/s (10^6).
     pub fn mb_s(&self) -> f64 {
         mb_per_s(self.bytes, f64::from(self.seconds.max(1)))
     }
 
-    /// Second after its last one, counted from the loop's start.
     pub fn end_s(&self) -> u64 {
         u64::from(self.at_s) + u64::from(self.seconds)
     }
 
-    /// One bucket in place of itself and the one after it.
     pub fn with_next(self, next: SeriesBucket) -> SeriesBucket {
         let temperature_c = next.temperature_c.or(self.temperature_c);
         let seconds = self.seconds.saturating_add(next.seconds);
         SeriesBucket { seconds, temperature_c, ..self.counting(next) }
     }
 
-    /// The same seconds, with what another thread did in them.
+    /// Adds another thread's activity in the same seconds.
     fn counting(self, other: SeriesBucket) -> SeriesBucket {
         SeriesBucket {
             bytes: self.bytes.saturating_add(other.bytes),
@@ -72,7 +64,7 @@ impl SeriesBucket {
     }
 }
 
-/// Buckets in the order of time. A bucket is filled up to `width` seconds.
+/// Buckets in order of time, each filled up to `width` seconds.
 pub type TimeSeries = ThinnedSeries<SeriesBucket>;
 
 impl Thinned for SeriesBucket {
@@ -88,7 +80,6 @@ impl Thinned for SeriesBucket {
 }
 
 impl TimeSeries {
-    /// Adds a whole series that began when this one ended.
     pub fn append(&mut self, later: &TimeSeries) {
         let offset = self.last().map_or(0, |last| last.at_s.saturating_add(last.seconds));
         for bucket in later.iter() {
@@ -96,7 +87,7 @@ impl TimeSeries {
         }
     }
 
-    /// Adds what another thread did in the same time: both series began together and have no gaps.
+    /// Adds another thread's series. Both must have begun together and have no gaps.
     pub fn merge(&mut self, other: TimeSeries) {
         self.zip_with(other, |mine, theirs| {
             *mine = SeriesBucket { seconds: mine.seconds.max(theirs.seconds), ..mine.counting(theirs) };

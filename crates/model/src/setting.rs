@@ -1,4 +1,4 @@
-//! How something was measured, as far as it decides what may be compared, and the words by which users choose it.
+//! Setting of a measurement, which determines comparability, and its selection by key and value.
 
 use crate::condition::{self, Condition, WORDS};
 use crate::units::{BinarySize, parse_size};
@@ -6,34 +6,28 @@ use crate::usb;
 use cardscope_sd::bus;
 use serde::{Deserialize, Serialize};
 
-/// How something was measured.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Setting {
-    /// The recipe, or the tool whose log it is.
     pub recipe: String,
-    /// Size of the test area in bytes, where known.
     pub size_bytes: Option<u64>,
-    /// What was true of card and rig.
     pub condition: Condition,
 }
 
 impl Setting {
-    /// Every word by which two settings may differ, those of the setting itself first.
     pub fn words() -> impl Iterator<Item = &'static str> {
         ["recipe", "size"].into_iter().chain(WORDS.iter().map(|(word, _)| *word))
     }
 
-    /// The word that somebody means, of those that can tell settings apart.
+    /// Returns the key that a user's word means.
     ///
     /// # Errors
-    /// If there is none: a sentence with the words that there are.
+    /// If there is none: a sentence with all keys.
     pub fn word(text: &str) -> Result<&'static str, String> {
         let found = Setting::words().find(|known| *known == text).or_else(|| condition::word(text));
         let words = || Setting::words().collect::<Vec<_>>().join(", ");
         found.ok_or_else(|| format!("no word {text:?}; the words are {}", words()))
     }
 
-    /// The value of a word, as people read it; `None` where nobody knows.
     pub fn value(&self, word: &str) -> Option<String> {
         match word {
             "recipe" => Some(self.recipe.clone()).filter(|r| !r.is_empty()),
@@ -42,8 +36,8 @@ impl Setting {
         }
     }
 
-    /// What the bus carries in this mode, in MB/s (10^6); `None` where no mode is known, or one that says no rate. A bus may
-    /// be stated by its rate alone: `44.2 MB/s`.
+    /// Returns the line rate of the bus in MB/s (10^6), or None if the mode is unknown or implies no rate. A
+    /// condition may also state the rate itself: `44.2 MB/s`.
     pub fn bus_ceiling_mb_s(&self) -> Option<f64> {
         let mode = self.condition.get("bus_mode")?;
         let rate = || mode.strip_suffix("MB/s")?.trim().parse().ok().filter(|rate: &f64| rate.is_normal());
@@ -51,7 +45,7 @@ impl Setting {
     }
 }
 
-/// A word that a setting must have, and its value: `cooling=active`, `recipe=cdm_fio`, `size=1GiB`.
+/// Required key and value: `cooling=active`, `recipe=cdm_fio`, `size=1GiB`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantedSetting {
     word: String,
@@ -59,10 +53,7 @@ pub struct WantedSetting {
 }
 
 impl WantedSetting {
-    /// Reads `WORD=VALUE`.
-    ///
-    /// # Errors
-    /// If it has no `=`, the word is not known, or a size is none.
+    /// Parses `WORD=VALUE`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (word, value) =
             text.split_once('=').ok_or(format!("{text:?} is not WORD=VALUE; write e.g. cooling=active"))?;
@@ -73,7 +64,7 @@ impl WantedSetting {
         Ok(WantedSetting { word: word.to_owned(), value: value.to_owned() })
     }
 
-    /// Whether a setting has it. Values are compared without regard to case.
+    /// True if a setting has the value, ignoring case.
     pub fn is_met_by(&self, setting: &Setting) -> bool {
         match self.word.as_str() {
             "size" => parse_size(&self.value).ok() == setting.size_bytes,

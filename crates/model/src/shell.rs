@@ -1,8 +1,8 @@
-//! Names as a shell takes them, so that a command that is shown can be pasted.
+//! Shell quoting of names, so that printed commands can be pasted.
 
 use std::path::Path;
 
-/// A name as a shell takes it; one that begins like an option is a file's.
+/// Quotes a name for a shell. A name that begins like an option gets the prefix `./`.
 pub fn quoted(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:+=,@%".contains(c);
     let file = if name.starts_with('-') { "./" } else { "" };
@@ -12,7 +12,6 @@ pub fn quoted(name: &str) -> String {
     }
 }
 
-/// A path as a shell takes it.
 pub fn quoted_path(path: &Path) -> String {
     quoted(&path.display().to_string())
 }

@@ -1,28 +1,27 @@
-//! Mean, deviation, median and quantiles of plain values: the only ones of the workspace.
+//! Basic statistics: mean, deviation, median, quantiles. The only implementation in the workspace.
 //!
-//! Quantiles are those of Hyndman and Fan's type 7 (linear between neighbours), the default of R and NumPy, so
-//! that whoever checks a table with those gets the same numbers.
+//! Quantiles are Hyndman and Fan's type 7 (linear between neighbours), the default of R and NumPy, so that tables can
+//! be verified with these.
 
-/// Mean; `None` for no values.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Standard deviation with n − 1 in the divisor; `None` for fewer than two values.
+/// Returns the sample standard deviation (divisor n − 1), or None for fewer than two values.
 pub fn deviation(values: &[f64]) -> Option<f64> {
     let centre = mean(values).filter(|_| values.len() > 1)?;
     let squares: f64 = values.iter().map(|v| (v - centre).powi(2)).sum();
     Some((squares / (values.len() as f64 - 1.0)).sqrt())
 }
 
-/// A sorted copy; values that are no numbers go to the end.
+/// Returns a sorted copy, with NaN at the end.
 pub fn sorted(values: &[f64]) -> Vec<f64> {
     let mut copy = values.to_vec();
     copy.sort_unstable_by(f64::total_cmp);
     copy
 }
 
-/// The value below which the share `q` (0 to 1) of sorted values lies; `None` for no values.
+/// Returns the quantile `q` (0 to 1) of sorted values, or None without values.
 pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let rank = q.clamp(0.0, 1.0) * last as f64;
@@ -31,17 +30,15 @@ pub fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
     Some(sorted[low] + (sorted[high] - sorted[low]) * (rank - low as f64))
 }
 
-/// The value below which the share `q` (0 to 1) lies; `None` for no values.
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     quantile_of_sorted(&sorted(values), q)
 }
 
-/// The middle value; `None` for no values.
 pub fn median(values: &[f64]) -> Option<f64> {
     median_in_place(&mut values.to_vec())
 }
 
-/// The middle value, found by partial sorting in time that grows only with the count; shuffles the values.
+/// Returns the median in linear time by partial sorting; reorders the values.
 pub fn median_in_place(values: &mut [f64]) -> Option<f64> {
     let half = values.len() / 2;
     if values.is_empty() {
@@ -49,11 +46,12 @@ pub fn median_in_place(values: &mut [f64]) -> Option<f64> {
     }
     let odd = values.len() % 2 == 1;
     let (below, middle, _) = values.select_nth_unstable_by(half, f64::total_cmp);
+    // An even count has two middle values; the lower one is the greatest of those below.
     let lower = below.iter().copied().max_by(f64::total_cmp).filter(|_| !odd);
     Some(lower.map_or(*middle, |lower| (lower + *middle) / 2.0))
 }
 
-/// Each value once, in the order of the first of each.
+/// Returns each value once, in the order of first occurrence.
 pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     for one in all {
@@ -71,7 +69,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_numpy() {
-        // numpy.quantile([1, 2, 4, 8], [0, 0.25, 0.5, 0.9, 1])
+        // Expected: numpy.quantile([1, 2, 4, 8], [0, 0.25, 0.5, 0.9, 1])
         for (q, expected) in [(0.0, 1.0), (0.25, 1.75), (0.5, 3.0), (0.9, 6.8), (1.0, 8.0)] {
             assert!((quantile(&[8.0, 1.0, 4.0, 2.0], q).unwrap() - expected).abs() < 1e-12);
         }

@@ -1,18 +1,18 @@
-//! Power supply of the host, as boards report it that monitor it (Raspberry Pi).
+//! Power supply of the host, as reported by boards that monitor it (Raspberry Pi).
 
 use std::fmt;
 
-/// State of the supply, in a condition a list of faults: `under-voltage now, throttled since boot`.
+/// State of the supply. As text a list of faults: `under-voltage now, throttled since boot`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SupplyState {
-    /// Word of the firmware, of which only the bits of [`FAULTS`] count (Raspberry Pi documentation, `vcgencmd
+    /// Status word of the firmware, of which only the bits in [`FAULTS`] count (Raspberry Pi documentation, `vcgencmd
     /// get_throttled`).
     Firmware(u32),
-    /// Under-voltage alarm of the kernel, which stays until it is read (`drivers/hwmon/raspberrypi-hwmon.c`).
+    /// Under-voltage alarm of the kernel, which persists until it is read (`drivers/hwmon/raspberrypi-hwmon.c`).
     Alarm(bool),
 }
 
-/// Bits of faults that last, and of those since boot.
+/// Bits of present faults; those since boot are 16 bits higher.
 const NOW: u32 = 0xf;
 const SINCE_BOOT: u32 = NOW << 16;
 
@@ -31,7 +31,7 @@ const ALARM: &str = "under-voltage";
 const NO_ALARM: &str = "no under-voltage";
 
 impl SupplyState {
-    /// Reads the text of a condition; `None` where the user stated something else.
+    /// Parses the text of a condition, or returns None if the user stated another text.
     pub fn parse(text: &str) -> Option<Self> {
         match text {
             NO_FAULT => Some(SupplyState::Firmware(0)),
@@ -48,12 +48,10 @@ impl SupplyState {
         }
     }
 
-    /// True where the firmware reports a fault that lasts.
     pub fn has_fault_now(self) -> bool {
         matches!(self, SupplyState::Firmware(word) if word & NOW != 0)
     }
 
-    /// True where the firmware reports a fault since boot.
     pub fn had_fault(self) -> bool {
         matches!(self, SupplyState::Firmware(word) if word & SINCE_BOOT != 0)
     }

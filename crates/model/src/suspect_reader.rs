@@ -1,29 +1,21 @@
-//! Evidence against a reader: reads of one place that gave different data.
+//! Evidence against a reader: reads of the same range with different data.
 
 use crate::units::{BinarySize, grouped};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Claim of the finding that a test on such a reader has.
 pub const CLAIM: &str = "suspect-reader";
 
-/// One read command. In bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadRequest {
-    /// First byte.
     pub offset: u64,
-    /// Bytes.
     pub len: u64,
 }
 
-/// Two reads of one place that gave different data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadDifference {
-    /// First byte of the first sector that differs.
     pub offset: u64,
-    /// The earlier read.
     pub first: ReadRequest,
-    /// The later read.
     pub second: ReadRequest,
 }
 
@@ -31,31 +23,25 @@ pub struct ReadDifference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadStage {
-    /// Before the first write.
     BeforeWriting,
-    /// While data was saved that the test was about to overwrite.
+    /// While data was saved before it is overwritten.
     Saving,
-    /// While what had been written was read back.
+    /// While written data was verified.
     ReadingBack,
 }
 
-/// A reader (or a card) that does not give the same data each time.
+/// Reader (or card) that returns inconsistent data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuspectReader {
-    /// When it showed.
     pub stage: ReadStage,
-    /// Reads that were compared.
     pub reads: u64,
-    /// Reads that differed from an earlier one.
     pub differing_reads: u64,
-    /// The first of them.
     pub differences: Vec<ReadDifference>,
-    /// True where the test ended for it; false where nothing was to be preserved.
+    /// True if the test ended because of it; false if no data had to be preserved.
     pub ended_test: bool,
 }
 
 impl SuspectReader {
-    /// Differences that are listed at most.
     pub const LISTED: usize = 16;
 }
 

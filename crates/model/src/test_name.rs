@@ -1,72 +1,56 @@
-//! Names of tests as CrystalDiskMark and its followers write them: `RND4K Q32T1 read`.
+//! Names of tests in the notation of CrystalDiskMark and similar tools: `RND4K Q32T1 read`.
 
 use crate::units::{self, GIB, KIB, MIB};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Where the next I/O goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum IoOrder {
-    /// One after the other.
     #[serde(rename = "SEQ")]
     Sequential,
-    /// At random places.
     #[serde(rename = "RND")]
     Random,
 }
 
-/// What a test does; written `read`, `write` or `mix70` (70 % of the I/Os read).
+/// Operation of a test, written `read`, `write` or `mix70` (70 % of the I/Os are reads).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TestOp {
-    /// Only reads.
     Read,
-    /// Only writes.
     Write,
-    /// Reads and writes; the share of reads in percent, 1 to 99.
+    /// Reads and writes, with the share of reads in percent, 1 to 99.
     Mix(u8),
 }
 
 impl TestOp {
-    /// True where data on the target is overwritten.
     pub fn writes(self) -> bool {
         self != TestOp::Read
     }
-    /// True where data is read.
     pub fn reads(self) -> bool {
         self != TestOp::Write
     }
 }
 
-/// One access pattern without its direction: `RND4K Q32T1`.
+/// Access pattern without its direction, e.g. `RND4K Q32T1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AccessPattern {
-    /// Sequential or random.
     pub order: IoOrder,
-    /// Bytes in one I/O.
     pub block: u64,
-    /// I/Os in flight for each thread.
     pub queue: u32,
-    /// Threads.
     pub threads: u32,
 }
 
-/// A pattern and what it does: `RND4K Q32T1 read`.
+/// Pattern and operation, e.g. `RND4K Q32T1 read`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TestName {
-    /// The pattern.
     pub pattern: AccessPattern,
-    /// Read, write or a mix.
     pub op: TestOp,
 }
 
-/// A test name that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a test name: {reason}; write it like \"RND4K Q32T1 read\" or \"SEQ1M Q8T1 mix70\"")]
 pub struct TestNameError {
-    /// What was written.
     pub text: String,
-    /// What is wrong with it.
     pub reason: &'static str,
 }
 
@@ -102,7 +86,7 @@ impl fmt::Display for AccessPattern {
 }
 
 impl AccessPattern {
-    /// Order and block: `RND4K`.
+    /// Returns order and block size, e.g. `RND4K`.
     pub fn access(&self) -> String {
         let order = if self.order == IoOrder::Sequential { "SEQ" } else { "RND" };
         let (number, unit) = match self.block {
@@ -114,7 +98,7 @@ impl AccessPattern {
         format!("{order}{number}{unit}")
     }
 
-    /// Queue and threads: `Q32T1`.
+    /// Returns queue depth and threads, e.g. `Q32T1`.
     pub fn parallelism(&self) -> String {
         format!("Q{}T{}", self.queue, self.threads)
     }
@@ -166,7 +150,7 @@ impl FromStr for TestName {
     }
 }
 
-/// Serialises through `Display` and `FromStr`, so that files and JSON carry the names people know.
+/// Serializes by `Display` and `FromStr`, so that files and JSON contain the common names.
 macro_rules! serde_as_text {
     ($($type:ty),*) => {$(
         impl Serialize for $type {

@@ -1,34 +1,33 @@
-//! Samples over time in a bounded number: where they run out, neighbours are merged in pairs, so that a series does not
-//! grow with days.
+//! Bounded time series: when it is full, neighbouring samples are merged in pairs, so that its size does not grow
+//! with the duration.
 
 use serde::{Deserialize, Serialize};
 
-/// A sample that can stand for itself and the one after it.
+/// Sample that can be merged with its successor.
 pub trait Thinned: Clone {
-    /// Samples of a series at most.
+    /// Most samples of a series.
     const MOST: usize;
 
-    /// True where `next` belongs into this sample, which `pushed` samples are in. `width` is 1, doubled each time that a
-    /// series was thinned.
+    /// Returns true if `next` must be merged into this sample, which holds `pushed` samples. `width` starts at 1 and
+    /// doubles each time that the series is thinned.
     fn has_room(&self, next: &Self, width: u32, pushed: u32) -> bool;
 
-    /// False where neighbours stay apart even when a series is thinned.
+    /// Returns false for neighbours that must stay separate even when the series is thinned.
     fn can_merge(&self, _next: &Self) -> bool {
         true
     }
 
-    /// One sample in place of itself and the one after it; `before` is the one before both.
+    /// Merges this sample and its successor. `before` is the sample before both.
     fn merge(self, next: Self, before: Option<&Self>) -> Self;
 }
 
-/// Samples in the order of time; [`Thinned::MOST`] at most. Stored as a list.
+/// Samples in order of time, at most [`Thinned::MOST`]. Stored as a list.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Vec<T>", into = "Vec<T>")]
 #[serde(bound(serialize = "T: Thinned + Serialize", deserialize = "T: Thinned + Deserialize<'de>"))]
 pub struct ThinnedSeries<T> {
     samples: Vec<T>,
     width: u32,
-    /// Samples that were merged into the last one.
     pushed: u32,
 }
 
@@ -38,7 +37,7 @@ impl<T> Default for ThinnedSeries<T> {
     }
 }
 
-/// Equal where the samples are: how a series was filled says nothing about what was measured.
+/// Compares samples only, since the way in which a series was filled does not change its meaning.
 impl<T: PartialEq> PartialEq for ThinnedSeries<T> {
     fn eq(&self, other: &Self) -> bool {
         self.samples == other.samples
@@ -54,7 +53,6 @@ impl<T> std::ops::Deref for ThinnedSeries<T> {
 }
 
 impl<T: Thinned> ThinnedSeries<T> {
-    /// Adds the next sample in time.
     pub fn push(&mut self, next: T) {
         match self.samples.pop_if(|last| last.has_room(&next, self.width, self.pushed)) {
             Some(last) => {
@@ -72,7 +70,6 @@ impl<T: Thinned> ThinnedSeries<T> {
         }
     }
 
-    /// Adds a series over the same time, sample by sample.
     pub(crate) fn zip_with(&mut self, mut other: Self, add: impl Fn(&mut T, T)) {
         while self.width < other.width {
             self.thin();
@@ -85,7 +82,6 @@ impl<T: Thinned> ThinnedSeries<T> {
         self.samples.extend(longer);
     }
 
-    /// Merges neighbours in pairs.
     fn thin(&mut self) {
         let mut thinned: Vec<T> = Vec::with_capacity(self.samples.len());
         let mut samples = std::mem::take(&mut self.samples).into_iter().peekable();
@@ -109,7 +105,7 @@ impl<T: Thinned> FromIterator<T> for ThinnedSeries<T> {
     }
 }
 
-/// What is read is bounded, too: archives of earlier versions have series without end.
+/// Bounds series of earlier versions, which had no limit.
 impl<T: Thinned> From<Vec<T>> for ThinnedSeries<T> {
     fn from(samples: Vec<T>) -> Self {
         samples.into_iter().collect()

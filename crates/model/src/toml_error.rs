@@ -1,11 +1,10 @@
-//! What is wrong with a TOML file that a user wrote, in one line.
+//! Messages about errors in users' TOML files, in one line each.
 
 use crate::outside;
 
-/// Characters of the line that are shown.
 const SHOWN: usize = 60;
 
-/// The reader's message with the line it is about: `line 3 (page_bytes = -1): invalid value …`.
+/// Formats the parser's message with its line: `line 3 (page_bytes = -1): invalid value …`.
 pub fn located(text: &str, error: &toml::de::Error) -> String {
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
         return outside::message(error.message(), &[]).into_owned();

@@ -1,42 +1,32 @@
-//! Units, strictly: MB is 10^6 bytes, MiB is 2^20. Parsing of sizes as people type them, and printing.
+//! Units, strictly: MB is 10^6 bytes, MiB is 2^20. Parsing and formatting of sizes, speeds and times.
 //!
-//! On input `K`, `M`, `G`, `T` and `KiB`, `MiB`, `GiB`, `TiB` are powers of two, `kB`, `MB`, `GB`, `TB` powers
-//! of ten: the rule of `fio` and `dd`, which people already have in their fingers.
+//! On input `K`, `M`, `G`, `T` and `KiB`, `MiB`, `GiB`, `TiB` are powers of two, `kB`, `MB`, `GB`, `TB` powers of
+//! ten, as in `fio` and `dd`.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// 2^10 bytes.
 pub const KIB: u64 = 1 << 10;
-/// 2^20 bytes.
 pub const MIB: u64 = 1 << 20;
-/// 2^30 bytes.
 pub const GIB: u64 = 1 << 30;
-/// 10^6 bytes, the MB of every speed that Cardscope prints.
+/// 10^6 bytes, the MB of all speeds.
 pub const MB: f64 = 1e6;
 
-/// Nanoseconds of a target's own clock, counted from when it was opened.
+/// Nanoseconds of a target's clock since it was opened.
 pub type Nanos = u64;
 
-/// Nanoseconds in a second.
 pub const NANOS_PER_S: u64 = 1_000_000_000;
 
-/// A size that could not be read, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{text:?} is not a size: {reason}; write bytes, or a number with K, M, G (powers of 2) or kB, MB, GB (powers of 10)"
 )]
 pub struct SizeError {
-    /// What was typed.
     pub text: String,
-    /// What is wrong with it.
     pub reason: &'static str,
 }
 
-/// Reads a size such as `4096`, `4K`, `1MiB`, `1.5G` or `64 GB` into bytes.
-///
-/// # Errors
-/// If the number or the unit is unknown, the result is no whole number of bytes, or it does not fit 64 bits.
+/// Parses a size such as `4096`, `4K`, `1MiB`, `1.5G` or `64 GB` into bytes.
 pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     let fail = |reason| SizeError { text: text.to_owned(), reason };
     let trimmed = text.trim();
@@ -57,7 +47,7 @@ pub fn parse_size(text: &str) -> Result<u64, SizeError> {
     u64::try_from(scaled / scale).map_err(|_| fail("larger than 2^64 bytes"))
 }
 
-/// A size as an option takes it, in the largest unit of which it is a whole number: `512M`, `64GB`.
+/// Formats a size for an option, exactly and in the largest possible unit: `512M`, `64GB`.
 pub fn typed_size(bytes: u64) -> String {
     let units =
         ["G", "GB", "M", "MB", "K", "kB"].into_iter().filter_map(|unit| Some((unit, unit_factor(unit)?)));
@@ -80,7 +70,7 @@ fn unit_factor(unit: &str) -> Option<u64> {
     })
 }
 
-/// A size that prints as the largest exact binary unit (`4 KiB`, `1000 MiB`), else in bytes.
+/// Size, formatted in the largest exact binary unit (`4 KiB`, `1000 MiB`), else in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BinarySize(pub u64);
 
@@ -95,8 +85,8 @@ impl fmt::Display for BinarySize {
     }
 }
 
-/// An amount of data in a sentence: `64 MiB` where it is a power of two, or three times one, as flash is made; else as
-/// [`Size`].
+/// Amount of data in a sentence: `64 MiB` for a power of two or three times one, as in flash geometry, else as
+/// [`DecimalSize`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DataAmount(pub u64);
 
@@ -107,7 +97,7 @@ impl fmt::Display for DataAmount {
     }
 }
 
-/// A capacity to the byte, and as people say it: `16 012 804 096 bytes (16.0 GB)`.
+/// Capacity, formatted exactly and rounded: `16 012 804 096 bytes (16.0 GB)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ExactCapacity(pub u64);
@@ -121,20 +111,21 @@ impl fmt::Display for ExactCapacity {
     }
 }
 
-/// A size in a sentence: at most three significant digits in powers of ten, `52 GB`, `1.02 TB`, `414 kB`. In columns it
-/// is [`Size::in_table`]; exact bytes are [`Capacity`].
+/// Size in a sentence, with at most three significant digits in decimal units: `52 GB`, `1.02 TB`, `414 kB`. Tables
+/// use [`DecimalSize::in_table`]; exact bytes are [`ExactCapacity`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DecimalSize(pub u64);
 
 impl DecimalSize {
-    /// The size in a column, with all three digits: `52.0 GB`, `1.00 TB`.
+    /// Formats all three digits, for tables: `52.0 GB`, `1.00 TB`.
     pub fn in_table(self) -> String {
         let (unit, name) = self.unit();
         let value = self.0 as f64 / unit;
         format!("{value:.*} {name}", if unit > 1.0 { decimals(value) } else { 0 })
     }
 
-    /// This much of a whole, in the unit of the whole where a tenth of that shows it: `0.6 of 256 GB`, `67.1 MB of 78 GB`.
+    /// Formats a part of a whole, in the unit of the whole unless it is less than a tenth of it: `0.6 of 256 GB`,
+    /// `67.1 MB of 78 GB`.
     pub fn as_part_of(self, whole: DecimalSize) -> String {
         let part = self.0 as f64 / whole.unit().0;
         match part >= 0.1 {
@@ -143,9 +134,8 @@ impl DecimalSize {
         }
     }
 
-    /// Its unit in bytes, and the unit's name.
     fn unit(self) -> (f64, &'static str) {
-        // What rounds up to 1000 belongs to the next unit.
+        // Values that round to 1000 belong to the next unit.
         match self.0 {
             0..1_000 => (1.0, "bytes"),
             1_000..999_500 => (1e3, "kB"),
@@ -165,7 +155,6 @@ impl fmt::Display for DecimalSize {
     }
 }
 
-/// A decimal number without the zeros that end it.
 fn without_zeros(number: String) -> String {
     match number.contains('.') {
         true => number.trim_end_matches('0').trim_end_matches('.').to_owned(),
@@ -173,7 +162,7 @@ fn without_zeros(number: String) -> String {
     }
 }
 
-/// A speed in MB/s as people say it: `117 MB/s`, `4.50 MB/s`, `0.0123 MB/s`.
+/// Speed in MB/s, formatted with three digits: `117 MB/s`, `4.50 MB/s`, `0.0123 MB/s`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SpeedMbS(pub f64);
 
@@ -183,7 +172,7 @@ impl fmt::Display for SpeedMbS {
     }
 }
 
-/// A wait as people say it: `0.4 s`, `42.0 s`, from a minute on `2.40 min`.
+/// Duration in seconds, formatted as `0.4 s`, `42.0 s`, or from a minute on `2.40 min`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WaitTime(pub f64);
 
@@ -196,16 +185,14 @@ impl fmt::Display for WaitTime {
     }
 }
 
-/// Seconds in a minute.
 pub const MINUTE_S: f64 = 60.0;
 
-/// What stands where there is no number.
 pub const NO_NUMBER: &str = "–";
 
-/// More than this is written with a power of ten: no card is near it, and its digits would fill the page.
+/// Limit from which numbers are written with an exponent, because their digits would fill the page.
 pub const LARGE: f64 = 1e9;
 
-/// A number with three significant digits, from 100 up whole: `117`, `93.0`, `0.0123`. The one way speeds are written.
+/// Formats three significant digits, from 100 on whole: `117`, `93.0`, `0.0123`. All speeds are written so.
 pub fn three_digits(value: f64) -> String {
     match value.abs() {
         v if !v.is_finite() => NO_NUMBER.to_owned(),
@@ -215,13 +202,14 @@ pub fn three_digits(value: f64) -> String {
     }
 }
 
-/// So many decimals give a number three significant digits, down to 0.0001; what is nothing needs none.
+/// Returns the number of decimals that give three significant digits, down to 0.0001; 0 for 0.
 pub fn decimals(value: f64) -> usize {
+    // The limits are those of rounding: 99.95 with one decimal would become 100.0, which has four digits.
     const BELOW: [f64; 5] = [99.95, 9.995, 0.9995, 0.09995, 0.009995];
     if value == 0.0 { 0 } else { BELOW.iter().filter(|limit| value.abs() < **limit).count() }
 }
 
-/// Groups the digits of a count by threes: `16 012 804 096`.
+/// Groups digits by threes: `16 012 804 096`.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -234,26 +222,23 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-/// Speed in MB/s (10^6) of `bytes` moved in `seconds`; 0 for no time at all.
+/// Returns the speed in MB/s (10^6); 0 for a duration of 0.
 pub fn mb_per_s(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { measured(bytes as f64 / MB / seconds) } else { 0.0 }
 }
 
-/// A figure as it is documented, with ten significant digits: a clock of nanoseconds gives no more, and the seventeen of
-/// the arithmetic would pretend to (`694.1573119999999`).
+/// Rounds a figure for a document to ten significant digits, the resolution of a nanosecond clock; the seventeen of
+/// the arithmetic would suggest more precision (`694.1573119999999`).
 pub fn measured(value: f64) -> f64 {
     if value.is_finite() { format!("{value:.9e}").parse().unwrap_or(value) } else { value }
 }
 
-/// A scale of temperature. Documents are in °C; people may want another.
+/// Unit of temperature on pages. Documents are in °C.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TemperatureUnit {
-    /// °C.
     #[default]
     Celsius,
-    /// °F.
     Fahrenheit,
-    /// K.
     Kelvin,
 }
 
@@ -271,7 +256,7 @@ impl std::str::FromStr for TemperatureUnit {
 }
 
 impl TemperatureUnit {
-    /// A temperature in °C as it reads on this scale, in whole degrees: `104 °F`.
+    /// Formats a temperature in °C in this unit, in whole degrees: `104 °F`.
     pub fn write(self, celsius: f64) -> String {
         match self {
             TemperatureUnit::Celsius => format!("{celsius:.0} °C"),
@@ -281,12 +266,11 @@ impl TemperatureUnit {
     }
 }
 
-/// Seconds from nanoseconds.
 pub fn seconds(nanos: Nanos) -> f64 {
     nanos as f64 / NANOS_PER_S as f64
 }
 
-/// Nanoseconds from seconds; negative and absurd values become 0.
+/// Converts seconds to nanoseconds. Negative values and NaN become 0.
 pub fn nanos(seconds: f64) -> Nanos {
     (seconds * NANOS_PER_S as f64).max(0.0).round() as Nanos
 }

@@ -1,12 +1,11 @@
-//! A reader on USB: what it says of itself, what it carries, what it hides.
+//! USB reader: identity, line rate, and the registers that it hides.
 //!
-//! Kernel: drivers/usb/storage and sysfs. A reader answers SCSI commands for the card, so none of the card's
-//! registers come through it.
+//! Kernel: drivers/usb/storage and sysfs. A reader answers SCSI commands itself, so the card's registers are not
+//! readable through it.
 
 use crate::with_defaults;
 use serde::{Deserialize, Serialize};
 
-/// How a reader takes its commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UsbProtocol {
@@ -17,46 +16,32 @@ pub enum UsbProtocol {
 }
 
 with_defaults! {
-    /// A reader or USB stick.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct UsbReader {
-        /// `idVendor`, four hex digits.
         pub vendor_id: Option<String> = None,
-        /// `idProduct`, four hex digits.
         pub product_id: Option<String> = None,
-        /// Text of the vendor.
         pub vendor: Option<String> = None,
-        /// Text of the product.
         pub product: Option<String> = None,
-        /// Serial number of the reader.
+        /// Serial number of the reader, not of the card.
         pub serial: Option<String> = None,
-        /// Speed of the link in Mbit/s.
         pub speed_mbit_s: Option<u32> = None,
-        /// How it takes its commands.
         pub protocol: Option<UsbProtocol> = None,
-        /// Driver bound to it.
         pub driver: Option<String> = None,
-        /// Vendor in the reader's own INQUIRY answer.
         pub inquiry_vendor: Option<String> = None,
-        /// Model in it.
         pub inquiry_model: Option<String> = None,
-        /// Revision in it.
         pub inquiry_rev: Option<String> = None,
-        /// Readers keep the card's registers to themselves: always true.
+        /// Always true, because readers hide the card's registers.
         pub hides_cid: bool = true,
-        /// What the link carries in MB/s (10^6).
         pub ceiling_mb_s: Option<f64> = None,
     }
 }
 
 impl UsbReader {
-    /// Takes sysfs `speed` (`480`, `5000`) and the ceiling that follows.
     pub fn set_speed(&mut self, text: &str) {
         self.speed_mbit_s = text.trim().parse().ok();
         self.ceiling_mb_s = self.speed_mbit_s.and_then(ceiling_mb_s);
     }
 
-    /// Takes `bInterfaceProtocol`, two hex digits.
     pub fn set_interface_protocol(&mut self, text: &str) {
         self.protocol = match text.trim() {
             "50" => Some(UsbProtocol::Bot),
@@ -65,7 +50,7 @@ impl UsbReader {
         };
     }
 
-    /// `USB 5000 Mbit/s UAS`; `None` where the speed is unknown.
+    /// Returns e.g. `USB 5000 Mbit/s UAS`, or None if the speed is unknown.
     pub fn mode(&self) -> Option<String> {
         let protocol = match self.protocol {
             Some(UsbProtocol::Bot) => " BOT",
@@ -76,14 +61,14 @@ impl UsbReader {
     }
 }
 
-/// What a reader of this mode carries in MB/s (10^6), as [`UsbReader::mode`] writes it.
+/// Returns the line rate in MB/s (10^6) of a mode in the form of [`UsbReader::mode`].
 pub(crate) fn ceiling_of_mode(mode: &str) -> Option<f64> {
     let (mbit_s, _) = mode.trim().strip_prefix("USB ")?.split_once(" Mbit/s")?;
     ceiling_mb_s(mbit_s.parse().ok()?)
 }
 
-/// Payload in MB/s: full and high speed by the most bulk packets that fit a frame (19 of 64 bytes in 1 ms, 13 of
-/// 512 bytes in 125 µs; USB 2.0, tables 5-9 and 5-10), above by the line code (8b/10b at 5, 128b/132b from 10
+/// Returns the payload rate in MB/s: for full and high speed the most bulk packets per frame (19 of 64 bytes in 1 ms,
+/// 13 of 512 bytes in 125 µs; USB 2.0, tables 5-9 and 5-10), above by the line code (8b/10b at 5, 128b/132b from 10
 /// Gbit/s on; USB 3.2).
 fn ceiling_mb_s(mbit_s: u32) -> Option<f64> {
     match mbit_s {
@@ -110,7 +95,7 @@ mod tests {
 
     #[test]
     fn each_speed_has_its_ceiling() {
-        // 13 × 512 × 8000 and 19 × 64 × 1000 bytes.
+        // 13 × 512 × 8000 and 19 × 64 × 1000 bytes per second.
         for (mbit_s, mb_s) in [(480, 53.248), (12, 1.216), (10_000, 1212.0), (20_000, 2424.0)] {
             assert!((ceiling_mb_s(mbit_s).unwrap() - mb_s).abs() < 0.5, "{mbit_s}");
         }

@@ -1,4 +1,4 @@
-//! Numbers as people read them: as many digits as mean something, and a unit that fits. What is not a number is a dash.
+//! Number formatting: significant digits, fitting units, word wrap. A value that is not a number becomes a dash.
 
 use cardscope_model::condition::Condition;
 use cardscope_model::test_name::TestName;
@@ -6,7 +6,7 @@ use cardscope_model::units::LARGE;
 pub use cardscope_model::units::{NO_NUMBER as NONE, decimals, three_digits as speed};
 use unicode_width::UnicodeWidthStr;
 
-/// A share from 0 to 1 in percent, never rounded up to all of it: `99.9 %`.
+/// Formats a share from 0 to 1. Only a full share is written as `100 %`; anything below is at most `99.9 %`.
 pub fn percent(share: f64) -> String {
     match share * 100.0 {
         v if !v.is_finite() => NONE.to_owned(),
@@ -15,7 +15,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A time given in microseconds, in the unit that fits.
+/// Formats microseconds in µs, ms or s.
 pub fn time_us(us: f64) -> String {
     match us {
         v if !v.is_finite() => NONE.to_owned(),
@@ -25,7 +25,7 @@ pub fn time_us(us: f64) -> String {
     }
 }
 
-/// A duration in seconds as `1 h 02 min`, `3 min 05 s`, `4.2 s` or `12 ms`.
+/// Formats seconds as `1 h 02 min`, `3 min 05 s`, `4.2 s` or `12 ms`.
 pub fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {
@@ -37,7 +37,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// A number as a tool printed it: its own digits, of means of such numbers at most three decimals.
+/// Formats a number as another tool printed it, with at most three decimals.
 pub fn printed(value: f64) -> String {
     match value {
         v if !v.is_finite() => NONE.to_owned(),
@@ -46,14 +46,14 @@ pub fn printed(value: f64) -> String {
     }
 }
 
-/// A number with so many decimals, those left out that are 0 to the end.
+/// Formats a number with at most `decimals` decimals, without trailing zeros.
 pub fn trimmed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let short = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     if short == "-0" { "0".to_owned() } else { short.to_owned() }
 }
 
-/// Its two ends, written alike: `310 … 498`.
+/// Both ends of an interval in the same format: `310 … 498`.
 pub fn interval([low, high]: [f64; 2], write: impl Fn(f64) -> String) -> String {
     format!("{} … {}", write(low), write(high))
 }
@@ -64,7 +64,7 @@ pub fn count(n: impl Into<u64>, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
-/// Names in a sentence: `U3`, `U3 and V30`, `C10, U3 and V30`.
+/// Joins names as in a sentence: `U3`, `U3 and V30`, `C10, U3 and V30`.
 pub fn listing<S: AsRef<str>>(names: &[S]) -> String {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     match names.split_last() {
@@ -74,7 +74,7 @@ pub fn listing<S: AsRef<str>>(names: &[S]) -> String {
     }
 }
 
-/// A text as a sentence: its first letter large, and a full stop behind it.
+/// Capitalizes the first letter and appends a full stop if the text has no final punctuation.
 pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
@@ -82,7 +82,7 @@ pub fn sentence(text: &str) -> String {
     format!("{first}{}{end}", letters.as_str())
 }
 
-/// A text as an answer: one line of 80 columns with a full stop, cut behind a word where it is longer.
+/// Cuts an answer after a word, so that it fits a line of 80 columns, and ends it with a full stop or an ellipsis.
 pub fn in_a_line(text: &str) -> String {
     let stopped = if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") };
     match &wrapped(&stopped, ANSWER)[..] {
@@ -91,19 +91,17 @@ pub fn in_a_line(text: &str) -> String {
     }
 }
 
-/// Columns of an answer.
 pub const ANSWER: usize = 80;
 
-/// Units that stay with their number.
+/// Units that are not separated from their number by a line break.
 const UNITS: [&str; 14] =
     ["%", "bytes", "kB", "KiB", "MB", "MiB", "GB", "GiB", "TB", "MB/s", "IOPS", "s", "ms", "min"];
 
-/// Whether a word is a unit, whatever ends the sentence or the bracket behind it.
 fn is_unit(word: &str) -> bool {
     UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')']))
 }
 
-/// The words of a text; digits in groups of three are one, and so are a number and its unit.
+/// Splits a text into words. A number is one word with its unit and its groups of three digits.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let mut words: Vec<String> = Vec::new();
@@ -125,7 +123,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// A text in lines of so many characters; a longer word has a line to itself, and no number is parted between its digits.
+/// Wraps a text at `columns` columns. A word that is longer keeps a line for itself.
 pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in words(text) {
@@ -140,7 +138,7 @@ pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// A test by its name, with its step where a recipe has it twice.
+/// Name of a test, followed by its step where a recipe runs the test twice.
 pub fn test_of(test: TestName, step: Option<&str>) -> String {
     step.map_or_else(|| test.to_string(), |step| format!("{test} ({step})"))
 }

@@ -1,7 +1,6 @@
-//! Results as people read them: on a terminal, as pages, tables, pictures and in the layouts of others. Every number
-//! carries its unit, in its column's head if not beside it.
+//! Result pages: the page tree with its HTML, Markdown and terminal renderers, and charts as SVG, PNG and text.
 //!
-//! Nothing here queries or measures: it gets finished documents and lays them out.
+//! This crate does no I/O. It lays out finished documents, and every number carries its unit or has it in the column's head.
 #![forbid(unsafe_code)]
 
 pub mod tree;

@@ -1,4 +1,4 @@
-//! Pieces of HTML: text that may stand anywhere, tables, findings. What a card or its owner says is a stranger's text.
+//! HTML fragments: escaped text, tables, lists of findings. Text of cards and users is untrusted and always escaped.
 
 use crate::specification;
 use crate::tree::FindingRemark;
@@ -6,10 +6,10 @@ use crate::tree::table::{Table, TableColumn};
 use cardscope_model::outside;
 use std::fmt::Write;
 
-/// How every page begins: by this a page of ours is known again, and may be replaced by a newer one.
+/// First lines of every HTML page. They identify a file as a Cardscope page, which a newer one may replace.
 pub const HEAD: &str = "<!DOCTYPE html>\n<!-- Cardscope page -->\n";
 
-/// A table in a box that scrolls by itself where it is too wide; in a heat map a cell has the shade of its share.
+/// A table in a box that scrolls if it is too wide. Cells of a heat map get a shade by their share.
 pub(crate) fn grid(table: &Table) -> String {
     let words = |column: usize| column > 0 && table.columns().get(column).is_some_and(|c| c.words);
     let class = |row: Option<usize>, column: usize| {
@@ -38,12 +38,12 @@ pub(crate) fn grid(table: &Table) -> String {
     out
 }
 
-/// The shade of a share from 0 to 1, in ten steps; the last is the best alone.
+/// Shade of a share from 0 to 1, in ten steps. Only the best cell of a row gets the last one.
 fn shade(share: f64) -> usize {
     if share >= 1.0 { 10 } else { (share.max(0.0) * 10.0) as usize }
 }
 
-/// Findings and caveats as a list, each with what it rests on.
+/// Findings and caveats as a list, each with its evidence and advice.
 pub(crate) fn remarks(remarks: &[FindingRemark]) -> String {
     format!("<ul class=\"findings\">\n{}</ul>\n", remarks.iter().map(remark).collect::<String>())
 }
@@ -66,7 +66,7 @@ fn remark(remark: &FindingRemark) -> String {
     out
 }
 
-/// What can be unfolded, with attributes; nothing where it is empty.
+/// A `<details>` element, or an empty text if the body is empty.
 pub(crate) fn folded(summary: &str, attributes: &str, body: &str) -> String {
     if body.is_empty() {
         return String::new();
@@ -74,8 +74,7 @@ pub(crate) fn folded(summary: &str, attributes: &str, body: &str) -> String {
     format!("<details{attributes}><summary>{}</summary>\n{body}</details>\n", escaped(summary))
 }
 
-/// Names and values below a heading as a list, each with its place in a specification, where it has one; nothing where there
-/// are none.
+/// Names and values as a list, or an empty text. A field gets the section of its specification as a tooltip.
 pub(crate) fn facts(head: &str, facts: &[(String, String)]) -> String {
     let title = |name: &str| specification::place(head, name).map(|place| format!(" title=\"{place}\""));
     let row = |(name, value): &(String, String)| {
@@ -86,17 +85,17 @@ pub(crate) fn facts(head: &str, facts: &[(String, String)]) -> String {
     if rows.is_empty() { rows } else { format!("<dl>\n{rows}</dl>\n") }
 }
 
-/// Lines of HTML as a list; nothing where there are none.
+/// Lines of HTML as a list, or an empty text.
 pub(crate) fn list(lines: impl IntoIterator<Item = String>) -> String {
     let lines: String = lines.into_iter().map(|line| format!("<li>{line}</li>\n")).collect();
     if lines.is_empty() { lines } else { format!("<ul>\n{lines}</ul>\n") }
 }
 
-/// Running text: what stands between backticks is typed as it is, and elsewhere a number stays with what follows it.
+/// Running text. Text between backticks becomes code; elsewhere numbers are glued to their units.
 pub(crate) fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) {
-        // One backtick has no other one.
+        // An odd number of backticks has no closing one, so the text holds no code.
         return glued(&escaped(text));
     }
     let part = |(number, part): (usize, &&str)| match number.is_multiple_of(2) {
@@ -106,7 +105,7 @@ pub(crate) fn prose(text: &str) -> String {
     parts.iter().enumerate().map(part).collect()
 }
 
-/// No line ends between a number and its unit, or within a grouped number.
+/// Replaces the blank after each digit by a non-breaking one.
 fn glued(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';
@@ -117,7 +116,7 @@ fn glued(text: &str) -> String {
     out
 }
 
-/// Text that may stand anywhere in HTML; what a card says of itself is a stranger's text.
+/// Escapes untrusted text for HTML content and attributes.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in outside::page(text).chars() {

@@ -1,25 +1,23 @@
-//! Charts drawn with characters, for terminals: curves as points by series with ticks and lines across, speed over the
-//! addresses as a row of blocks.
+//! Terminal charts: curves drawn with characters on a grid, speed over the addresses as a row of blocks.
 
 use crate::chart::{AddressChart, Chart, ChartKind, LineChart};
 use crate::ruler::{AxisRange, named};
 use cardscope_model::card_map::plot::{Plot, PlotAxis};
 use cardscope_model::units::DecimalSize;
 
-/// Columns of the picture itself; with the ticks at its left it fits a terminal of 80.
+/// Columns of the drawing area. With the ticks at its left it fits a terminal of 80 columns.
 const WIDTH: usize = 60;
 
-/// Rows of the picture itself.
 const HEIGHT: usize = 12;
 
-/// So many ticks fit below and beside it.
+/// Most ticks of the x axis and of the y axis.
 const TICKS: (usize, usize) = (6, 5);
 
-/// A character a series, in their order; further series begin again.
+/// Characters of the series, in their order; a seventh series starts over.
 const GLYPHS: [char; 6] = ['*', 'o', '+', 'x', '#', '@'];
 
-/// The chart, each line ended; one line that says so where there is nothing to draw. Bars and flash are pictures of
-/// tables that a terminal shows as they are.
+/// Returns the chart as lines, each with its line end, or one line that reports missing data.
+/// Bars and flash geometry give no text, because a terminal shows their tables instead.
 pub fn text(chart: &Chart) -> String {
     match &chart.kind {
         ChartKind::Lines(lines) => curves(&chart.title, lines),
@@ -47,7 +45,7 @@ fn curves(title: &str, lines: &LineChart) -> String {
     format!("{title}\n{body}{foot}{}", legend(plot, &x))
 }
 
-/// Columns that the ticks at the left take.
+/// Columns of the y axis labels.
 fn margin(y: &AxisRange) -> usize {
     y.ticks(TICKS.1).iter().map(|t| y.write(*t).chars().count()).max().unwrap_or(0).max(4)
 }
@@ -69,7 +67,6 @@ fn body(canvas: &TextCanvas, y: &AxisRange, axis: &PlotAxis) -> String {
     out
 }
 
-/// The axis below, its ticks, and what it is.
 fn foot(x: &AxisRange, axis: &PlotAxis, margin: usize) -> String {
     let mut edge = vec!['─'; WIDTH];
     let mut labels = vec![' '; WIDTH + 12];
@@ -102,7 +99,7 @@ fn foot(x: &AxisRange, axis: &PlotAxis, margin: usize) -> String {
     )
 }
 
-/// Which character is which series, where there are several, and what the lines across are.
+/// Explains the characters of several series, and the vertical marks.
 fn legend(plot: &Plot, x: &AxisRange) -> String {
     let mut out = String::new();
     if plot.series.len() > 1 {
@@ -117,16 +114,17 @@ fn legend(plot: &Plot, x: &AxisRange) -> String {
     out
 }
 
-/// A share from 0 to 1 as the height of a column.
+/// Block character for a share from 0 to 1.
 pub fn step(share: f64) -> char {
     BARS[((share * 8.0).ceil() as usize).clamp(1, 8) - 1]
 }
 
-/// Heights of a column, and shares of what was lost in one.
+/// Block characters by height.
+/// Legend of the marks for lost bytes.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const LOST: &str = "      . below 1 % of the column's bytes, : below 10 %, # more, or an I/O failed";
 
-/// One character a column: the taller, the faster its slowest part; marks below for what was lost.
+/// Speed over the addresses: a block character for each column, scaled to the fastest, with marks below for lost bytes.
 fn strips(title: &str, map: &AddressChart) -> String {
     let mut lines = vec![title.to_owned()];
     for strip in &map.strips {
@@ -153,24 +151,23 @@ fn strips(title: &str, map: &AddressChart) -> String {
     lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// The cells of a picture.
 struct TextCanvas {
     cells: Vec<Vec<char>>,
     width: usize,
 }
 
-/// Joins two points of a series.
+/// Joins two neighbouring points of a series.
 const BETWEEN: char = '·';
 
-/// A place worth a line across.
+/// Draws vertical marks.
 const ACROSS: char = '┆';
 
-/// Column of a place from 0 to 1.
+/// Column of a position from 0 to 1.
 fn column(place: f64, width: usize) -> usize {
     ((place * (width - 1) as f64).round() as usize).min(width - 1)
 }
 
-/// Row of a place from 0 (bottom, the last row) to 1.
+/// Row of a position from 0 (last row) to 1 (first row).
 fn row(place: f64, height: usize) -> usize {
     height - 1 - column(place, height)
 }
@@ -185,7 +182,7 @@ impl TextCanvas {
         self.cells.iter_mut().for_each(|row| row[column] = ACROSS);
     }
 
-    /// Points with places from 0 to 1, joined in their order where they are fewer than the columns.
+    /// Draws points with positions from 0 to 1. They are joined by lines if there are fewer points than columns.
     fn series(&mut self, places: &[(f64, f64)], glyph: char) {
         let height = self.cells.len();
         let cells: Vec<(usize, usize)> =
@@ -225,7 +222,7 @@ mod tests {
         PlotSeries { name: name.to_owned(), points: points.to_vec() }
     }
 
-    /// Speed by size of a write, as published for a Lexar 16 GB card.
+    /// Write speed by I/O size, as published for a Lexar 16 GB card.
     fn curve() -> Plot {
         let kib = [4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 2048.0, 4096.0];
         let of = |speeds: [f64; 10]| kib.iter().map(|k| k * 1024.0).zip(speeds).collect::<Vec<_>>();
@@ -265,7 +262,7 @@ mod tests {
         ");
     }
 
-    /// Ten minutes, a second a point: 45 MB/s, and 12 from the fifth minute on.
+    /// Ten minutes with a point each second: 45 MB/s, then 12 MB/s from the fifth minute.
     fn cache_end() -> Plot {
         let speed = |s: u32| if s < 300 { 45.0 } else { 12.0 } + f64::from(s % 7);
         Plot {

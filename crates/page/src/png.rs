@@ -1,7 +1,7 @@
-//! Charts as PNG, drawn from their SVG with a font of our own: the same picture on every machine, with or without fonts
-//! on it. Letters that the font does not have (Chinese, Arabic …) are taken from the system's fonts, where it has them.
+//! Charts as PNG, rendered from their SVG with embedded fonts, so that the picture is the same on every computer.
+//! Only letters that these fonts lack (Chinese, Arabic …) come from the fonts of the system.
 //!
-//! The font is DejaVu Sans, cut down to the letters that figures and names need; `fonts/LICENSE` is its licence.
+//! The font is DejaVu Sans, reduced to the letters that figures and names need; `fonts/LICENSE` is its licence.
 
 use crate::chart::Chart;
 use crate::svg::{self, SvgMedium, SvgPicture};
@@ -12,45 +12,45 @@ use std::sync::{Arc, LazyLock};
 const FONTS: [&[u8]; 2] =
     [include_bytes!("../fonts/DejaVuSans.ttf"), include_bytes!("../fonts/DejaVuSans-Bold.ttf")];
 
-/// What every picture says of its maker.
+/// Software that wrote the picture, as stored in PNG files.
 pub const MADE_BY: &str = "Made by Cardscope";
 
 const FAMILY: &str = "DejaVu Sans";
 
-/// Pixels for each unit of the picture: sharp on screens of today, and in print.
+/// Pixels for each unit of the SVG: sharp on high-resolution screens and in print.
 const SCALE: f64 = 2.0;
 
-/// More pixels than this take more memory (4 bytes each) than a picture is worth; larger ones are drawn coarser.
+/// Limit of memory: a pixel takes 4 bytes. Larger charts are rendered at a lower scale.
 const MOST_PIXELS: f64 = 30e6;
 
-/// Coarser than this nobody reads it.
+/// Lowest scale at which text is readable.
 const LEAST_SCALE: f64 = 0.5;
 
-/// Why there is no picture.
+/// Reasons why a chart could not be rendered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PngError {
-    /// Nothing is in the chart.
+    /// The chart is empty.
     #[error("there is nothing to draw")]
     Nothing,
-    /// More is in it than fits a picture.
+    /// The chart would be unreadable within the pixel limit.
     #[error(
         "a picture of {width} by {height} could not be read by anybody; choose fewer cards or tests, or write .svg"
     )]
     TooLarge {
-        /// Units to the right.
+        /// Width in units of the SVG.
         width: u32,
-        /// Units down.
+        /// Height in units of the SVG.
         height: u32,
     },
-    /// The drawer refused it.
+    /// The SVG renderer reported an error.
     #[error("the picture could not be drawn: {0}")]
     Refused(String),
 }
 
-/// The chart as PNG.
+/// Renders a chart.
 ///
 /// # Errors
-/// Where there is nothing to draw, or far too much.
+/// Fails if the chart is empty or too large to be readable.
 pub fn png(chart: &Chart) -> Result<Vec<u8>, PngError> {
     let Some(SvgPicture { text, width, height }) = svg::picture(chart, SvgMedium::Fixed) else {
         return Err(PngError::Nothing);
@@ -68,7 +68,8 @@ pub fn png(chart: &Chart) -> Result<Vec<u8>, PngError> {
     encoded(picture).map_err(|error| PngError::Refused(error.to_string()))
 }
 
-/// As a file that says who made it (the keyword is PNG's own, 11.3.3.2): only such a one is replaced without being asked to.
+/// Encodes a picture with its `Software` keyword (PNG specification, 11.3.3.2), by which an existing file is recognized and
+/// may be replaced without confirmation.
 fn encoded(picture: Pixmap) -> Result<Vec<u8>, png::EncodingError> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, picture.width(), picture.height());
@@ -79,7 +80,6 @@ fn encoded(picture: Pixmap) -> Result<Vec<u8>, png::EncodingError> {
     Ok(bytes)
 }
 
-/// Our font alone.
 static OURS: LazyLock<Arc<Database>> = LazyLock::new(|| Arc::new(with_ours(Database::new())));
 
 fn with_ours(mut fonts: Database) -> Database {
@@ -88,9 +88,9 @@ fn with_ours(mut fonts: Database) -> Database {
     fonts
 }
 
-/// Our font, and those of the system only where a letter needs them: loading them takes time.
+/// Loads the fonts of the system only if the text needs them, because loading takes time.
 fn fonts(text: &str) -> Arc<Database> {
-    // As `fonts/README.md` names them, and the ends of lines.
+    // Ranges of letters in the embedded fonts, as in `fonts/README.md`, and line ends.
     let ours = |c: char| matches!(c, '\n' | ' '..='\u{24f}' | '\u{370}'..='\u{3ff}' | '\u{400}'..='\u{45f}' | '\u{2000}'..='\u{205e}' | '\u{fffd}');
     if text.chars().all(ours) {
         return Arc::clone(&OURS);

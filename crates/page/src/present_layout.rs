@@ -1,10 +1,10 @@
-//! Partition table and file systems that are on a card, as facts.
+//! Partition table and file systems of a card as facts.
 
 use crate::tree::{PageFact, fact};
 use cardscope_model::present_layout::{PresentLayout, PresentPartition};
 use cardscope_model::units::{BinarySize, grouped};
 
-/// How what stands on a card is laid out.
+/// Facts about partition table, partitions and the unit to which files should be aligned.
 pub fn present_facts(present: &PresentLayout) -> Vec<PageFact> {
     let table = present.table.as_ref().map_or_else(|| "none".to_owned(), |table| table.to_uppercase());
     let mut facts = vec![fact("partition table", table)];

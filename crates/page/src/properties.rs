@@ -1,4 +1,4 @@
-//! Measured properties of a card as rows: name, value, how sure it is, and the numbers it rests on.
+//! Measured properties of a card as table rows: name, value, confidence, evidence.
 
 use crate::figure::{duration, percent, time_us};
 use cardscope_model::card_map::FlashGeometry;
@@ -6,29 +6,27 @@ use cardscope_model::card_map::property::{EvidenceNumber, Property, PropertyStat
 use cardscope_model::units::three_digits as speed;
 use cardscope_model::units::{BinarySize, DataAmount, DecimalSize};
 
-/// Numbers of the evidence that fit beside the value; all of them are in the document.
+/// Evidence numbers that are printed; the document has all of them.
 const NUMBERS: usize = 2;
 
-/// A property as it is shown.
 pub struct PropertyRow {
     pub name: &'static str,
-    /// The value, or why there is none.
+    /// Value, or the reason why there is none.
     pub found: String,
-    /// 0 to 1; `None` where it was not tested.
+    /// Confidence from 0 to 1, None where the property was not tested.
     pub sure: Option<f64>,
-    /// Numbers and cost.
+    /// Evidence numbers, time and bytes written.
     pub rest: String,
 }
 
-/// The same of a geometry.
+/// Names and values of the properties that were tested.
 pub fn geometry(found: &FlashGeometry) -> Vec<(String, String)> {
     tested(geometry_rows(found).into())
 }
 
-/// The heads of [`geometry_cells`].
 pub const GEOMETRY: [&str; 4] = ["page", "erase block", "open blocks in order", "open blocks at random"];
 
-/// The same as cells of a table, each with how sure it is, or with the beginning of why there is none.
+/// Geometry as cells under [`GEOMETRY`]: value and confidence, or the reason up to its first colon.
 pub fn geometry_cells(found: &FlashGeometry) -> [String; 4] {
     geometry_rows(found).map(|row| match row.sure {
         Some(sure) => format!("{} ({})", row.found, percent(sure)),
@@ -45,7 +43,7 @@ pub fn tested(rows: Vec<PropertyRow>) -> Vec<(String, String)> {
     tested.map(said).collect()
 }
 
-/// What every card has and this one does not show.
+/// Value of a property that every card has, but that could not be measured on this one.
 pub const HIDDEN: &str = "does not show";
 
 pub fn geometry_rows(found: &FlashGeometry) -> [PropertyRow; 4] {
@@ -64,7 +62,7 @@ pub fn row<T>(name: &'static str, property: &Property<T>, show: impl Fn(&T) -> S
     row_or("none", name, property, show)
 }
 
-/// A property, and in a word what it means where the card shows nothing.
+/// Row of a property. `none` is its value if the test ran and measured nothing.
 pub fn row_or<T>(
     none: &str,
     name: &'static str,
@@ -91,7 +89,7 @@ pub fn row_or<T>(
     PropertyRow { name, found, sure: Some(property.confidence), rest }
 }
 
-/// A number of the evidence with its unit.
+/// Name, value and unit of an evidence number.
 fn number(number: &EvidenceNumber) -> String {
     let value = number.value;
     let shown = match number.unit.as_str() {

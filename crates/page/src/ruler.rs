@@ -1,26 +1,24 @@
-//! Where a value lies along an axis, which values get a tick, and how a tick is written.
+//! Chart axes: range, ticks, tick labels and the position of a value.
 
 use crate::figure::trimmed;
 use cardscope_model::card_map::plot::{AxisScale, PlotAxis};
 
-/// One axis with the range that is drawn.
 #[derive(Debug, Clone)]
 pub(crate) struct AxisRange {
     scale: AxisScale,
     bytes: bool,
-    /// True where times span so much that each tick has the unit that fits it.
+    /// True on logarithmic time axes, where every tick needs its own unit.
     times: bool,
-    /// Ends of the range, on the axis' own scale (logarithms where it is logarithmic).
+    /// Ends of the range on the axis' own scale (logarithms on a logarithmic axis).
     low: f64,
     high: f64,
-    /// Distance of linear ticks.
+    /// Distance between two ticks of a linear axis.
     step: f64,
 }
 
 impl AxisRange {
-    /// A ruler over the values; `None` where none of them can be drawn. A linear range reaches out to whole ticks, and
-    /// down to 0, since a difference must not look larger than it is: noise would look like a cliff. A temperature has no
-    /// such zero.
+    /// Range that covers the values, or None if no value can be drawn. A linear range is extended to whole ticks and down to
+    /// 0, because a cut axis makes noise look like a cliff. Temperatures have no meaningful zero, so theirs is not.
     pub(crate) fn over(
         axis: &PlotAxis,
         values: impl Iterator<Item = f64>,
@@ -29,7 +27,7 @@ impl AxisRange {
         AxisRange::reaching(axis, values, ticks, |_, _| axis.unit != "°C")
     }
 
-    /// A ruler over the values, from 0 on where `from_zero` says so of their lowest and highest.
+    /// Range of the values. It starts at 0 if `from_zero` returns true for their lowest and highest.
     fn reaching(
         axis: &PlotAxis,
         values: impl Iterator<Item = f64>,
@@ -55,7 +53,7 @@ impl AxisRange {
         Some(AxisRange { scale, bytes, times, low, high: if high > low { high } else { low + step }, step })
     }
 
-    /// The same, reaching no further than its values: for an axis along which everything is measured.
+    /// Range that ends exactly at the values, for an axis that is measured along its whole length.
     pub(crate) fn tight(
         axis: &PlotAxis,
         values: impl Iterator<Item = f64> + Clone,
@@ -72,13 +70,14 @@ impl AxisRange {
         Some(ruler)
     }
 
-    /// How far along the axis a value lies: 0 to 1, `None` outside.
+    /// Position of a value from 0 to 1, or None outside the range.
     pub(crate) fn place(&self, value: f64) -> Option<f64> {
+        // Rounding errors must not exclude the ends of the range.
         let share = (along(self.scale, value)? - self.low) / (self.high - self.low);
         (-1e-9..=1.0 + 1e-9).contains(&share).then(|| share.clamp(0.0, 1.0))
     }
 
-    /// How it is divided, in a word, and its ends on that scale.
+    /// Name of the scale and the ends of the range on that scale.
     pub(crate) fn ends(&self) -> (&'static str, f64, f64) {
         let scale = match self.scale {
             AxisScale::Linear => "linear",
@@ -88,7 +87,7 @@ impl AxisRange {
         (scale, self.low, self.high)
     }
 
-    /// Values that get a tick, at most about `most` of them.
+    /// Values that get a tick, about `most` at most.
     pub(crate) fn ticks(&self, most: usize) -> Vec<f64> {
         match self.scale {
             AxisScale::Linear => self.steps(self.step).collect(),
@@ -106,7 +105,7 @@ impl AxisRange {
         (first..=last).map(move |n| n as f64 * step)
     }
 
-    /// Powers of ten; 2 and 5 between them where there is room.
+    /// Powers of ten, with 2 and 5 times each where there is room.
     fn decades(&self, most: usize) -> Vec<f64> {
         let (first, last) = (self.low.floor() as i32, self.high.ceil() as i32);
         let of = |parts: &'static [f64]| {
@@ -117,12 +116,12 @@ impl AxisRange {
         if fine.len() <= most || coarse.len() < 3 { fine } else { coarse }
     }
 
-    /// Whether each tick carries the unit that fits it.
+    /// True if each tick label has its own unit.
     pub(crate) fn ticks_have_units(&self) -> bool {
         self.times || self.bytes
     }
 
-    /// A value of this axis as a tick shows it; sizes carry their unit, others have it at the axis.
+    /// Tick label of a value. Sizes and logarithmic times carry their unit, other axes have it in their title.
     pub(crate) fn write(&self, value: f64) -> String {
         match self.times {
             true => time(value),
@@ -132,7 +131,7 @@ impl AxisRange {
     }
 }
 
-/// An axis' name with its unit, where its ticks do not carry that.
+/// Title of an axis, with the unit unless the ticks carry it.
 pub(crate) fn named(axis: &PlotAxis) -> String {
     match (axis.label.as_str(), axis.unit.as_str()) {
         (label, "" | "bytes") => label.to_owned(),
@@ -142,8 +141,8 @@ pub(crate) fn named(axis: &PlotAxis) -> String {
     }
 }
 
-/// The ends of a logarithmic range, on its own scale, moved out to the next values that may have a tick: of powers of ten
-/// also 2 and 5 times them. However near its values are to each other, such a range has ticks.
+/// Moves the ends of a logarithmic range out to the next possible ticks (1, 2 and 5 times a power of ten), so that even
+/// nearly equal values get ticks.
 fn out_to_ticks(scale: AxisScale, low: f64, high: f64) -> (f64, f64) {
     let parts: &[f64] = if scale == AxisScale::Log10 { &[1.0, 2.0, 5.0, 10.0] } else { &[1.0, 10.0] };
     let at = |value: f64| parts.iter().map(move |part| value.floor() + part.log10());
@@ -161,7 +160,7 @@ fn along(scale: AxisScale, value: f64) -> Option<f64> {
     place.is_finite().then_some(place)
 }
 
-/// The least of 1, 2 and 5 times a power of ten (of sizes: the least power of two) that is no less than `raw`.
+/// Smallest of 1, 2 and 5 times a power of ten that is at least `raw`; for bytes the smallest power of two.
 fn nice(raw: f64, bytes: bool) -> f64 {
     if bytes {
         return raw.log2().ceil().exp2();
@@ -170,7 +169,7 @@ fn nice(raw: f64, bytes: bool) -> f64 {
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|n| n * decade).find(|s| *s >= raw * 0.999).unwrap_or(raw)
 }
 
-/// Bytes in the largest unit that leaves at least one of it.
+/// Bytes in the largest binary unit that leaves at least 1.
 fn size(bytes: f64) -> String {
     let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
     let fit = units.iter().find(|(_, power)| bytes.abs() >= 2f64.powi(*power));
@@ -180,7 +179,7 @@ fn size(bytes: f64) -> String {
     }
 }
 
-/// Microseconds in the largest unit that leaves at least one of it.
+/// Microseconds in the largest unit that leaves at least 1.
 fn time(us: f64) -> String {
     let (value, unit) = match us {
         us if us >= 0.999e6 => (us / 1e6, "s"),

@@ -1,10 +1,9 @@
-//! Where a specification has what a card says of itself: shown beside a field, for who wants to read it there. By the heading
-//! that the field stands under, and its label.
+//! Citations of specifications for the registers that a card reports, shown as tooltips of their fields.
 //!
 //! PLS is the SD Association's Physical Layer Simplified Specification, version 9.10 (docs/reference/sd.md); NVMe the
 //! NVM Express Base Specification, revision 2.0 (docs/reference/linux.md).
 
-/// A heading, a label (none: any other under it), and the place.
+/// Heading, label (empty: any other label of that heading) and citation.
 const PLACES: &[(&str, &str, &str)] = &[
     ("Card (CID)", "", "PLS 5.2, table 5-2"),
     ("Card-specific data (CSD)", "structure", "PLS 5.3.1"),
@@ -32,7 +31,7 @@ const PLACES: &[(&str, &str, &str)] = &[
     ("NVMe", "", "NVMe 5.16.1.3, SMART / Health Information"),
 ];
 
-/// The place of a field, where a specification has it.
+/// Section of the specification that defines a field.
 pub(crate) fn place(head: &str, label: &str) -> Option<&'static str> {
     let under = || PLACES.iter().filter(|(heading, ..)| *heading == head);
     let own = under().find(|(_, of, _)| *of == label);

@@ -1,11 +1,10 @@
-//! The period in which addresses repeat, from the distances between where data was found and where it belongs.
+//! Period in which addresses repeat, from the distances between data and the addresses it belongs to.
 
-/// Greatest common divisor; of 0 and a number, the number.
 pub fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// What all distances have in common; `None` of no distances.
+/// Returns the greatest common divisor of all distances, or `None` if there are none.
 pub fn common(distances: impl IntoIterator<Item = u64>) -> Option<u64> {
     distances.into_iter().reduce(gcd)
 }

@@ -1,5 +1,5 @@
-//! Where a probe measures: the card, what is saved of it, what may still be spent. Every single timing goes through
-//! here, so that nothing is written that was not saved or may not go.
+//! Context of a probe: the card, the data saved from it, and the write and time budgets. Every timed I/O goes through
+//! here, so that nothing is overwritten that is neither saved nor free to be lost.
 
 use crate::write_scope::{StampPlace, WriteScope};
 use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer};
@@ -13,48 +13,40 @@ use cardscope_sd::nvme::SmartLog;
 use std::ops::Deref;
 use std::time::Duration;
 
-/// The start of a card is left alone unless it is asked for: partition table and file system tables lie there, and the
-/// first 4 to 16 MiB may be treated in a way of their own (docs/reference/flash.md#start-of-the-card).
+/// Bytes at the start of a card that are not tested unless the user names them: partition and file system tables lie
+/// there, and the first 4 to 16 MiB may be handled differently (docs/reference/flash.md#start-of-the-card).
 pub const CARD_START: u64 = 16 << 20;
 
-/// What may be used and spent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProbeLimits {
-    /// Decides places and order.
     pub seed: u64,
-    /// The part of the target that may be used: all of a card, the test file of a directory, or what the user named.
+    /// Usable part of the target: the whole card, the test file of a directory, or the range that the user named.
     pub region: TargetRegion,
-    /// Bytes that may be written in all.
+    /// Limit of all writes in bytes.
     pub max_write: Option<u64>,
-    /// Time in which all must be done: what would not be over by then, putting back included, is not begun.
+    /// Limit of time, restoring included.
     pub budget: Option<Duration>,
 }
 
-/// The card, and all that may be done to it. Whatever needs the card ends with a [`Stop`] if it is gone or cannot be driven
-/// any more, or the user stopped it; where there is more to it, the function says so.
+/// A card with the budgets of one probe. Every method that drives the card returns a [`ProbeStop`] if the card is gone,
+/// cannot be driven any more, or the user stopped the test.
 pub struct ProbeContext<'s, 't> {
-    /// Nobody else reaches it: what is not saved cannot be overwritten.
+    /// Private, so that no caller can overwrite what is not saved.
     card: &'s mut IoDriver<'t>,
     scope: WriteScope<'s>,
-    /// Hears how far it is.
     pub events: &'s mut dyn Listener,
-    /// Places and orders.
     pub random: SeededRandom,
-    /// What may be used.
     pub region: TargetRegion,
-    /// Of the stamps that are written.
     pub salt: u64,
     generation: u32,
     max_write: u64,
     deadline: Option<f64>,
     was_short: bool,
     longest_write_s: f64,
-    /// How far a stage is that writes stamps.
     progress: Option<ByteProgress>,
 }
 
 impl<'s, 't> ProbeContext<'s, 't> {
-    /// Nothing is saved yet and nothing spent.
     pub fn new(
         card: &'s mut IoDriver<'t>,
         mut scope: WriteScope<'s>,
@@ -85,51 +77,45 @@ impl<'s, 't> ProbeContext<'s, 't> {
         }
     }
 
-    /// Whether there is time for something that takes about `seconds`.
+    /// True if about `seconds` more fit the budget; a refusal is remembered for `was_short_of_time`.
     pub fn has_time(&mut self, seconds: f64) -> bool {
         let has_time = seconds <= self.seconds_left();
         self.was_short |= !has_time;
         has_time
     }
 
-    /// Whether anything had no time.
+    /// True if any step was skipped for lack of time.
     pub fn was_short_of_time(&self) -> bool {
         self.was_short
     }
 
-    /// Seconds until it is time to put back what is saved; without a limit there is no end of them.
+    /// Seconds until restoring must begin; infinite without a budget.
     pub fn seconds_left(&mut self) -> f64 {
         self.left_with(&[])
     }
 
-    /// The same once these extents are saved and written, too.
+    /// Seconds until restoring must begin, if these extents are saved and written as well.
     pub fn left_with(&mut self, extents: &[CardExtent]) -> f64 {
         let takes = |context: &Self| context.scope.seconds(context.card, extents);
         self.deadline.map_or(f64::INFINITY, |end| end - self.card.seconds() - takes(self))
     }
 
-    /// Whether `bytes` more may be written.
     pub fn may_write(&self, bytes: u64) -> bool {
         self.written().saturating_add(bytes) <= self.max_write
     }
 
-    /// Bytes that were written so far.
     pub fn written(&self) -> u64 {
         self.card.tally().written
     }
 
-    /// Saves what stands in extents that are about to be overwritten, many at once: each call syncs the journal.
-    ///
-    /// # Errors
-    /// [`Stop::Limit`] where an extent lies outside of what may be used, or more would be written than may be.
+    /// Saves extents before they are overwritten; each call syncs the journal, so callers pass many at once. Returns
+    /// [`Stop::Limit`] outside of the region, or if a budget does not suffice.
     pub fn prepare(&mut self, extents: &[CardExtent]) -> Result<(), ProbeStop> {
         if self.prepare_in_time(extents)? { Ok(()) } else { Err(ProbeStop::Limit) }
     }
 
-    /// The same for those who have something to show already: false where the time was over before all of it was saved.
-    ///
-    /// # Errors
-    /// As [`Context::prepare`], but for the time.
+    /// Saves extents like [`ProbeContext::prepare`], but returns false instead of an error if time ended before all were
+    /// saved.
     pub fn prepare_in_time(&mut self, extents: &[CardExtent]) -> Result<bool, ProbeStop> {
         if !extents.iter().all(|p| inside(self.region, *p))
             || !self.may_write(extents.iter().map(|p| u64::from(p.len)).sum())
@@ -142,6 +128,7 @@ impl<'s, 't> ProbeContext<'s, 't> {
         }
         self.leave_time_to_put_back();
         let saved = self.scope.save(self.card, extents);
+        // The data just saved needs time to be restored, so the deadline is earlier now.
         self.leave_time_to_put_back();
         match saved {
             Err(ProbeStop::Limit) => {
@@ -152,12 +139,11 @@ impl<'s, 't> ProbeContext<'s, 't> {
         }
     }
 
-    /// When it is time to put back what is saved, by the card's clock.
     fn end(&self) -> Option<Nanos> {
         self.deadline.map(|end| nanos(end - self.scope.seconds(self.card, &[])))
     }
 
-    /// Nothing begins when it is time to put back.
+    /// Sets the deadline after which no I/O begins: restoring needs the rest of the time.
     fn leave_time_to_put_back(&mut self) {
         if let Some(end) = self.end() {
             self.scope.end_at(end);
@@ -165,37 +151,29 @@ impl<'s, 't> ProbeContext<'s, 't> {
         }
     }
 
-    /// Reads extents for the first time that are going to be saved soon, one small group after the other; as many of them
-    /// as take little time.
+    /// Reads extents, as far as that is quick, that are saved later in small groups: their first of two readings.
     pub fn read_ahead(&mut self, extents: &[CardExtent]) -> Result<(), ProbeStop> {
         self.scope.read_ahead(self.card, extents)
     }
 
-    /// Saves what stands in extents, whatever time that takes. On disk when it returns; what could not be read could not
-    /// be saved.
-    ///
-    /// # Errors
-    /// If the journal or the card fails.
+    /// Saves extents however long that takes, and syncs the journal. Unreadable parts are not saved.
     pub fn save(&mut self, extents: &[CardExtent]) -> Result<(), ProbeStop> {
         let saved = self.scope.save(self.card, extents);
         self.end_in_time();
         saved
     }
 
-    /// Lets no row of I/Os go on when it is time to put back.
+    /// Stops the card's I/O once restoring must begin.
     pub fn end_in_time(&mut self) {
         self.card.end_at(self.end());
     }
 
-    /// Whether a part of an extent could not be saved.
     pub fn failed_on(&self, extent: CardExtent) -> bool {
         self.scope.failed_on(extent)
     }
 
-    /// Writes the next generation of stamps in order; gives the generation, and the extents that failed twice.
-    ///
-    /// # Errors
-    /// [`Stop::Limit`] where the content of an extent is neither saved nor may go; nothing is written then.
+    /// Writes the next generation of stamps. Returns it with the extents that failed twice, or, before anything is
+    /// written, [`Stop::Limit`] if an extent is neither saved nor free to be lost.
     pub fn stamp(&mut self, extents: Vec<CardExtent>) -> Result<(u32, Vec<CardExtent>), ProbeStop> {
         if !extents.iter().all(|extent| self.may_overwrite(*extent)) {
             return Err(ProbeStop::Limit);
@@ -213,7 +191,7 @@ impl<'s, 't> ProbeContext<'s, 't> {
         Ok((self.generation, failed))
     }
 
-    /// Reads extents, each held against what is expected there, and ends in time to put back.
+    /// Reads extents and compares each with the expected content, until restoring must begin.
     pub fn look(
         &mut self,
         extents: impl IntoIterator<Item = CardExtent>,
@@ -223,12 +201,12 @@ impl<'s, 't> ProbeContext<'s, 't> {
         self.card.read(extents, expected, each)
     }
 
-    /// Times the read of an extent by itself, in seconds; `None` where it failed.
+    /// Times one read, in seconds; `None` if it failed.
     pub fn read(&mut self, extent: CardExtent) -> Result<Option<f64>, ProbeStop> {
         self.card.time(IoDirection::Read, IoContent::Buffer, extent)
     }
 
-    /// Times the write of an extent by itself, in seconds; `None` where it failed or could not be saved before.
+    /// Times one write, in seconds; `None` if it failed, or the content could not be saved before.
     pub fn write(&mut self, extent: CardExtent) -> Result<Option<f64>, ProbeStop> {
         if !self.may_overwrite(extent) {
             return Ok(None);
@@ -239,12 +217,12 @@ impl<'s, 't> ProbeContext<'s, 't> {
         Ok(seconds)
     }
 
-    /// The longest of all writes that were timed by themselves, in seconds.
+    /// Longest write timed by [`ProbeContext::write`], in seconds.
     pub fn longest_write_s(&self) -> f64 {
         self.longest_write_s
     }
 
-    /// Reads extents in order with as many in flight as the card was shaped for.
+    /// Reads extents in order, at the queue depth of the card.
     pub fn read_stream(
         &mut self,
         extents: impl IntoIterator<Item = CardExtent>,
@@ -257,9 +235,8 @@ impl<'s, 't> ProbeContext<'s, 't> {
         })
     }
 
-    /// Keeps the card busy for about `seconds` with as many extents in flight as it was shaped for: no new one begins
-    /// after that, nor once many in a row have failed. `each` hears when each ended, in seconds since the first was
-    /// submitted, and nothing of what failed. A write that may not be made ends it.
+    /// Keeps the card busy for about `seconds_long`. Starts no I/O after that, after many failures in a row, or where a
+    /// write is not allowed. `each` gets every success with the seconds since the first submission.
     pub fn stream_for(
         &mut self,
         direction: IoDirection,
@@ -280,8 +257,8 @@ impl<'s, 't> ProbeContext<'s, 't> {
         })
     }
 
-    /// Times a small read that is asked for while writes are under way, in seconds; `None` where it failed, or
-    /// a write may not be made. What of the writes succeeded is in [`Self::spent`].
+    /// Times a small read while writes are in flight, in seconds; `None` if it failed, or a write is not allowed. The
+    /// bytes written are in [`Self::spent`].
     pub fn read_among_writes(
         &mut self,
         writes: &[CardExtent],
@@ -294,8 +271,8 @@ impl<'s, 't> ProbeContext<'s, 't> {
         self.card.time_among(IoDirection::Write, content, writes, read)
     }
 
-    /// Tells the card that a range holds nothing of value, where its content may go; false where it may not, lies
-    /// outside of what may be used, or the card takes no such hint.
+    /// Discards a range. Returns false if its content is preserved, it lies outside the region, or the card has no
+    /// discard.
     pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, ProbeStop> {
         let inside = start >= self.region.start && start + len <= self.region.end();
         if self.scope.saves_first() || !inside {
@@ -304,42 +281,38 @@ impl<'s, 't> ProbeContext<'s, 't> {
         self.card.discard(start, len)
     }
 
-    /// True where what is overwritten is saved first and put back later, which doubles its cost.
     pub fn saves_first(&self) -> bool {
         self.scope.saves_first()
     }
 
-    /// Makes the card ready for I/Os of up to `block` bytes, `depth` at a time.
+    /// Prepares the card for I/Os of up to `block` bytes, `depth` at a time.
     pub fn shape(&mut self, block: u32, depth: u32) -> Result<(), ProbeStop> {
         self.card.shape(block, depth)
     }
 
-    /// Times a command that needs no flash, in seconds, where there is one.
+    /// Times a command that does not touch flash, in seconds; `None` if the card has none.
     pub fn ping(&mut self) -> Result<Option<f64>, ProbeStop> {
         self.card.ping()
     }
 
-    /// What the card counts of itself, where it counts.
     pub fn health(&mut self) -> Option<SmartLog> {
         self.card.health()
     }
 
-    /// Temperature in °C, where it can be had.
     pub fn temperature(&mut self) -> Option<f64> {
         self.card.temperature()
     }
 
-    /// Has the card store what it accepted.
     pub fn flush(&mut self) -> Result<(), ProbeStop> {
         self.card.flush()
     }
 
-    /// Closes and opens the card again, so that no cache of the host answers for it.
+    /// Closes and reopens the card, to drop the caches of the host.
     pub fn reopen(&mut self) -> Result<(), ProbeStop> {
         self.card.reopen()
     }
 
-    /// The same, so that the card comes to rest.
+    /// Lets time pass without I/O and announces the wait, so that the card finishes its background work.
     pub fn settle(&mut self, time: Duration) {
         if !time.is_zero() {
             self.events.wait(time.as_secs_f64());
@@ -347,23 +320,20 @@ impl<'s, 't> ProbeContext<'s, 't> {
         self.idle(time);
     }
 
-    /// Lets time pass without I/O.
     pub fn idle(&mut self, time: Duration) {
         self.card.idle(time);
     }
 
-    /// The card's clock, in seconds.
     pub fn seconds(&mut self) -> f64 {
         self.card.seconds()
     }
 
-    /// Bytes that the card announces, whatever part of it may be used.
+    /// Announced size of the whole card in bytes, not of the region.
     pub fn card_bytes(&self) -> u64 {
         self.card.bytes()
     }
 
-    /// Whether every byte of an extent is the same, as it is where nothing was ever written; `None` where it cannot be
-    /// read.
+    /// True if all bytes of an extent are equal, as in flash that was never written; `None` if it cannot be read.
     pub fn is_constant(&mut self, extent: CardExtent) -> Result<Option<bool>, ProbeStop> {
         let mut constant = None;
         self.card.read([extent], IoContent::Buffer, |_, _, answer| {
@@ -375,24 +345,21 @@ impl<'s, 't> ProbeContext<'s, 't> {
         Ok(constant)
     }
 
-    /// Whether the content of an extent is saved, or may go, and it lies in what may be used.
     fn may_overwrite(&self, extent: CardExtent) -> bool {
         inside(self.region, extent) && self.scope.covers(extent)
     }
 
-    /// Stamps, so that what was written is known again when it is put back after a crash.
+    /// Stamps let a restore after a crash recognize what the test wrote.
     fn content(&mut self) -> IoContent {
         self.generation += 1;
         IoContent::Stamp { salt: self.salt, generation: self.generation }
     }
 
-    /// What has been spent so far.
     pub fn spent(&mut self) -> SearchCost {
         let tally = self.card.tally();
         SearchCost { read_bytes: tally.read, written_bytes: tally.written, seconds: self.card.seconds() }
     }
 
-    /// The cost of what was done since `before`.
     pub fn cost_since(&mut self, before: SearchCost) -> SearchCost {
         let now = self.spent();
         SearchCost {
@@ -402,25 +369,23 @@ impl<'s, 't> ProbeContext<'s, 't> {
         }
     }
 
-    /// Tells that a stage begins.
     pub fn stage(&mut self, what: &str) {
         self.progress = None;
         self.events.stage(what, None, None);
     }
 
-    /// Tells that a stage begins that writes so many bytes of stamps, and goes on to tell how far it is.
+    /// Announces a stage that writes `bytes` of stamps, and reports its progress.
     pub fn stage_of_stamps(&mut self, what: &str, bytes: u64) {
         self.events.stage(what, Some(bytes), None);
         self.progress = Some(ByteProgress::default());
     }
 
-    /// Tells that a part of the stage begins.
     pub fn phase(&mut self, what: &str) {
         self.events.phase(what, None, None);
     }
 }
 
-/// What can be asked of the card without any I/O.
+/// Gives read-only access to the driver: its mutable methods, which do I/O, stay out of reach.
 impl<'t> Deref for ProbeContext<'_, 't> {
     type Target = IoDriver<'t>;
 
@@ -430,7 +395,7 @@ impl<'t> Deref for ProbeContext<'_, 't> {
 }
 
 impl Drop for ProbeContext<'_, '_> {
-    /// Whoever uses the card afterwards, to put back above all, is bound by no limit of the probe's.
+    /// Restoring the data afterwards must not be cut short by the limits of the probe.
     fn drop(&mut self) {
         self.card.end_at(None);
     }
@@ -440,7 +405,7 @@ fn inside(region: TargetRegion, extent: CardExtent) -> bool {
     extent.offset >= region.start && extent.end() <= region.end()
 }
 
-/// The salt of the stamps that a probe with this seed writes; a journal notes it before anything is overwritten.
+/// Salt of the stamps that a probe with this seed writes. The journal stores it before anything is overwritten.
 pub fn salt(seed: u64) -> u64 {
     cardscope_model::random::mix(seed ^ 0x7369_7465)
 }

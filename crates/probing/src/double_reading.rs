@@ -1,5 +1,5 @@
-//! The first of two readings of what is about to be overwritten: a sum of each sector, so that the second reading, in other
-//! requests and another order, is believed only where both agree.
+//! Double reading of data before it is overwritten: checksums of a first reading, made with other requests in another
+//! order, must equal those of the second, or the data does not count as saved.
 
 use crate::reader_check::request_of;
 use cardscope_engine::card::{CardExtent, IoCosts, IoDriver, ProbeStop, ReadAnswer, extents};
@@ -10,22 +10,21 @@ use cardscope_model::random::SeededRandom;
 use cardscope_model::suspect_reader::{ReadDifference, ReadStage, SuspectReader};
 use std::collections::BTreeMap;
 
-/// Smallest range that is saved or given up by itself: the page of every cache of a fake that is known, and a
-/// multiple of every sector.
+/// Smallest range in bytes that is saved or given up on its own: the cache page of all known fakes, and a multiple of
+/// every sector size.
 pub const UNIT: u32 = 4096;
 
-/// Bytes of other places that are read between the two readings of one: no reader is known to keep as much.
+/// Bytes of other places to be read between two readings of one: no known reader caches as much.
 pub const OTHERS: u64 = 8 << 20;
 
-/// Bytes of a request of the first reading: the smallest of these of which the time for each request is a small share.
+/// The first reading uses the smallest of these requests in bytes for which the fixed cost of a request is a small
+/// share.
 const REQUESTS: [u32; 2] = [768 << 10, 3 << 20];
 const SHARE: f64 = 0.025;
 
-/// Sums of what was read first.
 #[derive(Debug)]
 pub(crate) struct FirstReading {
     sector: usize,
-    /// By the first byte of a request.
     requests: BTreeMap<u64, ReadingSums>,
 }
 
@@ -35,20 +34,16 @@ struct ReadingSums {
     sectors: Vec<u32>,
 }
 
-/// What the second reading of an extent is, beside the first.
 pub(crate) enum ReadingMatch {
     Equal,
-    /// A part of it could not be read at first.
+    /// The first reading failed on a part of it.
     Missing,
     Differ(Box<SuspectReader>),
 }
 
 impl FirstReading {
-    /// Reads `wanted` for the first time, in requests that begin one block earlier and have another size, and then as many
-    /// other places as it takes for [`OTHERS`] bytes between the two readings of each byte.
-    ///
-    /// # Errors
-    /// As [`Card::read`]; with [`Stop::Limit`] where the card's time ended.
+    /// Reads `wanted` for the first time, in requests that begin one block earlier and have another size, and then as
+    /// many other places as it takes for [`OTHERS`] bytes between the two readings of each byte.
     pub(crate) fn of(
         card: &mut IoDriver<'_>,
         wanted: &[CardExtent],
@@ -77,7 +72,7 @@ impl FirstReading {
         self.requests.insert(request.offset, ReadingSums { request, sectors });
     }
 
-    /// One bad sector fails a whole request: what can be read beside it is.
+    /// Reads failed requests again in small parts, since a single bad sector fails a whole request.
     fn read_in_parts(&mut self, card: &mut IoDriver<'_>, failed: &[CardExtent]) -> Result<(), ProbeStop> {
         let part = (UNIT / 2).max(self.sector as u32);
         let parts = failed.iter().flat_map(|extent| extents(extent.offset, extent.end(), part));
@@ -89,7 +84,6 @@ impl FirstReading {
         })
     }
 
-    /// Whether all of an extent was read.
     pub(crate) fn covers(&self, extent: CardExtent) -> bool {
         let mut offset = extent.offset;
         while offset < extent.end() {
@@ -99,7 +93,6 @@ impl FirstReading {
         true
     }
 
-    /// Compares the second reading of an extent.
     pub(crate) fn compare(&self, extent: CardExtent, bytes: &[u8]) -> ReadingMatch {
         let mut readings = ReadingMatch::Equal;
         let mut rest = bytes.chunks(self.sector).zip((extent.offset..).step_by(self.sector)).peekable();
@@ -118,7 +111,7 @@ impl FirstReading {
         readings
     }
 
-    /// The request that read the sector there, and the sums from it on to the request's end.
+    /// Request that read the sector at `offset`, and its checksums from there on.
     fn sums_from(&self, offset: u64) -> Option<(CardExtent, &[u32])> {
         let (start, ReadingSums { request, sectors }) = self.requests.range(..=offset).next_back()?;
         let sums = sectors.get(((offset - start) / self.sector as u64) as usize..)?;
@@ -137,7 +130,7 @@ impl FirstReading {
     }
 }
 
-/// Seconds that the first reading of so many extents of together so many bytes takes, with what is read beside.
+/// Estimated seconds of a first reading of `ios` extents with `bytes` in all, including the reads of other places.
 pub(crate) fn seconds(costs: &IoCosts, block: u32, ios: u64, bytes: u64) -> f64 {
     if ios == 0 {
         return 0.0;
@@ -155,8 +148,8 @@ fn request_bytes(costs: &IoCosts, block: u32) -> u32 {
     fits.clone().find(small).or(fits.max()).unwrap_or(block / 2 / UNIT * UNIT).max(UNIT)
 }
 
-/// Requests that cover ranges, each of which they begin one block earlier: no request begins where one of the second
-/// reading does. At the very start of a card the first one is short instead.
+/// Requests that cover ranges and begin one block earlier, so that none begins where a request of the second reading
+/// does. At the very start of a card the first request is shortened instead.
 fn requests(ranges: &ByteRanges, size: u32, card_bytes: u64) -> Vec<CardExtent> {
     let unit = u64::from(UNIT);
     let mut covered = ByteRanges::default();
@@ -171,8 +164,7 @@ fn requests(ranges: &ByteRanges, size: u32, card_bytes: u64) -> Vec<CardExtent> 
     covered.iter().flat_map(cut).collect()
 }
 
-/// Requests in another order than the second reading has: backwards in two halves, so that at least half of all lies between
-/// the two readings of each.
+/// Backwards in two halves: at least half of all requests lie between the two readings of each.
 fn backwards(mut requests: Vec<CardExtent>) -> Vec<CardExtent> {
     requests.reverse();
     let half = requests.len() / 2;
@@ -180,12 +172,10 @@ fn backwards(mut requests: Vec<CardExtent>) -> Vec<CardExtent> {
     requests
 }
 
-/// Bytes to be read elsewhere before the second reading of so many bytes.
 fn bytes_elsewhere(bytes: u64) -> u64 {
     OTHERS.saturating_sub(bytes / 2).next_multiple_of(u64::from(UNIT))
 }
 
-/// Reads elsewhere what is missing to [`OTHERS`] bytes; what they are does not matter.
 fn read_others(
     card: &mut IoDriver<'_>,
     away_from: &ByteRanges,

@@ -1,22 +1,18 @@
-//! A test file that nothing was written to holds extents which the file system answers by itself, with zeros and without
-//! the card: before reads of it are timed it is written.
+//! Writing of a test file before its reads are timed: file systems answer unwritten extents with zeros, without the
+//! card.
 
 use crate::context::ProbeContext;
 use cardscope_engine::card::{CardExtent, ProbeStop, extents};
 
-/// Bytes of a write.
 const WRITE: u32 = 1 << 20;
 
-/// Share of the time left that it may take: what is to be read wants some, too.
+/// The reads that follow need the rest of the time.
 const SHARE: f64 = 0.5;
 
-/// Share of that after which what was written tells how long the rest takes. Before, one write that stalls would.
+/// Share of the time limit after which the speed so far predicts the rest. Earlier, one stalled write would distort it.
 const KNOWN: f64 = 0.25;
 
-/// Writes all of `len` bytes from `start` on, in which reads will be timed. The reason where that cannot be done.
-///
-/// # Errors
-/// If the card is gone or the user stopped it.
+/// Writes `len` bytes from `start` on. Returns the reason if it could not be completed.
 pub fn fill(context: &mut ProbeContext<'_, '_>, start: u64, len: u64) -> Result<Option<String>, ProbeStop> {
     if !context.may_write(len) {
         return Ok(Some(unwritten("the write limit is too low")));
@@ -45,7 +41,6 @@ pub fn fill(context: &mut ProbeContext<'_, '_>, start: u64, len: u64) -> Result<
     Ok(None)
 }
 
-/// Why reads of a file are not timed.
 pub fn unwritten(why: &str) -> String {
     format!("reads of an unwritten file do not reach the card; {why}")
 }

@@ -1,4 +1,4 @@
-//! What a read of every sector found, as runs of bad ones: small whatever the card's size, exact to the sector.
+//! Bad sectors as runs: little memory whatever the size of the card, and exact to the sector.
 
 use crate::sector::{SECTOR, look};
 use cardscope_engine::card::CardExtent;
@@ -9,16 +9,14 @@ use std::collections::BTreeMap;
 
 const STEP: u64 = SECTOR as u64;
 
-/// Sorts of bad sectors that are counted apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadKind {
-    /// It holds nothing of this run, or an earlier write of it.
+    /// Holds nothing of this test, or an earlier write of it.
     Lost,
-    /// It holds what was written to another address.
+    /// Holds data of another address.
     Alias,
-    /// It holds what was written, with a few bits wrong.
+    /// Holds its data with a few wrong bits.
     Flipped,
-    /// It cannot be read.
     Failed,
 }
 
@@ -33,76 +31,66 @@ impl BadKind {
         })
     }
 
-    /// Whether nothing of what was written stands there.
+    /// True if nothing of the written data remains.
     pub fn is_gone(found: SectorFound) -> bool {
         !matches!(BadKind::of(found), None | Some(BadKind::Flipped))
     }
 }
 
-/// Bad bytes by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BadBytes {
-    /// Nothing of this pass stands there.
+    /// Hold nothing of this pass.
     pub lost: u64,
-    /// Of those, bytes that hold stamps of another pass, or any other data.
+    /// Part of `lost` that holds stamps of another pass or other data.
     pub foreign: u64,
-    /// They hold what was written to another address.
+    /// Hold data of another address.
     pub alias: u64,
-    /// Sectors with wrong bits.
     pub flipped: u64,
-    /// They cannot be read.
     pub failed: u64,
     /// Sectors that were bad in one reading and good in another; not counted as bad.
     pub passing_sectors: u64,
 }
 
 impl BadBytes {
-    /// Adds up the bad bytes of all kinds.
     pub fn all(&self) -> u64 {
         self.lost + self.alias + self.flipped + self.failed
     }
 }
 
-/// Sectors in a row that are bad in the same way.
+/// Consecutive sectors that are bad in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BadRun {
     pub start: u64,
     pub end: u64,
     pub bad: BadKind,
-    /// How far forward the data belongs that stands there; 0 where it is no later address's, [`MIXED`] where the run
-    /// holds several.
+    /// Distance in bytes to the later address whose data the run holds; 0 if it holds no such data, [`MIXED`] for
+    /// several distances.
     pub(crate) ahead: u64,
 }
 
 impl BadRun {
-    /// Whether these sectors begin where a run ends, and may share one with it for want of room. What an address shows of
-    /// another is no loss, and is not written again like one.
+    /// Used when memory for runs is full. Aliases never join losses: they are not rewritten as losses are.
     fn adjoins(&self, next: &BadRun) -> bool {
         let alike = self.bad == next.bad || self.bad != BadKind::Alias && next.bad != BadKind::Alias;
         self.end == next.start && alike
     }
 
-    /// Whether a run goes on with these sectors.
     fn goes_on(&self, next: &BadRun) -> bool {
         self.end == next.start && self.bad == next.bad && self.ahead == next.ahead
     }
 }
 
-/// Several distances: no multiple of any period.
+/// Marks several distances, since 1 is no multiple of any period.
 const MIXED: u64 = 1;
 
-/// A distance between an address and the one whose data it holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct ForwardDistance {
-    /// In how many bytes it was seen.
     bytes: u64,
-    /// From which address on.
     from: u64,
-    /// In how many bytes in a row, where that was most.
     longest: u64,
 }
 
-/// A run of sectors of one reading: what they are, and an example.
+/// Consecutive sectors of one reading with the same result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SectorRun {
     pub start: u64,
@@ -110,29 +98,23 @@ pub struct SectorRun {
     pub found: SectorFound,
 }
 
-/// More runs than this are counted and not stored: 32 MB of them.
+/// 32 MB of memory. Further runs are counted, but not stored.
 const MOST_RUNS: usize = 1 << 20;
 
-/// Distances between an address and the one whose data it holds are told apart up to this many.
 const MOST_DISTANCES: usize = 256;
 
-/// Examples of each sort.
 const EXAMPLES: usize = 4;
 
-/// Everything that was found bad, by address.
 #[derive(Debug, Clone, Default)]
 pub struct BadRanges {
     runs: Vec<BadRun>,
-    /// Bytes that were read and judged.
     pub read: u64,
     pub bad: BadBytes,
-    /// How far forward the stamp points that stands in an address.
     distances: BTreeMap<u64, ForwardDistance>,
-    /// The run of one distance that was taken in last, as long as it is by now.
+    /// Latest run of one distance, as long as it is so far.
     forward: Option<BadRun>,
-    /// The highest address that a stamp in another one named.
     furthest: u64,
-    /// With the sort that each counts for.
+    /// Address, result and the kind under which it is counted.
     examples: Vec<(u64, SectorFound, BadKind)>,
 }
 
@@ -141,7 +123,7 @@ impl BadRanges {
         &self.runs
     }
 
-    /// A few places of each sort, and what stands there.
+    /// A few addresses of each kind, with their results.
     pub fn examples(&self) -> impl Iterator<Item = (u64, SectorFound)> {
         self.examples.iter().map(|(address, found, _)| (*address, *found))
     }
@@ -154,18 +136,17 @@ impl BadRanges {
         self.runs.first().map(|run| run.start)
     }
 
-    /// First address that lost its data altogether.
+    /// First address whose data is lost entirely.
     pub fn first_lost(&self) -> Option<u64> {
         self.runs.iter().find(|run| matches!(run.bad, BadKind::Lost | BadKind::Failed)).map(|run| run.start)
     }
 
-    /// The highest address that a stamp in another one named.
+    /// Highest address named by a stamp that lies at another address.
     pub fn furthest(&self) -> u64 {
         self.furthest
     }
 
-    /// Where an address shows the data of one that does not share its place, its own are lost: of one that is no
-    /// multiple of the period away, and of any where addresses do not repeat.
+    /// Turns aliases into losses unless their distance is a multiple of the period; all of them without a period.
     pub fn others_are_losses(&mut self, period: Option<u64>) {
         let shares = |run: &BadRun| period.is_some_and(|period| run.ahead.is_multiple_of(period));
         let mut lost = 0;
@@ -173,19 +154,19 @@ impl BadRanges {
             lost += run.end - run.start;
             *run = BadRun { bad: BadKind::Lost, ahead: 0, ..*run };
         }
-        // Some may have been counted and not stored.
+        // Runs beyond the memory limit were counted and not stored, so the sum over runs may be too small.
         let lost = if period.is_some() { lost } else { self.bad.alias };
         self.bad.alias -= lost;
         self.bad.lost += lost;
         self.merge();
     }
 
-    /// Distances that were seen in at least so many bytes, and before an address.
+    /// Distances with at least `least` bytes whose first address lies before `end`.
     pub fn distances_before(&self, end: u64, least: u64) -> impl Iterator<Item = u64> {
         self.distances_that(move |seen| seen.bytes >= least && seen.from < end)
     }
 
-    /// Distances that were seen in at least so many bytes in a row, or in half as many as any if that is less.
+    /// Distances with a run of at least `least` bytes, or of half the longest run if that is shorter.
     pub fn distances_in_a_row(&self, least: u64) -> impl Iterator<Item = u64> {
         let longest = self.distances.values().map(|seen| seen.longest).max().unwrap_or(0);
         self.distances_that(move |seen| seen.longest >= least.min(longest.div_ceil(2)))
@@ -195,8 +176,8 @@ impl BadRanges {
         self.distances.iter().filter(move |(_, seen)| counts(seen)).map(|(distance, _)| *distance)
     }
 
-    /// Takes in a run of one distance. Where there is no room, a new one that is longer than any of another distance
-    /// takes its place, of those that are as short the last one that was met.
+    /// Records a run of one distance. A full map drops the distance with the shortest run for a longer one; of equal
+    /// ones, the latest.
     fn go_forward(&mut self, run: &BadRun) {
         let (ahead, full) = (run.ahead, self.distances.len() >= MOST_DISTANCES);
         let before = self.forward.filter(|last| last.end == run.start && last.ahead == ahead);
@@ -218,11 +199,11 @@ impl BadRanges {
         seen.longest = in_a_row.max(seen.longest);
     }
 
-    /// Takes what a reading found; runs come in order of address.
+    /// Adds a run of one reading. Runs must come in order of address.
     pub fn add(&mut self, seen: &SectorRun) {
         let Some(bad) = BadKind::of(seen.found) else { return };
         let bad = match seen.found {
-            // Addresses are written in order, so only a later one can have overwritten this one.
+            // Addresses are written in order, so only a later address can have overwritten this one.
             SectorFound::Elsewhere { address } if address < seen.start => BadKind::Lost,
             _ => bad,
         };
@@ -259,8 +240,7 @@ impl BadRanges {
         }
     }
 
-    /// Sectors that looked good and were lost in truth: a cache had answered for them. They are taken in where they
-    /// belong.
+    /// Adds sectors that read as good from a cache and proved to be lost afterwards.
     pub fn unmask(&mut self, lost: &[SectorRun]) {
         for seen in lost {
             self.add(seen);
@@ -279,12 +259,11 @@ impl BadRanges {
         });
     }
 
-    /// How many bytes between `from` and `to` are good.
     pub fn good_bytes(&self, from: u64, to: u64) -> u64 {
         self.good_between(from, to).iter().map(|(from, to)| to - from).sum()
     }
 
-    /// The good ranges between `from` and `to`.
+    /// Good ranges in `from..to`.
     pub fn good_between(&self, from: u64, to: u64) -> Vec<(u64, u64)> {
         let mut ranges = Vec::new();
         let mut at = from;
@@ -302,7 +281,7 @@ impl BadRanges {
     }
 }
 
-/// How far forward the data belongs that stands there; 0 if it is no later address's.
+/// 0 if the data belongs to no later address.
 fn ahead(seen: &SectorRun) -> u64 {
     match seen.found {
         SectorFound::Elsewhere { address } => address.saturating_sub(seen.start),
@@ -310,7 +289,7 @@ fn ahead(seen: &SectorRun) -> u64 {
     }
 }
 
-/// A run and the one that begins where it ends. Of two sorts, for want of room, all counts as lost.
+/// Extends a run by the one that follows it. Runs of two kinds, joined when memory is full, count as lost.
 fn join(run: &mut BadRun, next: &BadRun) {
     run.end = next.end;
     if run.bad != next.bad {
@@ -320,7 +299,7 @@ fn join(run: &mut BadRun, next: &BadRun) {
     }
 }
 
-/// What stands in the sectors of one read: runs by address, good ones too.
+/// Judges the sectors of one read. Returns runs by address, good ones included.
 pub(crate) fn sectors(bytes: &[u8], extent: CardExtent, salt: u64, generation: u32) -> Vec<SectorRun> {
     let mut runs: Vec<SectorRun> = Vec::new();
     let whole = |found| vec![SectorRun { start: extent.offset, end: extent.end(), found }];
@@ -341,14 +320,14 @@ pub(crate) fn sectors(bytes: &[u8], extent: CardExtent, salt: u64, generation: u
     runs
 }
 
-/// Data of another address that goes on as that address does is one run.
+/// Data of another address forms one run as long as the distance stays the same.
 fn continues(last: &SectorRun, found: SectorFound, at: u64) -> bool {
     match (last.found, found) {
         (SectorFound::Elsewhere { address: before }, SectorFound::Elsewhere { address: now }) => {
             now.wrapping_sub(at) == before.wrapping_sub(last.start)
         }
         (SectorFound::Foreign { salt: before, .. }, SectorFound::Foreign { salt: now, .. }) => before == now,
-        // Each flip is one of its own.
+        // Flips are counted one by one.
         (SectorFound::Flipped { .. }, _) => false,
         (before, now) => before == now,
     }
@@ -356,7 +335,7 @@ fn continues(last: &SectorRun, found: SectorFound, at: u64) -> bool {
 
 fn constant(bytes: &[u8]) -> Option<u8> {
     let first = *bytes.first()?;
-    // A comparison with itself, moved by one, runs at memory speed.
+    // Comparing the slice with itself shifted by one runs at memory speed.
     (bytes[1..] == bytes[..bytes.len() - 1]).then_some(first)
 }
 

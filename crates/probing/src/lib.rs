@@ -1,9 +1,6 @@
-//! What drives a [`Target`](cardscope_engine::target::Target) and ends in findings: is the capacity real, is every
-//! block whole, how long does the card last.
-//!
-//! A probe prints nothing and stores nothing. Where what it overwrites is kept
-//! ([`Journal`](cardscope_engine::journal::Journal)) and who hears how far it is
-//! ([`Listener`](cardscope_engine::event::Listener)) is handed in.
+//! Means shared by probes, which drive a [`Target`](cardscope_engine::target::Target): saving data before it is
+//! overwritten, stamps, and the judgement of what is read back. Probes print and store nothing: a
+//! [`Journal`](cardscope_engine::journal::Journal) and a [`Listener`](cardscope_engine::event::Listener) are passed in.
 #![forbid(unsafe_code)]
 
 pub mod ledger;

@@ -1,8 +1,8 @@
-//! Does the reader give the same data however it is asked? Reads of one place in requests of different size, alignment and
-//! order, compared with each other, before anything is overwritten that must be restored.
+//! Test of the card reader before data is overwritten that must be restored: reads of one place with different size,
+//! alignment and order must return the same data.
 //!
-//! Readers are known that repeat the first 64 KiB of a larger request, that flip a bit now and then, and that answer with
-//! what the request before asked for (docs/safety.md has the sources, and what this check cannot find).
+//! Some readers repeat the first 64 KiB of a larger request, flip a bit now and then, or answer with the data of the
+//! previous request (docs/safety.md has the sources, and what this check cannot find).
 
 use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer, extents};
 use cardscope_engine::content::IoContent;
@@ -14,54 +14,46 @@ use cardscope_model::suspect_reader::{ReadDifference, ReadRequest, ReadStage, Su
 use cardscope_model::units::Nanos;
 use std::collections::{HashMap, HashSet};
 
-/// Bytes of a place that is read in many ways; also the largest request.
+/// Bytes of a compared place, and of the largest request.
 pub(crate) const WINDOW: u32 = 1 << 20;
 
-/// Places that are compared.
 const WINDOWS: usize = 3;
 
-/// Smaller requests, in bytes.
 const SIZES: [u32; 6] = [4 << 10, 16 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10];
 
-/// Requests of each size and place: two on a multiple of their size, two on no multiple of 4 KiB.
+/// Per size and place: two on a multiple of their size, two on no multiple of 4 KiB.
 const REQUESTS: u32 = 4;
 
-/// Places that are searched for data at most, and small reads of each.
 const CANDIDATES: usize = 24;
 const SAMPLES: u64 = 4;
 
-/// Bytes of such a read.
 const SAMPLE: u32 = 4096;
 
-/// Bytes at the end that are read: more than the sectors that a reader may announce beyond the card's.
+/// More than the sectors that a reader may announce beyond the end of the card.
 const END: u64 = 2 * SAMPLE as u64;
 
-/// Share of the time left that the search for data and the comparison may take.
 const TIME_SHARE: f64 = 0.05;
 
-/// Where nothing is preserved the check ends after this, at the end of a place: somebody waits for the question.
+/// Without data to preserve the check ends after this, at the end of a place: the user waits for the prompt that
+/// follows.
 const UNASKED: Nanos = 2_000_000_000;
 
-/// Reads of the shortest check: the end, four places sampled, one compared.
+/// Reads of the shortest check: the end of the card, samples of four places, and one place compared.
 pub const LEAST_READS: u64 = END / SAMPLE as u64 + 4 * SAMPLES + WINDOW_READS;
 const WINDOW_READS: u64 = 2 + SIZES.len() as u64 * REQUESTS as u64;
 
-/// Seconds that the shortest check takes.
 pub(crate) fn least_seconds(card: &IoDriver<'_>) -> f64 {
     card.costs().of(IoDirection::Read, LEAST_READS, 6 * u64::from(WINDOW))
 }
 
-/// When a check that begins now must end, so that a test that ends at `end` keeps its time for what it is about.
+/// Deadline of a check that begins now: a small share of the time until `end`, which the test itself needs.
 pub(crate) fn must_end(card: &mut IoDriver<'_>, end: Option<Nanos>) -> Option<Nanos> {
     let now = card.now();
     end.map(|end| now + (end.saturating_sub(now) as f64 * TIME_SHARE) as Nanos)
 }
 
-/// Reads a card in many ways before a test that preserves nothing; `None` where all reads agree, or the card holds no data
-/// on which a difference would show. Nothing is written; `moved` counts the reads, and those that failed.
-///
-/// # Errors
-/// If the card is gone, or the user stopped it.
+/// Checks the reader before a test that preserves nothing. Returns `None` if all reads agree, or the card holds no data
+/// that would show a difference. `moved` counts reads and failures.
 pub fn suspect_reader(
     target: &mut dyn Target,
     interrupt: &InterruptFlag,
@@ -84,16 +76,13 @@ fn look(card: &mut IoDriver<'_>) -> Result<(), ProbeStop> {
     compare_reads(card, &places, &mut random, end)
 }
 
-/// Reads the very end of the card: a reader that announces more sectors than the card has fails in the last ones only.
-///
-/// # Errors
-/// As [`Card::read`].
+/// Reads the very end of the card, where a reader fails that announces more sectors than the card has.
 pub(crate) fn read_end(card: &mut IoDriver<'_>) -> Result<(), ProbeStop> {
     let start = card.bytes().saturating_sub(END) / u64::from(SAMPLE) * u64::from(SAMPLE);
     card.read(extents(start, card.bytes(), SAMPLE), IoContent::Buffer, |_, _, _| Ok(()))
 }
 
-/// Places that hold data: unlike blocks, none of them one byte repeated. Only there a wrong answer shows.
+/// Places with varied data, not one byte repeated: only there would a wrong answer show.
 pub(crate) fn places_with_data(
     card: &mut IoDriver<'_>,
     random: &mut SeededRandom,
@@ -101,6 +90,7 @@ pub(crate) fn places_with_data(
 ) -> Result<Vec<u64>, ProbeStop> {
     let mut found = Vec::new();
     for (tried, start) in candidates(card.bytes(), random).into_iter().enumerate() {
+        // Four places are sampled even if time is over, so that the check is not empty.
         let is_over = tried >= 4 && end.is_some_and(|end| card.now() > end);
         if found.len() == WINDOWS || is_over {
             break;
@@ -112,7 +102,7 @@ pub(crate) fn places_with_data(
     Ok(found)
 }
 
-/// Starts of places: where file systems have their tables and first files, in turn with places all over the card.
+/// Places where file systems put tables and first files alternate with places all over the card.
 fn candidates(card_bytes: u64, random: &mut SeededRandom) -> Vec<u64> {
     let window = u64::from(WINDOW);
     let windows = card_bytes / window;
@@ -127,7 +117,6 @@ fn candidates(card_bytes: u64, random: &mut SeededRandom) -> Vec<u64> {
     all.into_iter().map(|n| n * window).collect()
 }
 
-/// True where small reads all over a place give different blocks.
 fn holds_data(card: &mut IoDriver<'_>, start: u64, random: &mut SeededRandom) -> Result<bool, ProbeStop> {
     let part = u64::from(WINDOW) / SAMPLES;
     let blocks = part / u64::from(SAMPLE);
@@ -151,11 +140,8 @@ fn holds_data(card: &mut IoDriver<'_>, start: u64, random: &mut SeededRandom) ->
     Ok(sums.len() as u64 >= SAMPLES - 1)
 }
 
-/// Reads places of [`WINDOW`] bytes in requests of all sizes, on and off their alignment, in random order over all places.
-///
-/// # Errors
-/// [`Stop::SuspectReader`] where two reads of a sector differ. A request that fails is no difference: it is counted as a
-/// failed I/O.
+/// Reads places of [`WINDOW`] bytes in requests of all sizes, aligned and unaligned, in random order. Returns
+/// [`Stop::SuspectReader`] if two reads of a sector differ; failed requests count as failed I/Os.
 pub(crate) fn compare_reads(
     card: &mut IoDriver<'_>,
     places: &[u64],
@@ -164,7 +150,7 @@ pub(crate) fn compare_reads(
 ) -> Result<(), ProbeStop> {
     let sector = card.sector();
     let mut comparison = ReadComparison { sector: sector as usize, ..ReadComparison::default() };
-    // Place by place where time is short, so that what was read of one can be compared.
+    // Short checks finish place by place, so that the reads of at least one place can be compared.
     let groups: Vec<&[u64]> = if end.is_some() { places.chunks(1).collect() } else { vec![places] };
     for (done, group) in groups.into_iter().enumerate() {
         if done > 0 && end.is_some_and(|end| card.now() > end) {
@@ -183,7 +169,6 @@ pub(crate) fn compare_reads(
     comparison.conclude()
 }
 
-/// All requests of one place.
 fn requests(start: u64, sector: u32, random: &mut SeededRandom) -> Vec<CardExtent> {
     let whole = CardExtent { offset: start, len: WINDOW };
     let small = CardExtent {
@@ -206,7 +191,7 @@ fn requests(start: u64, sector: u32, random: &mut SeededRandom) -> Vec<CardExten
     all
 }
 
-/// Moves an offset away from a multiple of 4 KiB, where sectors are smaller than that.
+/// Moves an offset off a multiple of 4 KiB; unchanged where sectors are 4 KiB or larger.
 fn unaligned(offset: u64, sector: u32, room: u64) -> u64 {
     let sector = u64::from(sector);
     let is_aligned = offset.is_multiple_of(4096) && sector < 4096;
@@ -217,7 +202,7 @@ fn unaligned(offset: u64, sector: u32, room: u64) -> u64 {
     }
 }
 
-/// What each sector was when it was read first, and the reads that differ from that.
+/// Checksum of each sector from its first read, and the later reads that differ.
 #[derive(Debug, Default)]
 struct ReadComparison {
     sector: usize,
@@ -262,7 +247,6 @@ impl ReadComparison {
     }
 }
 
-/// An extent as the request that read it.
 pub(crate) fn request_of(extent: CardExtent) -> ReadRequest {
     ReadRequest { offset: extent.offset, len: u64::from(extent.len) }
 }

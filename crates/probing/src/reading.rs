@@ -1,6 +1,6 @@
-//! Reading extents and judging each sector; where an I/O fails the place is narrowed down, with some patience: a command
-//! that hits one bad place fails as a whole, and only more tries can tell what is good around it; but each of them may
-//! take a card seconds, and beyond the end of a fake there is nothing to be found.
+//! Reading and judging of stamped sectors. A failed read is narrowed down to the bad sectors, within a time budget: a
+//! command fails as a whole for one bad place, but each retry may take seconds, and beyond the real end of a fake card
+//! nothing is readable.
 
 use super::ledger::{SectorRun, sectors};
 use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer, extents};
@@ -8,7 +8,6 @@ use cardscope_engine::content::IoContent;
 use cardscope_model::units::Nanos;
 use cardscope_model::verify::SectorFound;
 
-/// What is expected: the stamps of one write of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExpectedStamps {
     pub salt: u64,
@@ -20,7 +19,7 @@ impl ExpectedStamps {
         IoContent::Stamp { salt: self.salt, generation: self.generation }
     }
 
-    /// What stands in an extent, by its answer; `None` where it could not be read.
+    /// Returns the results of all sectors of an extent, or `None` if it could not be read.
     fn judge(self, extent: CardExtent, answer: &ReadAnswer<'_>) -> Option<Vec<SectorRun>> {
         match answer {
             ReadAnswer::Same => Some(vec![run(extent, SectorFound::Expected)]),
@@ -30,37 +29,32 @@ impl ExpectedStamps {
     }
 }
 
-/// Seconds of a pass that may go into tries that find nothing.
+/// Per pass, for retries that find nothing readable.
 const PATIENCE_S: f64 = 60.0;
 
-/// Of that, the share that may go into closer looks at what fails at both ends and in the middle.
 const CLOSER_SHARE: f64 = 0.125;
 
-/// Of a budget, so much of it at most.
 const PATIENCE_SHARE: f64 = 0.02;
 
-/// What is left of the time for tries that find nothing.
+/// Remaining time for retries that find nothing readable.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RetryBudget {
     seconds: f64,
-    /// For closer looks.
     closer: f64,
 }
 
-/// How close a look is that needs patience.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryDepth {
-    /// Down to parts that are as long as what fails as one in flash.
+    /// Down to ranges that fail as one in flash.
     Usual,
-    /// At parts of these.
     Closer,
 }
 
 impl RetryBudget {
-    /// For places of which no more is asked than whether they can be read.
+    /// No retries: callers only need to know whether an extent is readable.
     pub(crate) const NONE: RetryBudget = RetryBudget { seconds: 0.0, closer: 0.0 };
 
-    /// For a pass, with its budget in seconds where it has one.
+    /// Budget of one pass, a share of its time limit if it has one.
     pub fn of_a_pass(budget_s: Option<f64>) -> Self {
         let seconds = budget_s.map_or(PATIENCE_S, |budget| PATIENCE_S.min(budget * PATIENCE_SHARE));
         let closer = seconds * CLOSER_SHARE;
@@ -74,7 +68,7 @@ impl RetryBudget {
         }
     }
 
-    /// A try took so many seconds; one that found something costs nothing.
+    /// Charges the time of a retry, unless it found something readable.
     pub fn spend(&mut self, look: RetryDepth, seconds: f64, found_any: bool) {
         let left = match look {
             RetryDepth::Usual => &mut self.seconds,
@@ -84,7 +78,8 @@ impl RetryBudget {
     }
 }
 
-/// Reads extents and judges every sector. `each` gets the runs of every extent, by address.
+/// Reads extents and judges every sector, without narrowing down failures. `each` gets the runs of an extent by
+/// address.
 pub fn read_judged(
     card: &mut IoDriver<'_>,
     list: impl IntoIterator<Item = CardExtent>,
@@ -94,7 +89,7 @@ pub fn read_judged(
     read_patiently(card, list, stamped, &mut { RetryBudget::NONE }, each)
 }
 
-/// The same, with some patience for what cannot be read.
+/// Reads and judges extents like [`read_judged`], and narrows down failures as long as the budget lasts.
 pub fn read_patiently(
     card: &mut IoDriver<'_>,
     list: impl IntoIterator<Item = CardExtent>,
@@ -122,7 +117,6 @@ fn run(extent: CardExtent, found: SectorFound) -> SectorRun {
     SectorRun { start: extent.offset, end: extent.end(), found }
 }
 
-/// One extent; nothing where it cannot be read.
 fn read_one(
     card: &mut IoDriver<'_>,
     extent: CardExtent,
@@ -136,19 +130,17 @@ fn read_one(
     Ok(seen)
 }
 
-/// Parts of a failing extent by which it is narrowed down.
 const PARTS: u32 = 8;
 
-/// Where both ends and the middle of so many bytes fail, all of them most likely have: what fails in flash are pages and
-/// blocks, not single sectors.
+/// Flash fails by pages and blocks, not by sectors: if both ends and the middle of a range of this size fail, the rest
+/// most likely does too.
 const FAILS_AS_ONE: u32 = 128 << 10;
 
-/// Where they fail in a part of that, all of it counts as failed.
+/// Ranges this small are not read further: if both ends and the middle fail, the whole range counts as failed.
 const FAILS_FOR_SURE: u32 = FAILS_AS_ONE / PARTS;
 
-/// Finds out which sectors of an extent cannot be read, with few tries: a failing read may take a card seconds. Where
-/// both ends and the middle fail, its parts are looked at as long as the patience for that lasts; without it all of the
-/// extent counts as failed.
+/// Finds the unreadable sectors of an extent with few reads, since a failing read may take seconds. If both ends and
+/// the middle fail, parts are tried while the retry budget lasts; after that the rest counts as failed.
 fn narrow(
     card: &mut IoDriver<'_>,
     extent: CardExtent,
@@ -191,7 +183,6 @@ fn narrow(
     Ok(())
 }
 
-/// Appends an extent that cannot be read to the runs before it.
 fn fails(extent: CardExtent, out: &mut Vec<SectorRun>) {
     match out.last_mut() {
         Some(last) if last.found == SectorFound::Error && last.end == extent.offset => {
@@ -201,8 +192,8 @@ fn fails(extent: CardExtent, out: &mut Vec<SectorRun>) {
     }
 }
 
-/// What is bad in two readings of one extent, as the second found it, and how many sectors were bad in one of them
-/// only.
+/// Returns the sectors that are bad in both readings, with the second result, and the number of sectors that were bad
+/// in one reading only.
 pub fn bad_in_both(first: &[SectorRun], second: &[SectorRun]) -> (Vec<SectorRun>, u64) {
     let bad = |list: &[SectorRun]| -> Vec<SectorRun> {
         list.iter().filter(|s| s.found != SectorFound::Expected).copied().collect()
@@ -224,7 +215,7 @@ pub fn bad_in_both(first: &[SectorRun], second: &[SectorRun]) -> (Vec<SectorRun>
     (both, changed / 512)
 }
 
-/// The part of a run from `start` on.
+/// A stamp of another address names one address per sector: a run that begins later names a later one.
 fn moved(seen: &SectorRun, start: u64) -> SectorFound {
     match seen.found {
         SectorFound::Elsewhere { address } => {

@@ -1,54 +1,44 @@
-//! Stamps of an earlier pass: whose they are, and how far it came. The card itself tells, so that nothing else is
-//! needed to go on, or to look at a later date whether everything is still there.
-//!
-//! A salt is half chance, half a fingerprint of the card that it was drawn for: stamps that were copied to another card
-//! are not taken for its own.
+//! Detection of an earlier pass by its stamps alone, to resume it or to verify it later. Half of a salt is random, the
+//! other half a fingerprint of the card, so that stamps copied from another card do not count.
 
 use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer};
 use cardscope_engine::content::{IoContent, SectorStamp, read_stamp_header};
 use cardscope_model::random::mix;
 use std::collections::BTreeMap;
 
-/// The write of sentinels and markers.
+/// Generation of sentinels and markers.
 pub const SENTINELS: u32 = 0;
 
 const HALF: u64 = 0xffff_ffff;
 
-/// Bytes that may have been in flight when a pass was interrupted, with room to spare: that far it goes back.
+/// Generously more than can be in flight when a pass is interrupted: it resumes that far back.
 const IN_FLIGHT: u64 = 16 << 20;
 
-/// What is read at a place.
 const SAMPLE: u64 = 4096;
 
-/// Places all over the card, and close together at its start.
 const SPREAD: u64 = 256;
 const AT_THE_START: u64 = 16;
 
-/// A salt of this seed for this card. `fingerprint` stands for the card's identity and size.
+/// Combines a seed with a fingerprint of the card's identity and size.
 pub fn salt(seed: u64, fingerprint: u64) -> u64 {
     (mix(seed) & !HALF) | (mix(fingerprint) & HALF)
 }
 
-/// Whether a salt was drawn for the card of this fingerprint.
+/// True if the salt was made for the card of this fingerprint.
 pub fn drawn_for(salt: u64, fingerprint: u64) -> bool {
     salt & HALF == mix(fingerprint) & HALF
 }
 
-/// An earlier pass as its stamps tell of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PreviousPass {
-    /// Its salt.
     pub salt: u64,
-    /// The write that most of its stamps name.
+    /// Most frequent generation.
     pub generation: u32,
-    /// Bytes from 0 that it had written, at least.
+    /// Bytes from 0 that were certainly written.
     pub reached: u64,
 }
 
-/// Looks for the stamps of an earlier pass; `None` where there are none. Writes nothing.
-///
-/// # Errors
-/// If the card is gone or the user stopped it.
+/// Searches for stamps of an earlier pass; `None` if there are none.
 pub fn find(card: &mut IoDriver<'_>) -> Result<Option<PreviousPass>, ProbeStop> {
     let bytes = card.bytes();
     let start = (0..AT_THE_START).map(|n| n * SAMPLE).take_while(|offset| offset + SAMPLE <= bytes);
@@ -57,7 +47,7 @@ pub fn find(card: &mut IoDriver<'_>) -> Result<Option<PreviousPass>, ProbeStop> 
     let all = stamps(card, (0..bytes).step_by(step as usize))?;
     let Some((salt, generation)) = most_common(&first).or_else(|| most_common(&all)) else { return Ok(None) };
     let ours = || first.iter().chain(&all).filter(|(_, s)| s.salt == salt && s.generation == generation);
-    // Sentinels stand all over the card: a pass that left nothing else had not begun to write in order.
+    // Sentinels lie all over the card: a pass that wrote nothing else had not yet begun to write in order.
     if generation == SENTINELS {
         return Ok(Some(PreviousPass { salt, generation, reached: 0 }));
     }
@@ -67,7 +57,7 @@ pub fn find(card: &mut IoDriver<'_>) -> Result<Option<PreviousPass>, ProbeStop> 
     Ok(Some(PreviousPass { salt, generation, reached }))
 }
 
-/// Salt and write of most stamps; sentinels, whose write comes before all others, only where there is nothing else.
+/// Sentinels are written before all else, so they count only where there are no other stamps.
 fn most_common(found: &[(u64, SectorStamp)]) -> Option<(u64, u32)> {
     let mut counts: BTreeMap<(u64, u32), usize> = BTreeMap::new();
     for (_, stamp) in found {
@@ -80,13 +70,13 @@ fn most_common(found: &[(u64, SectorStamp)]) -> Option<(u64, u32)> {
         .map(|(key, _)| key)
 }
 
-/// Between an address that was written and the end of the card: how far stamps stand where they belong.
+/// Searches the end of the stamps that lie at their own address, between `from` and the end of the card.
 fn boundary(card: &mut IoDriver<'_>, from: u64, salt: u64, generation: u32) -> Result<u64, ProbeStop> {
     let sector = u64::from(card.sector());
     let (mut low, mut high) = (from, card.bytes());
     while high - low > sector {
         let middle = low + (high - low) / 2 / sector * sector;
-        // A hole does not end the search: what stands a little further on was written later.
+        // A hole does not end the search: stamps a little further on were written later.
         let near = [0, SAMPLE, 5 * SAMPLE].map(|ahead| middle + ahead);
         let found = stamps(card, near.into_iter())?;
         let there =
@@ -96,7 +86,6 @@ fn boundary(card: &mut IoDriver<'_>, from: u64, salt: u64, generation: u32) -> R
     Ok(high)
 }
 
-/// The stamps of the first sector at some places.
 fn stamps(
     card: &mut IoDriver<'_>,
     places: impl Iterator<Item = u64>,

@@ -1,5 +1,5 @@
-//! A part of a card whose content is saved, as a target of its own: whoever runs a recipe on it can write there and
-//! nowhere else, and what it writes are stamps, so that after a crash they are known again and the originals put back.
+//! Saved part of a card as a separate target: recipes can write there and nowhere else. All writes are stamps, so that
+//! a restore after a crash recognizes them.
 
 use crate::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use crate::write_scope::{StampPlace, WriteScope};
@@ -7,7 +7,7 @@ use cardscope_engine::card::{IoDriver, ProbeStop, extents};
 use cardscope_engine::content::IoContent;
 use cardscope_engine::target::{IoDirection, IoRequest, Target, TargetError, TargetRegion};
 
-/// The target, as far as it is saved.
+/// Target that refuses writes outside its saved region.
 pub struct SavedArea<'a> {
     target: &'a mut dyn Target,
     region: TargetRegion,
@@ -16,12 +16,8 @@ pub struct SavedArea<'a> {
 }
 
 impl<'a> SavedArea<'a> {
-    /// Saves a region of the card, block by block, and gives it as a target. `scope` keeps what is saved, `salt` is that
-    /// of the stamps that will be written, which the journal must have noted, and the interrupt ends the saving.
-    ///
-    /// # Errors
-    /// If the region is not whole on the card, a part of it cannot be read (then it cannot be saved), or it cannot be
-    /// kept.
+    /// Saves a region and returns it as a target. `salt` is that of the stamps to be written; the journal must have it
+    /// already. Fails if the region does not fit the card or is unreadable.
     pub fn save(
         target: &'a mut dyn Target,
         scope: &mut WriteScope<'_>,
@@ -79,7 +75,7 @@ impl Target for SavedArea<'_> {
         self.target.submit(&IoRequest { content, ..*io })
     }
 
-    /// What was saved is there again later, so the card is not told that it may go.
+    /// The saved data is restored later, so it must not be discarded.
     fn discard(&mut self, _range: TargetRegion) -> Result<(), TargetError> {
         Err(TargetError::Unsupported("no discard where the card's data is preserved".to_owned()))
     }
@@ -95,7 +91,7 @@ impl Target for SavedArea<'_> {
         })
     }
 
-    // A lane would be a way around the guard: one thread drives all.
+    // A lane would bypass `submit`, so one thread drives all I/O.
     fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
         Ok(None)
     }

@@ -1,4 +1,4 @@
-//! What a read found, sector by sector, held against the stamp that was written there: where does the answer belong?
+//! Judgement of a sector that was read, against the stamp written there.
 
 use cardscope_engine::content::{IoContent, constant, fill, read_stamp, read_stamp_header};
 pub use cardscope_model::verify::SectorFound;
@@ -6,11 +6,11 @@ pub use cardscope_model::verify::SectorFound;
 /// Bytes of a stamped sector.
 pub const SECTOR: usize = 512;
 
-/// Most wrong bits in a sector that count as flips; the boundary of "slightly changed" in f3 and h2testw
+/// Most wrong bits in a sector that count as flips: the limit of "slightly changed" in f3 and h2testw
 /// (docs/reference/tools.md#f3-and-h2testw-files).
 pub const MOST_FLIPS: u32 = 7;
 
-/// Looks at one sector that was read from byte `address` and should hold the stamp of `salt` and `generation`.
+/// Judges a sector read from byte `address` that should hold the stamp of `salt` and `generation`.
 pub fn look(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFound {
     match read_stamp_header(sector) {
         Some(stamp) if stamp.salt != salt => {
@@ -23,7 +23,7 @@ pub fn look(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFo
     }
 }
 
-/// No sane header: a sector of ours with flips, or none of ours.
+/// Without a valid header it is the expected stamp with flipped bits, or other data.
 fn no_stamp(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFound {
     let mut expected = [0u8; SECTOR];
     fill(IoContent::Stamp { salt, generation }, address, &mut expected);
@@ -31,12 +31,10 @@ fn no_stamp(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFo
     if bits <= MOST_FLIPS { SectorFound::Flipped { bits } } else { unlike_any(sector) }
 }
 
-/// What stands in a sector that is none of ours: a constant, or anything.
 pub fn unlike_any(sector: &[u8]) -> SectorFound {
     constant(sector).map_or(SectorFound::Other, |byte| SectorFound::Constant { byte })
 }
 
-/// Bits in which two sectors differ.
 pub fn wrong_bits(a: &[u8], b: &[u8]) -> u32 {
     a.iter().zip(b).map(|(x, y)| (x ^ y).count_ones()).sum()
 }

@@ -1,8 +1,8 @@
-//! Saves what a probe is about to overwrite: what is saved already is not saved again, and a block that cannot be
-//! read, so that it cannot be saved, must not be overwritten.
+//! Saving of data that a probe is about to overwrite, each block once. Unreadable blocks cannot be saved, so they are
+//! not overwritten.
 //!
-//! Nothing is saved through a reader that gives different data for one place: reads are compared before the first write
-//! (`reader_check`), and every block is read twice, in different requests, before it counts as saved (`double_reading`).
+//! The reader is checked before the first write (`reader_check`), and every block is read twice, in different requests,
+//! before it counts as saved (`double_reading`).
 
 pub use crate::double_reading::UNIT;
 use crate::double_reading::{self, FirstReading, ReadingMatch};
@@ -15,18 +15,17 @@ use cardscope_engine::target::{IoDirection, TargetRegion};
 use cardscope_model::random::SeededRandom;
 use cardscope_model::units::{Nanos, seconds};
 
-/// Originals are put back in I/Os of this size: the longest record of a journal.
+/// Bytes of an I/O that restores, the longest record of a journal.
 const PUT_BACK: u64 = 1 << 20;
 
-/// They are compared in others, unlike those that saved them.
+/// Bytes of an I/O that verifies restored data, unlike the requests that saved it.
 const READ_BACK: u64 = 508 << 10;
 
-/// What is put back is written and read so often at most: a card that does not keep it is asked once more, both ways, and
-/// compared twice each time.
+/// Most writes and reads of restored data: a card that loses it gets a second write, and each write is read twice.
 const WRITES: u64 = 2;
 const READS: u64 = 4;
 
-/// So many I/Os of together so many bytes, and so many small ones apart.
+/// Number of I/Os and their bytes; `small` ones are counted apart.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct IoAmount {
     ios: u64,
@@ -35,7 +34,6 @@ struct IoAmount {
 }
 
 impl IoAmount {
-    /// One more original.
     fn add(&mut self, start: u64, end: u64) {
         if end - start <= u64::from(UNIT) {
             self.small += 1;
@@ -45,7 +43,7 @@ impl IoAmount {
         }
     }
 
-    /// Seconds that putting so much back takes, whatever the card does with it.
+    /// Estimated seconds to restore this amount, retries included.
     fn put_back_seconds(self, costs: &IoCosts) -> f64 {
         let IoAmount { ios, bytes, small } = self;
         if ios + small == 0 {
@@ -54,25 +52,22 @@ impl IoAmount {
         costs.of(IoDirection::Write, WRITES * ios, WRITES * bytes)
             + costs.of(IoDirection::Write, WRITES * small, 0)
             + costs.of(IoDirection::Read, READS * small, 0)
-            // One read tells whether it is still the same card.
+            // One more read verifies that the card is still the same.
             + costs.of(IoDirection::Read, READS * (ios + bytes / READ_BACK) + 1, READS * bytes)
             + WRITES as f64 * costs.flush()
     }
 }
 
-/// Stamps that may be written where a card holds no data on which reads could be compared.
+/// Place for stamps on a card without data on which reads could be compared.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StampPlace {
-    /// As the journal has noted it.
     pub(crate) salt: u64,
-    /// Part of the target that may be overwritten.
     pub(crate) region: TargetRegion,
-    /// Bytes that may be written at most.
     pub(crate) max_bytes: u64,
 }
 
 impl StampPlace {
-    /// Where the stamps go; `None` where there is no room for them.
+    /// Returns the place of the stamps, or `None` if they do not fit.
     fn extent(&self, card: &IoDriver<'_>) -> Option<CardExtent> {
         let (region, window) = (self.region, u64::from(WINDOW));
         let end = region.end().min(card.bytes());
@@ -83,39 +78,33 @@ impl StampPlace {
     }
 }
 
-/// Seconds that reading ahead may take.
 const AHEAD_S: f64 = 0.5;
 
-/// Nothing is read ahead on an unknown card where less than this is left.
+/// With less time than this nothing is read ahead on a card of unknown speed.
 const SHORT_S: f64 = 10.0;
 
-/// First readings that are held at most.
 const AHEAD: usize = 4;
 
-/// The first stamps lie here, where a card has so much: behind what file systems put first, and where also most fakes
-/// store what is written.
+/// Behind the tables of file systems, and where most fakes still store data.
 const STAMPS_AT: u64 = 20 << 20;
 
-/// What is saved of a card. Without a journal its content may go, and nothing is saved.
+/// Saved data of a card. Without a journal all data may be lost, and nothing is saved.
 pub struct WriteScope<'k> {
     journal: Option<&'k mut dyn JournalWriter>,
     saved: ByteRanges,
     unsavable: ByteRanges,
     end: Option<Nanos>,
-    /// What is to be put back.
     originals: IoAmount,
-    /// First readings of what is going to be saved soon.
     ahead: Vec<FirstReading>,
-    /// True once reads of the card were compared.
     is_reader_checked: bool,
-    /// When the test ends, restoring included; `None` without a limit.
+    /// End of the test, restoring included; `None` without a limit.
     check_end: Option<Nanos>,
     stamps: Option<StampPlace>,
     random: SeededRandom,
 }
 
 impl<'k> WriteScope<'k> {
-    /// Nothing is saved yet. `None` says that the card's content may go.
+    /// Starts with nothing saved. Without a journal the card's data may be lost.
     pub fn new(journal: Option<&'k mut dyn JournalWriter>) -> Self {
         WriteScope {
             journal,
@@ -131,20 +120,20 @@ impl<'k> WriteScope<'k> {
         }
     }
 
-    /// Lets an empty card be stamped in one place, which is saved first, so that reads of it can be compared.
-    /// The check of the reader takes a part of the time until `end`.
+    /// Allows stamps in one place of an empty card, saved first, on which reads can be compared. The check of the
+    /// reader takes a share of the time until `end`.
     pub(crate) fn allow_stamps(&mut self, stamps: StampPlace, end: Option<Nanos>) {
         self.random = SeededRandom::new(stamps.salt);
         (self.stamps, self.check_end) = (Some(stamps), end);
     }
 
-    /// Saves nothing more after this moment of the card's clock: a card that begins to stall must not be waited for
-    /// until the whole of a batch is saved.
+    /// Ends saving at this time of the card's clock: a stalling card could otherwise use up the time of the restore
+    /// within one batch.
     pub(crate) fn end_at(&mut self, end: Nanos) {
         self.end = Some(end);
     }
 
-    /// Seconds that saving and writing these extents takes, and putting back all that is saved by then.
+    /// Estimated seconds to save and write these extents, and to restore everything saved by then.
     pub(crate) fn seconds(&self, card: &IoDriver<'_>, extents: &[CardExtent]) -> f64 {
         let costs = card.costs();
         let (ios, bytes) = (extents.len() as u64, extents.iter().map(|p| u64::from(p.len)).sum());
@@ -172,32 +161,28 @@ impl<'k> WriteScope<'k> {
             + back.put_back_seconds(costs)
     }
 
-    /// True where the content is saved first.
     pub fn saves_first(&self) -> bool {
         self.journal.is_some()
     }
 
-    /// Whether an extent may be overwritten now: all of it is saved, or may go.
+    /// True if an extent may be overwritten: it is saved, or no data is preserved.
     pub fn covers(&self, extent: CardExtent) -> bool {
         self.journal.is_none() || self.saved.contains(extent.offset, extent.end())
     }
 
-    /// Whether a part of an extent could not be saved.
     pub(crate) fn failed_on(&self, extent: CardExtent) -> bool {
         self.unsavable.touches(extent.offset, extent.end())
     }
 
-    /// Saves what stands in extents that are about to be overwritten. On disk when it returns.
-    ///
-    /// # Errors
-    /// If the card is gone, the user stopped it, or the journal cannot take it; then nothing may be written.
-    /// [`Stop::Limit`] where the time was over before all of it was saved, [`Stop::SuspectReader`] where two reads of a
-    /// place differ.
+    /// Saves extents that are about to be overwritten, and syncs the journal. Returns [`Stop::Limit`] if time ended
+    /// before all was saved, [`Stop::SuspectReader`] if two reads of a place differ; after other errors nothing may be
+    /// written.
     pub fn save(&mut self, card: &mut IoDriver<'_>, wanted: &[CardExtent]) -> Result<(), ProbeStop> {
         if self.journal.is_none() || wanted.iter().all(|p| self.saved.contains(p.offset, p.end())) {
             return Ok(());
         }
         let (block, depth) = (card.block(), card.depth());
+        // The check of the reader needs larger requests than the probe may have planned.
         if block < WINDOW {
             card.shape(WINDOW, depth.min(2))?;
         }
@@ -208,8 +193,8 @@ impl<'k> WriteScope<'k> {
         saved
     }
 
-    /// Saves extents; before anything is overwritten reads are compared, once. Where the card holds no data, they are
-    /// compared over stamps in a place that is saved with the rest.
+    /// Saves extents after a check of the reader, once. On a card without data, reads of stamps are compared, in a
+    /// place that is saved with the rest.
     fn save_checked(
         &mut self,
         card: &mut IoDriver<'_>,
@@ -231,7 +216,7 @@ impl<'k> WriteScope<'k> {
         let stamps = self.stamps.and_then(|stamps| stamps.extent(card));
         let all: Vec<CardExtent> = wanted.iter().chain(&stamps).copied().collect();
         if self.check_end.is_some() {
-            // Small reads say nothing of what a byte costs.
+            // Small reads do not reveal the cost per byte.
             let last = card.bytes().saturating_sub(u64::from(WINDOW));
             let offset = stamps.or_else(|| wanted.first().copied()).map_or(0, |place| place.offset.min(last));
             card.time(IoDirection::Read, IoContent::Buffer, CardExtent { offset, len: WINDOW })?;
@@ -250,10 +235,7 @@ impl<'k> WriteScope<'k> {
         Ok(())
     }
 
-    /// Whether there is time for saving and writing these extents, and for restoring them.
-    ///
-    /// # Errors
-    /// [`Stop::Limit`] where there is not.
+    /// Returns [`Stop::Limit`] if time does not suffice to save, write and restore these extents.
     fn afford(&self, card: &mut IoDriver<'_>, wanted: &[CardExtent]) -> Result<(), ProbeStop> {
         match self.check_end {
             Some(end) if card.seconds() + self.seconds(card, wanted) > seconds(end) => Err(ProbeStop::Limit),
@@ -261,8 +243,8 @@ impl<'k> WriteScope<'k> {
         }
     }
 
-    /// Reads extents for the first time, before they are saved one small group after the other: as many as take less than
-    /// [`AHEAD_S`]. Nothing where the first of them were read already, or nothing is saved.
+    /// Reads extents for the first time before they are saved in small groups, as many as take less than [`AHEAD_S`].
+    /// Does nothing if the first is saved or read already.
     pub(crate) fn read_ahead(
         &mut self,
         card: &mut IoDriver<'_>,
@@ -275,7 +257,7 @@ impl<'k> WriteScope<'k> {
         {
             return Ok(());
         }
-        // What a byte costs is not known yet, and a slow card takes seconds for what is read beside.
+        // The cost per byte is unknown yet, and a slow card takes seconds for the reads of other places.
         let is_short = self.check_end.is_some_and(|end| card.seconds() + SHORT_S > seconds(end));
         if is_short && !self.is_reader_checked {
             return Ok(());
@@ -287,7 +269,7 @@ impl<'k> WriteScope<'k> {
         };
         let mut some: Vec<CardExtent> =
             wanted.iter().enumerate().take_while(is_quick).map(|(_, extent)| *extent).collect();
-        // Where the card turns out to be empty, the place of the stamps is saved first. In a limited time it may be too long.
+        // On an empty card the place of the stamps is saved first; with a time limit that could take too long.
         if !self.is_reader_checked && self.check_end.is_none() {
             some.extend(self.stamps.and_then(|stamps| stamps.extent(card)));
         }
@@ -297,7 +279,6 @@ impl<'k> WriteScope<'k> {
         Ok(())
     }
 
-    /// Which of the first readings has all of these extents.
     fn ahead_of(&self, extents: &[CardExtent]) -> Option<usize> {
         self.ahead.iter().position(|first| extents.iter().all(|extent| first.covers(*extent)))
     }
@@ -308,7 +289,7 @@ impl<'k> WriteScope<'k> {
         wanted: &[CardExtent],
         block: u32,
     ) -> Result<(), ProbeStop> {
-        // Each byte once: two copies of a place would have to be put back in the order in which they were saved.
+        // Each byte once: two copies of a place would have to be restored in the order in which they were saved.
         let mut wanted_now = ByteRanges::default();
         let new: Vec<CardExtent> = wanted
             .iter()
@@ -336,7 +317,7 @@ impl<'k> WriteScope<'k> {
                         saved.push(extent);
                     }
                     ReadingMatch::Missing => unreadable.push(extent),
-                    // What was written since may stand there, on a card whose addresses repeat.
+                    // On a card whose addresses repeat, writes made since the first reading may show here.
                     ReadingMatch::Differ(_) if was_ahead => changed.push(extent),
                     ReadingMatch::Differ(suspect) => return Err(ProbeStop::SuspectReader(suspect)),
                 },
@@ -358,7 +339,7 @@ impl<'k> WriteScope<'k> {
             (_, true) => {}
             (_, false) => self.save_twice_read(card, &changed, block)?,
         }
-        // A large extent may be unreadable in one place only: what can be saved of it is.
+        // A large extent may be unreadable in one place only, so its parts are tried one by one.
         let mut parts = Vec::new();
         for extent in unreadable {
             if extent.len <= UNIT {

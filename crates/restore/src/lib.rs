@@ -1,4 +1,4 @@
-//! Data that an interrupted test had saved, back onto its card.
+//! Restores data that an interrupted test had saved (`restore`).
 #![forbid(unsafe_code)]
 
 pub mod page;

@@ -1,4 +1,4 @@
-//! `restore` as text.
+//! Pages of `restore`: the result, and the list of journals.
 
 use cardscope_model::answer::Answer;
 use cardscope_model::report::NewsTone;
@@ -11,10 +11,9 @@ use cardscope_page::tree::{Page, PageBlock, fact, failed, may_have_changed};
 
 const NOT_RESTORED: &str = "NOT RESTORED.";
 
-/// Ranges that are named one by one.
+/// Most ranges that are listed.
 const MOST_NAMED: usize = 20;
 
-/// What was restored.
 pub fn page(report: &RestoreReport) -> Page {
     let what = match report.source {
         RestoreSource::Journal => "journal",
@@ -40,6 +39,7 @@ pub fn page(report: &RestoreReport) -> Page {
     page
 }
 
+/// First line of the page, by restored bytes, comparison and exit status.
 fn answer(report: &RestoreReport) -> Answer {
     let done = report.removed && report.error.is_none();
     match (report.bytes_restored, report.compared, report.exit_status() == ExitStatus::Bad) {
@@ -62,6 +62,7 @@ fn by_word(by: RecognisedBy) -> &'static str {
     }
 }
 
+/// Summary of ranges, and up to [`MOST_NAMED`] of them in lines of their own.
 fn ranges(what: &str, ranges: &[RestoreRange]) -> PageBlock {
     let mut lines = Vec::new();
     if !ranges.is_empty() {
@@ -78,7 +79,7 @@ fn ranges(what: &str, ranges: &[RestoreRange]) -> PageBlock {
     PageBlock::Lines(lines)
 }
 
-/// The journals that wait to be put back.
+/// List of journals that are to be restored.
 pub fn list(journals: &[WaitingJournal]) -> Page {
     if journals.is_empty() {
         return Page::new("", NewsTone::Good, "No journal waits: all data that tests overwrote is restored.");
@@ -90,7 +91,7 @@ pub fn list(journals: &[WaitingJournal]) -> Page {
         (n, _) => format!("{n} journals wait to be restored."),
     };
     let mut page = Page::new("", NewsTone::Warning, answer);
-    // Of a journal that cannot be read nothing more is known than its file.
+    // An unreadable journal has no facts but its file.
     let known = |journal: &WaitingJournal| !journal.target.is_empty();
     let size = |journal: &WaitingJournal, bytes: u64| {
         if known(journal) { DecimalSize(bytes).in_table() } else { String::new() }
@@ -113,6 +114,7 @@ pub fn list(journals: &[WaitingJournal]) -> Page {
     page
 }
 
+/// State of a journal for the table. Texts other than the two states are reasons why it is unreadable.
 fn state(journal: &WaitingJournal) -> String {
     let held = journal.process.map(|id| format!(" (process {id})")).unwrap_or_default();
     match journal.state.as_str() {

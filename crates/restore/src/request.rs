@@ -1,4 +1,4 @@
-//! What a restoration is asked to do, and what putting back says in its document.
+//! Options of `restore`, and how the result fills its document.
 
 use cardscope_engine::journal::SavedRange;
 use cardscope_journal::put_back::RestoreResult;
@@ -38,12 +38,13 @@ pub struct RestoreRequest {
 }
 
 impl RestoreRequest {
-    /// The card that this name leads to, held to `--object`.
+    /// Resolves a target, and holds it to `--object`.
     pub(super) fn resolved(&self, target: &str) -> ResolvedTarget {
         ResolvedTarget::of(target).with_object(self.consent.object.as_deref())
     }
 }
 
+/// Copies the result of restoring or comparing into the document.
 pub(super) fn fill_in(report: &mut RestoreReport, put_back: RestoreResult) {
     let plain =
         |ranges: Vec<SavedRange>| ranges.into_iter().map(|range| restore_range(range, None)).collect();
@@ -56,6 +57,7 @@ pub(super) fn fill_in(report: &mut RestoreReport, put_back: RestoreResult) {
         put_back.unreadable.into_iter().map(|(range, why)| restore_range(range, Some(why))).collect();
 }
 
+/// Range of the report, with the reason if it was not restored.
 pub(super) fn restore_range(range: SavedRange, reason: Option<String>) -> RestoreRange {
     RestoreRange { offset: range.offset, len: range.len, reason }
 }

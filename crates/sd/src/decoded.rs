@@ -1,8 +1,8 @@
-//! Structures that are read from bytes, as one table of fields: what each is called, how it is read and what it means.
+//! Macro for structures decoded from bytes: one table of fields, each with its decoding and meaning.
 
-/// A struct whose rows each say behind `=` how the field is read and then what it means, so that a row can be held
-/// against the specification's table, and the function that reads it. A field may name those before it; what else they
-/// share stands in the function's block.
+/// Defines a struct and the function that decodes it. Each row has the field, the expression that decodes it and its
+/// meaning, so that it can be checked against the specification's table. An expression may use the fields above it
+/// and the variables of the function's block.
 macro_rules! decoded {
     (
         $(#[$meta:meta])*

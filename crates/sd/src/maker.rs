@@ -1,55 +1,48 @@
-//! Who made a card, by the numbers MID and OID of its CID: a hint, never a fact.
+//! Card makers by the MID and OID of the CID. A match is a hint, never proof.
 //!
-//! SD-3C LLC's list is not public. The table is collected by observation from mmc-utils, hardinfo2, PiBenchmarks,
-//! sbc-bench, the kernel's `drivers/mmc/core/card.h` and dumps of retail cards; the MID names who
-//! registered the controller or the card's design, not the brand printed on it.
+//! SD-3C LLC's list is not public. The table is collected from mmc-utils, hardinfo2, PiBenchmarks, sbc-bench, the
+//! kernel's `drivers/mmc/core/card.h` and dumps of retail cards. The MID names the company that registered the
+//! controller or the card's design, not the brand printed on it.
 
-/// A row of the table.
 struct MakerRow {
     mid: u8,
-    /// OEM ids seen on honest cards with this number.
     oids: &'static [u16],
     pub name: &'static str,
-    /// Where sources disagree, or who else uses it.
     note: Option<&'static str>,
 }
 
-/// What is known of a maker's number.
+/// Company behind a MID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CardMaker {
-    /// Usual meaning of the number.
     pub name: &'static str,
-    /// Conflict between sources, or others that share the number.
+    /// Conflict between sources, or others that share the MID.
     pub note: Option<&'static str>,
-    /// Whether the OEM id is one seen with it.
     pub oid: OidFit,
-    /// OEM ids seen with it.
+    /// OEM ids of genuine cards with this MID.
     pub known_oids: &'static [u16],
 }
 
-/// How an OEM id goes with a maker's number.
+/// Fit of an OEM id to a MID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OidFit {
-    /// Seen together before.
+    /// Genuine cards carry this pair.
     Known,
-    /// Others were seen with this maker, this one was not.
+    /// Genuine cards with this MID carry other OEM ids.
     Foreign,
-    /// No OEM id is known for the maker.
+    /// No OEM id is listed for the MID.
     Unlisted,
 }
 
-/// Numbers that nobody registered; some honest budget cards carry them, and many counterfeits.
+/// MIDs that no company registered. Many counterfeits carry them, and some genuine budget cards.
 pub const UNREGISTERED: [u8; 5] = [0x00, 0xdf, 0xf1, 0xff, 0xfe];
 
-/// Stands where the name of a maker would, of numbers that nobody registered.
+/// Maker's name for unregistered MIDs.
 pub const NOBODY: &str = "no registered maker";
 
-/// Shorthand of a row.
 const fn row(mid: u8, oids: &'static [u16], name: &'static str, note: &'static str) -> MakerRow {
     MakerRow { mid, oids, name, note: if note.is_empty() { None } else { Some(note) } }
 }
 
-/// The table, by MID.
 static MAKERS: &[MakerRow] = &[
     row(
         0x00,
@@ -125,7 +118,7 @@ static MAKERS: &[MakerRow] = &[
     row(0xff, &[], NOBODY, "a pattern of counterfeits; one source says Netac"),
 ];
 
-/// Sharper names where the OEM id decides between those who share a number.
+/// Narrower names where the OEM id decides between companies that share a MID.
 static SHARPER: &[(u8, u16, &str)] = &[
     (0x03, 0x5744, "Western Digital"),
     (0x12, 0x3456, "Gigastone, or nobody: a placeholder"),
@@ -134,7 +127,7 @@ static SHARPER: &[(u8, u16, &str)] = &[
     (0x9c, 0x4245, "Barun, Angelbird or Hoodman"),
 ];
 
-/// Looks up a maker's number, sharpened by the OEM id; `None` where the number was never seen.
+/// Returns the maker of a MID, narrowed by the OEM id, or None for an unlisted MID.
 pub fn look_up(mid: u8, oid: u16) -> Option<CardMaker> {
     let row = MAKERS.iter().find(|row| row.mid == mid)?;
     let sharper = SHARPER.iter().find(|(m, o, _)| (*m, *o) == (mid, oid));

@@ -1,7 +1,7 @@
-//! Marks, the ratings printed on cards: what each demands, which ones a card claims itself.
+//! Speed marks printed on cards (C, U, V, A, E): their demands, and the marks that a card claims in its SSR.
 //!
-//! Figures: Physical Layer Specification 4.13 (C, U, V), 3.11 and 4.16 (A), 8.4 (E). A mark is the lowest speed
-//! under the specification's conditions, not a typical one; it implies the lower ones of its letter.
+//! Figures: Physical Layer Specification 4.13 (C, U, V), 3.11 and 4.16 (A), 8.4 (E). A mark is a minimum speed under
+//! the specification's conditions, not a typical speed. It implies the lower marks of its letter.
 
 use crate::registers::Ssr;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// A mark: its letter and its number, only pairs that exist.
+/// Mark of the specification: a letter and a number. Only existing pairs can be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Mark {
@@ -17,32 +17,29 @@ pub struct Mark {
     number: u16,
 }
 
-/// What a mark demands of a card.
+/// Minimum speeds that a mark demands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SpeedDemand {
-    /// The mark.
     pub mark: Mark,
-    /// Least sequential or sustained write in MB/s (10^6).
+    /// Minimum sequential or sustained write in MB/s (10^6).
     pub write_mb_s: f64,
-    /// Least sequential read in MB/s, where one is demanded.
+    /// Minimum sequential read in MB/s, if the mark demands any.
     pub read_mb_s: Option<f64>,
-    /// Least random reads of 4 KiB a second.
+    /// Minimum random reads of 4 KiB per second.
     pub random_read_iops: Option<f64>,
-    /// Least random writes of 4 KiB a second.
+    /// Minimum random writes of 4 KiB per second.
     pub random_write_iops: Option<f64>,
-    /// Bus on which it is promised.
+    /// Bus mode that the demand holds for.
     pub bus: Cow<'static, str>,
-    /// Under which conditions.
+    /// Test conditions.
     pub notes: Cow<'static, str>,
 }
 
-/// What a mark demands besides writing: sequential read in MB/s, random reads and writes a second.
+/// Sequential read in MB/s, random reads and random writes per second.
 type Besides = (Option<f64>, Option<f64>, Option<f64>);
 
-/// Nothing besides writing.
 const ALONE: Besides = (None, None, None);
 
-/// A row of the table: mark, write MB/s, what is demanded besides, bus, notes.
 const fn row(
     letter: char,
     number: u16,
@@ -82,7 +79,7 @@ const NOTES_A1: &str =
     "4 KiB in a region of 256 MiB, 10 minutes each way, card filled to 75 %; no queue, no cache";
 const NOTES_A2: &str = "as A1, with the card's cache on and its command queue in use";
 
-/// Every mark with its demand.
+/// Demands of all marks, by letter, lower marks first.
 pub static DEMANDS: [SpeedDemand; 17] = [
     row('C', 2, 2.0, ALONE, "Default Speed", NOTES_C),
     row('C', 4, 4.0, ALONE, "Default Speed", NOTES_C),
@@ -103,7 +100,7 @@ pub static DEMANDS: [SpeedDemand; 17] = [
     express(600),
 ];
 
-/// Text that is no mark.
+/// Text that is not a mark.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is not a mark; the marks are C2 C4 C6 C10, U1 U3, V6 V10 V30 V60 V90, A1 A2, E150 E300 E450 \
@@ -112,7 +109,7 @@ pub static DEMANDS: [SpeedDemand; 17] = [
 pub struct MarkError(pub String);
 
 impl Mark {
-    /// All marks, by letter, lower ones first.
+    /// Returns all marks, by letter, lower marks first.
     pub fn all() -> impl Iterator<Item = Mark> {
         DEMANDS.iter().map(|demand| demand.mark)
     }
@@ -122,33 +119,32 @@ impl Mark {
         self.letter
     }
 
-    /// The number behind the letter.
+    /// Number after the letter.
     pub fn number(self) -> u16 {
         self.number
     }
 
-    /// What it demands.
+    /// Returns the minimum speeds that the mark demands.
     pub fn demand(self) -> &'static SpeedDemand {
-        // Marks are only made from the table, so one always matches.
+        // Only `new` builds marks, and only from this table, so one row always matches.
         DEMANDS.iter().find(|demand| demand.mark == self).unwrap_or(&DEMANDS[0])
     }
 
-    /// The lower marks of the same letter, which it implies.
+    /// Returns the lower marks of the same letter.
     pub fn implied(self) -> impl Iterator<Item = Mark> {
         Mark::all().filter(move |lower| lower.letter == self.letter && lower.number < self.number)
     }
 
-    /// The mark with this letter and number, if it exists.
+    /// Returns the mark with this letter and number, or None if the specification has none.
     pub fn new(letter: char, number: u16) -> Option<Mark> {
         Mark::all().find(|mark| (mark.letter, mark.number) == (letter, number))
     }
 
-    /// The highest mark of a letter that is not above a number.
     fn at_most(letter: char, number: u16) -> Option<Mark> {
         Mark::all().filter(|mark| mark.letter == letter && mark.number <= number).last()
     }
 
-    /// The marks that a card's SSR claims, highest of each letter. Reserved codes count as the highest known.
+    /// Returns the marks that an SSR claims, the highest of each letter. Reserved codes count as the highest mark.
     pub fn claimed_by(ssr: &Ssr) -> Vec<Mark> {
         if ssr.blank.is_some() {
             return Vec::new();
@@ -163,7 +159,7 @@ impl Mark {
         claims.into_iter().filter_map(|(letter, number)| Mark::at_most(letter, number)).collect()
     }
 
-    /// The marks in what stands on a card, `Class 10, U3, A2, V30`; words that are none are left out.
+    /// Returns the marks in printed text such as `Class 10, U3, A2, V30`, and skips all other words.
     pub fn in_label(text: &str) -> Vec<Mark> {
         let joined = text.to_ascii_lowercase().replace("class ", "class");
         joined.split([' ', ',', ';', '/']).filter_map(|word| word.parse().ok()).collect()

@@ -1,4 +1,4 @@
-//! The app's files, embedded as the build packed them. What is no file is a view of the app, which finds its way by the address.
+//! Serves the embedded web app. Any path that is not a file gets its index page, since the app routes by path.
 
 use crate::problem::RequestRefusal;
 use axum::body::Body;
@@ -15,12 +15,12 @@ use embedded::FILES;
 
 const INDEX: &str = "index.html";
 
-/// Whether this binary was built with the app.
+/// True if this binary was built with the app.
 pub(crate) fn is_there() -> bool {
     !FILES.is_empty()
 }
 
-/// A file of the app, or its page.
+/// Answers with a file of the app, or with its index page.
 pub(crate) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     if uri.path().starts_with("/api/") {
         return RequestRefusal::not_found("such address in the API; /api/openapi.json lists them")
@@ -47,7 +47,7 @@ pub(crate) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Respon
 }
 
 fn answer(name: &str, packed: &'static [u8], headers: &HeaderMap) -> Response {
-    // Names of assets hold a hash of their content.
+    // Names of assets contain a hash of their content, so they never change.
     let keep = if name.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
     let accepted = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let response = Response::builder().header(CONTENT_TYPE, media_type(name)).header(CACHE_CONTROL, keep);

@@ -1,5 +1,5 @@
-//! The one server of a user that keeps its tasks on disk. It holds a lock for as long as it lives, and stores beside it where it
-//! listens and its token: so another one, or a script, learns of it without showing the token to whoever has the port.
+//! Lock of the one server per user that stores its tasks. The holder publishes its address and token in files of this
+//! user, so that a second server and scripts find it without sending the token to an unknown program on the port.
 
 use crate::token::AccessToken;
 use cardscope_files::{FileError, FileUse, ResolvedFolder};
@@ -8,27 +8,25 @@ use cardscope_session::state::StateFile;
 use std::fs::{File, TryLockError};
 use std::net::SocketAddr;
 
-/// File whose lock the server holds.
+/// File that the server keeps locked.
 const LOCK: &str = "server-lock";
 const ADDRESS: &str = "server-address";
 
-/// The claim of the server that runs; what it stored goes with it.
+/// Lock and published files of the running server, removed when dropped.
 #[derive(Debug)]
 pub(crate) struct ServerClaim {
     _lock: File,
 }
 
 impl ServerClaim {
-    /// Takes the lock, unless another server has it; then tells where this one listens.
-    ///
-    /// # Errors
-    /// If nothing can be stored for programs of this user.
+    /// Takes the lock and publishes the address and the token; `None` if another server has the lock. Fails if the files
+    /// cannot be written.
     pub(crate) fn take(address: SocketAddr, token: &AccessToken) -> Result<Option<Self>, Failure> {
         let lock = lock_file(true)?;
         if lock.try_lock().is_err() {
             return Ok(None);
         }
-        // What is stored before an error, such as a full disk, goes with it.
+        // Created before the writes, so that an error such as a full disk removes partial files.
         let claim = ServerClaim { _lock: lock };
         token.store()?;
         StateFile::of(ADDRESS)?.keep(address.to_string().as_bytes())?;
@@ -45,7 +43,7 @@ impl Drop for ServerClaim {
     }
 }
 
-/// Returns true where the server that has the lock listens at this address.
+/// True if the server that holds the lock listens at this address.
 pub(crate) fn is_at(address: SocketAddr) -> bool {
     let held = lock_file(false).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
     let stored = StateFile::of(ADDRESS).ok().and_then(|file| file.load());
@@ -59,7 +57,7 @@ fn lock_file(make: bool) -> Result<File, Failure> {
             if make { ResolvedFolder::make_for_file(&path) } else { ResolvedFolder::of_file(&path) }?;
         let open = || folder.open_file(&name, FileUse::Write);
         match open() {
-            // Another server may make it at this moment.
+            // Another server may create it at the same time.
             Err(error) if make && error.is_absent() => folder.create(&name, 0o600).or_else(|_| open()),
             opened => opened,
         }

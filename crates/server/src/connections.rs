@@ -1,6 +1,6 @@
-//! Connections over HTTP/1.1. Anybody on the computer can open one, so those that have not shown a secret yet are few, have to be
-//! quick, and make room for newer ones, those of other users first: whoever holds the token gets in beside thousands of idle ones,
-//! and file descriptors are left for the tests.
+//! HTTP/1.1 connections, protected against exhaustion by other users of the computer. Connections without a valid token
+//! are few and short-lived, and are closed for newer ones, other users' first. The token's holder gets in next to
+//! thousands of idle ones, and file descriptors remain for the tests.
 
 use crate::locked::lock;
 use crate::peer::SocketOwners;
@@ -25,23 +25,23 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tower_service::Service;
 
-/// Connections without a token at a time; one is closed for a newer one.
+/// Limit of simultaneous connections without a token; beyond it one is closed.
 const MOST_STRANGERS: usize = 64;
 
-/// Time for the whole header of a request, from the opening of a connection or the end of the request before.
+/// Limit for receiving all headers of a request, counted from the connection or from the previous request.
 const HEADER_TIME: Duration = Duration::from_secs(10);
 
-/// Pause after the system had no descriptor or memory for a connection.
+/// Pause after `accept` failed for lack of a descriptor or memory.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(50);
 
-/// Connections that have not shown a secret, in the order in which they are closed for newer ones, each with what closes it.
+/// Connections without a token in closing order, each with its close signal.
 #[derive(Debug, Default)]
 struct AnonymousConnections(Mutex<BTreeMap<CloseOrder, Arc<Notify>>>);
 
-/// Programs of this user last, and of each kind the oldest first.
+/// Closing order: connections of other users before this user's, older before newer.
 type CloseOrder = (bool, u64);
 
-/// A connection, as each of its requests knows it.
+/// Connection as an extension of each of its requests.
 #[derive(Debug, Clone)]
 pub(crate) struct ClientConnection {
     rank: CloseOrder,
@@ -50,7 +50,7 @@ pub(crate) struct ClientConnection {
 }
 
 impl ClientConnection {
-    /// Counts it no longer as a stranger's: it has shown a secret.
+    /// Exempts the connection from closing: it has sent a valid secret.
     pub(crate) fn admit(&self) {
         self.is_admitted.store(true, Ordering::Relaxed);
         self.strangers.forget(self.rank);
@@ -75,23 +75,20 @@ impl AnonymousConnections {
     }
 }
 
-/// Connections that the kernel keeps until they are accepted; it takes fewer where `net.core.somaxconn` says so. Beyond them it
-/// drops those of the owner, too, who comes again after a second.
+/// Backlog of connections not yet accepted, capped by the kernel's `net.core.somaxconn`. Beyond it the kernel drops the
+/// owner's connections too, which retry after a second.
 const BACKLOG: u32 = 4096;
 
-/// Listens on an address.
-///
-/// # Errors
-/// As the system says.
+/// Binds and listens on an address.
 pub(crate) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // Those of a server before this one may still be closing.
+    // Connections of a previous server may still be closing.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }
 
-/// Answers connections until it is dropped, which closes all of them.
+/// Answers connections; dropping the future closes all of them.
 pub(crate) async fn answer(listener: TcpListener, router: Router) {
     let strangers = Arc::new(AnonymousConnections::default());
     let owners = SocketOwners::new();
@@ -103,6 +100,7 @@ pub(crate) async fn answer(listener: TcpListener, router: Router) {
                 accepted = listener.accept() => match accepted {
                     Ok((stream, peer)) => break (stream, peer),
                     Err(_) => {
+                        // Closing anonymous connections frees descriptors.
                         strangers.close_all();
                         tokio::time::sleep(EXHAUSTED_PAUSE).await;
                     }
@@ -118,7 +116,7 @@ pub(crate) async fn answer(listener: TcpListener, router: Router) {
 }
 
 async fn serve(stream: TcpStream, router: Router, connection: ClientConnection) {
-    // Events are small, and somebody waits for them.
+    // Events are small and must arrive without delay.
     let _ = stream.set_nodelay(true);
     let known = connection.clone();
     let service = service_fn(move |request: Request<Incoming>| {
@@ -131,7 +129,7 @@ async fn serve(stream: TcpStream, router: Router, connection: ClientConnection) 
         .header_read_timeout(HEADER_TIME)
         .serve_connection(TokioIo::new(stream), service);
     let mut served = pin!(served);
-    // A request that is there already shows its token before it could be taken for a stranger's and closed.
+    // A request that has already arrived shows its token first, before the connection could be closed as anonymous.
     let first = poll_fn(|context| Poll::Ready(served.as_mut().poll(context))).await;
     if first.is_ready() {
         return;
@@ -141,7 +139,7 @@ async fn serve(stream: TcpStream, router: Router, connection: ClientConnection) 
         connection.strangers.add(connection.rank, &close);
     }
     tokio::select! {
-        // What went wrong is the client's.
+        // Errors of the protocol are the client's.
         _ = served => {}
         () = close.notified() => {}
     }

@@ -1,7 +1,8 @@
-//! Authentication. The Host must be one of ours to the letter, so that no name that somebody points at this computer works
-//! (DNS rebinding); the Origin, where a browser names one, must be the same; and the API wants the token in a header, or for
-//! reading the secret of the cookie that a header once got. A page of others can send no header; and what listens on another
-//! port of this computer, which gets cookies of all its ports, learns a secret that only reads.
+//! Authentication: checks Host and Origin (DNS rebinding, CSRF) and the token.
+//!
+//! The Host must be an exact name of this server, and the Origin of a browser must match it. The API demands the token in
+//! a header, which a foreign page cannot send, or for reading the cookie that was set in exchange for it. Other programs
+//! on this computer receive the cookie on their ports too, so its secret only reads.
 
 use crate::connections::ClientConnection;
 use crate::problem::RequestRefusal;
@@ -13,21 +14,20 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
-/// The header that has the token.
 pub(crate) const TOKEN: HeaderName = HeaderName::from_static("cardscope-token");
 
-/// Answers whoever asks: it shows that the server knows the token, and nothing else.
+/// Path without authentication: it proves that the server knows the token and reveals nothing else.
 pub(crate) const PROOF: &str = "/api/proof";
 
-/// Questions that do not fit into an address: nothing is changed by them.
+/// POST requests that change nothing: their input is too large for a URL.
 const QUESTIONS: [&str; 2] = ["/api/rank", "/api/recipes/check"];
 
-/// What a page of ours may do: load what we serve, and nothing else.
+/// Content security policy: pages load only files of this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; \
     img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// Lets in, or says why not; and says to the browser what the answer may do.
+/// Middleware: refuses unauthorized requests and sets the security headers.
 pub(crate) async fn guard(State(server): State<Arc<ServerState>>, request: Request, next: Next) -> Response {
     let api = request.uri().path().starts_with("/api/");
     let mut response = match admit(&server, &request) {
@@ -85,13 +85,13 @@ fn admit(server: &ServerState, request: &Request) -> Result<(), RequestRefusal> 
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    // A header twice is two answers to one question.
+    // A duplicated header is ambiguous and counts as invalid.
     let mut all = headers.get_all(name).iter();
     let first = all.next()?;
     if all.next().is_some() { Some("") } else { first.to_str().ok().or(Some("")) }
 }
 
-/// The cookie's name holds the port: cookies of one host are shared by its ports.
+/// Cookies are shared by all ports of a host, so the name contains the port.
 fn cookie_name(server: &ServerState) -> String {
     format!("cardscope-{}", server.address.port())
 }
@@ -103,7 +103,7 @@ fn cookie<'a>(server: &ServerState, headers: &'a HeaderMap) -> Option<&'a str> {
     pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
-/// The cookie that reads what cannot have a header: pictures, downloads, the stream of events.
+/// Set-Cookie header for requests that cannot send a header: pictures, downloads, the event stream.
 pub(crate) fn cookie_header(server: &ServerState) -> String {
     format!("{}={}; Path=/; HttpOnly; SameSite=Strict", cookie_name(server), server.reading.text())
 }

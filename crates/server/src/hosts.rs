@@ -1,13 +1,12 @@
-//! The names by which the server may be called.
+//! Host names that requests may use.
 
 use std::net::SocketAddr;
 
-/// Hosts by which the server may be called.
 #[derive(Debug, Clone)]
 pub(crate) struct AllowedHosts(Vec<String>);
 
 impl AllowedHosts {
-    /// Those of an address: itself, on the loopback interface each of its names, and what the user added.
+    /// The address itself, all names of the loopback interface if it listens there, and the user's names.
     pub(crate) fn of(address: SocketAddr, added: &[String]) -> Self {
         let port = address.port();
         let mut names = vec![address.to_string()];

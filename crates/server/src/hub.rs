@@ -1,5 +1,5 @@
-//! What happens, told to whoever listens: every event has a number, the last ones are kept, and who was away for a moment is
-//! told what was missed, or that too much was.
+//! Event log with broadcast: events are numbered and the last ones kept, so that a client that reconnects gets the missed
+//! ones, or a `gap` if there were too many.
 
 use crate::locked::lock;
 use serde::Serialize;
@@ -7,21 +7,18 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
-/// Events that are kept for who comes back, and that a slow listener may lag behind.
+/// Number of events kept for reconnecting clients, and the limit by which a slow one may lag.
 const KEPT: usize = 1024;
 
-/// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ServerEvent {
-    /// Counts from 1.
+    /// Counts from 1; 0 in a gap without a number.
     pub(crate) number: u64,
-    /// Its kind.
     pub(crate) name: &'static str,
-    /// What there is to say about it, as JSON.
+    /// JSON.
     pub(crate) data: String,
 }
 
-/// Where events come together.
 pub(crate) struct EventLog {
     kept: Mutex<KeptEvents>,
     sender: Sender<ServerEvent>,
@@ -33,7 +30,7 @@ struct KeptEvents {
     events: VecDeque<ServerEvent>,
 }
 
-/// What a listener hears first, and then.
+/// Missed events and the receiver of new ones.
 pub(crate) struct EventSubscription {
     pub(crate) first: Vec<ServerEvent>,
     pub(crate) then: Receiver<ServerEvent>,
@@ -44,7 +41,7 @@ impl EventLog {
         EventLog { kept: Mutex::default(), sender: broadcast::channel(KEPT).0 }
     }
 
-    /// Tells everybody.
+    /// Numbers, keeps and broadcasts an event.
     pub(crate) fn tell(&self, name: &'static str, data: &impl Serialize) {
         let data = serde_json::to_string(data).unwrap_or_else(|_| "{}".to_owned());
         let mut kept = lock(&self.kept);
@@ -54,31 +51,30 @@ impl EventLog {
         if kept.events.len() > KEPT {
             kept.events.pop_front();
         }
-        // Nobody may listen. Sent with the lock held, so that a new listener hears each event once.
+        // Fails without listeners. Sent under the lock, so that a new listener gets each event exactly once.
         let _ = self.sender.send(event);
     }
 
-    /// Listens from now on; `last` is the number of the last event that was heard before.
+    /// Subscribes to new events; `last` is the number of the last event that the client received.
     pub(crate) fn subscribe(&self, last: Option<u64>) -> EventSubscription {
         let kept = lock(&self.kept);
         let then = self.sender.subscribe();
         let oldest = kept.events.front().map_or(kept.number + 1, |event| event.number);
         let first = match last {
             None => Vec::new(),
-            // A number from before a restart, or too long ago.
+            // A number of an earlier server, or one that is too old.
             Some(last) if last > kept.number || last + 1 < oldest => vec![self::gap(kept.number)],
             Some(last) => kept.events.iter().filter(|event| event.number > last).cloned().collect(),
         };
         EventSubscription { first, then }
     }
 
-    /// How many listen.
     pub(crate) fn listeners(&self) -> usize {
         self.sender.receiver_count()
     }
 }
 
-/// Says that events up to this one were lost.
+/// Event in place of lost ones up to this number.
 pub(crate) fn gap(number: u64) -> ServerEvent {
     ServerEvent { number, name: "gap", data: "{}".to_owned() }
 }

@@ -1,8 +1,7 @@
-//! The archive and the test bench for any browser: an API over HTTP and JSON with its OpenAPI document, events as they happen,
-//! and the app's files.
+//! HTTP server for the archive and the tests: a JSON API with its OpenAPI document, an event stream, and the web app.
 //!
-//! Nothing here tests or judges: what is asked for is done by `session`, a test by the program itself in a process of its own
-//! (`tasks`), and shown by `report`.
+//! The server itself never tests or judges. The crates of the verbs do the work, every test runs as a child process of
+//! the same program (`tasks`), and `page` renders the results.
 #![forbid(unsafe_code)]
 
 pub mod api;

@@ -1,8 +1,8 @@
-//! A lock that whoever panicked with it does not take along.
+//! Mutex access that ignores poisoning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a lock guards, also where whoever held it before panicked: each change is whole.
+/// Locks a mutex, even if a thread panicked while holding it: every change leaves a consistent state.
 pub(crate) fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
     what.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,18 +1,15 @@
-//! The page that opens the app in a browser: a file that only this user reads, since the arguments of a program, such as the
-//! browser's, are shown to every user of the computer.
+//! File that redirects a browser to the app. Only this user can read it, while a link with the token in the browser's
+//! arguments would be visible to every user of the computer.
 //!
-//! It lies in the home folder under a name without a dot: browsers in a sandbox (snap, flatpak) read neither hidden files nor
-//! `/tmp` nor `XDG_RUNTIME_DIR`.
+//! It lies in the home folder under a name without a dot, because sandboxed browsers (snap, flatpak) cannot read hidden
+//! files, `/tmp` or `XDG_RUNTIME_DIR`.
 
 use cardscope_session::frame::Failure;
 use cardscope_session::private_file;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Writes the page for the server at an address, which it leads to with the token; in place of an earlier one.
-///
-/// # Errors
-/// If there is no home folder that only this user changes.
+/// Writes or replaces the page that redirects to `link`. Fails without a home folder that only this user can change.
 pub(crate) fn write(address: SocketAddr, link: &str) -> Result<PathBuf, Failure> {
     let path = path(address).ok_or_else(|| Failure::refused("HOME is not set"))?;
     let page = format!(
@@ -23,7 +20,7 @@ pub(crate) fn write(address: SocketAddr, link: &str) -> Result<PathBuf, Failure>
     Ok(path)
 }
 
-/// Removes the page that holds this link's token: it has done its work, or leads nowhere any more.
+/// Removes the page if it still holds this token: it was used, or its server has ended.
 pub(crate) fn remove(address: SocketAddr, token: &str) {
     if let Some(path) = path(address) {
         private_file::remove(&path, token);

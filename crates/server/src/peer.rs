@@ -1,5 +1,4 @@
-//! Whose program is at the other end of a connection within this computer, as the kernel knows it (`sock_diag(7)`, one socket by
-//! its addresses and ports).
+//! User id of the program at the other end of a local connection, asked from the kernel through `sock_diag(7)`.
 
 use rustix::fd::OwnedFd;
 use rustix::net::{
@@ -7,33 +6,30 @@ use rustix::net::{
 };
 use std::net::{IpAddr, SocketAddr};
 
-/// `SOCK_DIAG_BY_FAMILY` (linux/sock_diag.h).
 const BY_FAMILY: u16 = 20;
-/// `NLM_F_REQUEST` (linux/netlink.h).
 const REQUEST: u16 = 1;
 const TCP: u8 = 6;
 const AF_INET: u8 = 2;
 const AF_INET6: u8 = 10;
 
-/// Bytes of `struct nlmsghdr`, and with `struct inet_diag_req_v2` behind it (linux/inet_diag.h).
+/// Bytes of `struct nlmsghdr`, alone and followed by `struct inet_diag_req_v2` (linux/inet_diag.h).
 const HEADER: usize = 16;
 const ASKED: usize = HEADER + 56;
-/// Place of `idiag_uid` in `struct inet_diag_msg`.
+/// Offset of `idiag_uid` in an answer with `struct inet_diag_msg`.
 const UID: usize = HEADER + 64;
 
-/// Asks the kernel for owners of sockets.
+/// Netlink socket; `None` if the kernel lacks `CONFIG_INET_TCP_DIAG`.
 #[derive(Debug)]
 pub(crate) struct SocketOwners(Option<OwnedFd>);
 
 impl SocketOwners {
-    /// Without an answer where the kernel lacks this (`CONFIG_INET_TCP_DIAG`).
     pub(crate) fn new() -> Self {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let kind = Some(netlink::SOCK_DIAG);
         SocketOwners(socket_with(AddressFamily::NETLINK, SocketType::DGRAM, flags, kind).ok())
     }
 
-    /// The user who owns the socket at `peer` that is connected to `local`; `None` on another computer, or where it is gone.
+    /// User id of the owner of the socket at `peer` connected to `local`; `None` if it is remote or closed.
     pub(crate) fn owner(&self, peer: SocketAddr, local: SocketAddr) -> Option<u32> {
         let socket = self.0.as_ref()?;
         let request = request(peer, local);
@@ -52,13 +48,13 @@ fn request(peer: SocketAddr, local: SocketAddr) -> [u8; ASKED] {
     put(6, &REQUEST.to_ne_bytes());
     let family = if peer.is_ipv4() { AF_INET } else { AF_INET6 };
     put(HEADER, &[family, TCP]);
-    // Sockets in any state.
+    // In any TCP state.
     put(HEADER + 4, &u32::MAX.to_ne_bytes());
     put(HEADER + 8, &peer.port().to_be_bytes());
     put(HEADER + 10, &local.port().to_be_bytes());
     put(HEADER + 12, &octets(peer.ip()));
     put(HEADER + 28, &octets(local.ip()));
-    // No cookie.
+    // Without a cookie of the socket (INET_DIAG_NOCOOKIE).
     put(HEADER + 48, &[0xff; 8]);
     bytes
 }

@@ -1,4 +1,4 @@
-//! Why a request is not answered, as a status and a sentence.
+//! Refused requests: HTTP status and message.
 
 use crate::api::ApiProblem;
 use axum::Json;
@@ -8,7 +8,6 @@ use axum::response::{IntoResponse, Response};
 use cardscope_model::outside;
 use cardscope_session::frame::Failure;
 
-/// A request that is not answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RequestRefusal {
     pub(crate) status: StatusCode,
@@ -38,17 +37,16 @@ impl RequestRefusal {
         RequestRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this address takes other methods; see Allow")
     }
 
-    /// It is understood and may not be done.
+    /// Valid but not allowed now.
     pub(crate) fn conflict(why: impl Into<String>) -> Self {
         RequestRefusal::new(StatusCode::CONFLICT, why)
     }
 
-    /// The order loses data and does not confirm it.
+    /// Valid, but loses data without `confirm`.
     pub(crate) fn needs_consent(why: impl Into<String>) -> Self {
         RequestRefusal { needs_consent: true, ..RequestRefusal::conflict(why) }
     }
 
-    /// It is not understood.
     pub(crate) fn odd(why: impl Into<String>) -> Self {
         RequestRefusal::new(StatusCode::UNPROCESSABLE_ENTITY, why)
     }

@@ -1,4 +1,4 @@
-//! The page of a document as the API has it.
+//! Renders a document as its page and HTML for the API.
 
 use crate::api::RenderedPage;
 use cardscope_model::outside;
@@ -8,13 +8,13 @@ use serde::de::DeserializeOwned;
 
 pub(crate) use cardscope_verbs::records::{answer, page};
 
-/// The page of a document, in which nothing from outside begins a line of its own.
+/// Renders a document after quoting foreign text in it, which could otherwise begin a line of its own.
 pub(crate) fn within_lines<T: Serialize + DeserializeOwned>(document: &T, page: impl Fn(&T) -> Page) -> Page {
     let within = outside::within_lines(document);
     page(within.as_ref().unwrap_or(document))
 }
 
-/// A document with its page.
+/// Returns a document with its rendered page.
 pub(crate) fn made<T: Serialize + DeserializeOwned>(document: &T, page: impl Fn(&T) -> Page) -> RenderedPage {
     let page = within_lines(document, page);
     RenderedPage {

@@ -1,4 +1,4 @@
-//! What `serve` is asked for.
+//! Options of `serve`.
 
 use cardscope_session::arguments::duration;
 use cardscope_session::options::ArchiveAt;

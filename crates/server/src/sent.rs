@@ -1,4 +1,4 @@
-//! What a request's body says.
+//! Extractors for JSON request bodies.
 
 use crate::problem::RequestRefusal;
 use axum::Json;
@@ -7,10 +7,10 @@ use axum::extract::rejection::JsonRejection;
 use axum::extract::{FromRequest, Request};
 use serde::de::DeserializeOwned;
 
-/// A document that was sent: an object in JSON. In an object's place serde takes an array, too, as its fields in their order.
+/// JSON object of a request body. Refuses an array, which serde accepts as a struct's fields in order.
 pub(crate) struct JsonBody<T>(pub(crate) T);
 
-/// As [`Sent`], or the document's default where no body was sent.
+/// JSON object of a request body, or the default if the body is empty.
 pub(crate) struct OptionalJsonBody<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for OptionalJsonBody<T> {

@@ -1,4 +1,4 @@
-//! From a request to a server that answers, and to its end.
+//! Starts the server, runs it, and shuts it down.
 
 use crate::claim::ServerClaim;
 use crate::hosts::AllowedHosts;
@@ -24,35 +24,31 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 
-/// How often is looked whether it is to end.
+/// Interval between two checks for a reason to end.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How long tests are waited for that put their cards' data back.
+/// Longest wait at the end for tests that restore their cards' data.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
-/// Threads for what blocks: opening an archive, reading it, drawing pages.
+/// Threads for blocking work: opening and reading the archive, rendering pages.
 const BLOCKING: usize = 8;
 
-/// A server that answers.
 #[derive(Debug, Clone)]
 pub struct StartedServer {
-    /// Address with the token.
+    /// URL with the token.
     pub link: String,
-    /// Address without it.
+    /// URL without the token.
     pub address: String,
-    /// Page to open in the desktop's browser, where that was asked for and could be written.
+    /// File that redirects a browser to the link, if one was requested and could be written.
     pub page: Option<PathBuf>,
-    /// Warnings and notes.
     pub remarks: Vec<String>,
 }
 
-/// Tells where the server is, once it answers.
+/// Called once the server answers.
 pub type OnServerStart<'a> = &'a mut dyn FnMut(&StartedServer);
 
-/// Serves until `stop` is raised; then tests that run are stopped, and waited for.
-///
-/// # Errors
-/// If the address cannot be listened on, or the file of a token cannot be used.
+/// Serves until `stop` is raised, then stops the running tests and waits for their restoring. Fails if the address or the
+/// token file cannot be used.
 pub fn serve(
     request: &ServeRequest,
     stop: &InterruptFlag,
@@ -70,6 +66,7 @@ pub fn serve(
     let asked = SocketAddr::new(request.listen, request.port);
     let listener = match runtime.block_on(async { connections::listen(asked) }) {
         Ok(listener) => listener,
+        // This user's server already runs there, so its page is opened instead.
         Err(error) if request.open && error.kind() == ErrorKind::AddrInUse && claim::is_at(asked) => {
             let running = AccessToken::of_running_server()?.ok_or_else(|| unavailable(asked, error))?;
             announce(&started(request, asked, &running, vec!["note: it is served already".to_owned()]));
@@ -108,7 +105,7 @@ pub fn serve(
     Ok(())
 }
 
-/// The program as it was started: one that was replaced meanwhile is called "(deleted)" and cannot be started by that name.
+/// Path to start this program by. If the file was replaced, the kernel reports a path that ends in "(deleted)".
 fn own(program: PathBuf) -> PathBuf {
     let link = PathBuf::from("/proc/self/exe");
     if program.exists() { program } else { link }
@@ -138,7 +135,7 @@ async fn answer(
             break;
         }
     }
-    // Streams of events end first; who asks at this moment is answered no more.
+    // Event streams end first; requests in flight are dropped.
     let _ = server.closing.send(true);
     tokio::time::sleep(LOOK).await;
     serving.abort();
@@ -160,12 +157,12 @@ fn started(
     StartedServer { link, address: format!("http://{}/", shown(address)), page, remarks }
 }
 
-/// The address for a browser: the token stands where no server and no log sees it.
+/// The token is in the fragment, which browsers never send, so that no server or log sees it.
 fn link(address: SocketAddr, token: &AccessToken) -> String {
     format!("http://{}/#token={}", shown(address), token.text())
 }
 
-/// The address as a browser takes it: that of all interfaces is none.
+/// Address as a browser can open it: 0.0.0.0 becomes 127.0.0.1.
 fn shown(address: SocketAddr) -> SocketAddr {
     match address.ip().is_unspecified() {
         true => SocketAddr::from(([127, 0, 0, 1], address.port())),

@@ -1,5 +1,5 @@
-//! The cards, at hand for lists that are searched, filtered and sorted: read from the archive once, and again after it changed,
-//! behind the back of whoever asks. An answer that was given is kept until then.
+//! Cards of the archive in memory, for lists that are searched, filtered and sorted. Reread in the background after the
+//! archive changed; JSON answers are cached until then.
 
 use crate::api::{CardQuery, CardWindow};
 use crate::locked::lock;
@@ -13,25 +13,25 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// Answers that are kept.
+/// Limit of cached answers.
 const MOST_ANSWERS: usize = 256;
 
-/// Cards that are given at once.
+/// Default and maximum number of cards in an answer.
 const USUAL: usize = 100;
 const MOST: usize = 1000;
 
-/// The cards as they were read last.
+/// Index of all cards, loaded at first use.
 #[derive(Default)]
 pub(crate) struct CardIndex {
     read: RwLock<Option<Arc<CardSnapshot>>>,
-    /// Held by whoever reads the archive: one does, the others wait for it.
+    /// Held while the archive is read, so that concurrent requests wait instead of reading it again.
     reading: Mutex<()>,
 }
 
-/// All cards, as the archive was at one moment.
+/// Snapshot of all cards.
 pub(crate) struct CardSnapshot {
     rows: Vec<CardOverview>,
-    /// What a search looks through, by row, in lower case.
+    /// Searchable text of each row, in lower case.
     words: Vec<String>,
     brands: Vec<String>,
     marks: Vec<String>,
@@ -42,25 +42,25 @@ pub(crate) struct CardSnapshot {
 }
 
 impl CardIndex {
-    /// The cards as they were read last, if they were read at all.
+    /// Returns the current snapshot without reading; `None` before the first use.
     pub(crate) fn at_hand(&self) -> Option<Arc<CardSnapshot>> {
         self.read.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The cards; blocks while they are read for the first time. Changes by others come with the next [`Shelf::refresh`].
+    /// Returns the cards, and reads them at the first use. Later changes need [`CardIndex::refresh`].
     pub(crate) fn cards(&self, archive: Option<&Path>) -> Result<Arc<CardSnapshot>, RequestRefusal> {
         if let Some(read) = self.at_hand() {
             return Ok(read);
         }
         let _alone = lock(&self.reading);
-        // Whoever was first has read them meanwhile.
+        // Another thread may have read them while this one waited.
         match self.at_hand() {
             Some(read) => Ok(read),
             None => self.read_anew(archive),
         }
     }
 
-    /// Reads them anew; who asks meanwhile gets what was read before.
+    /// Reads a new snapshot; until then requests get the old one.
     pub(crate) fn refresh(&self, archive: Option<&Path>) -> Result<(), RequestRefusal> {
         let _alone = lock(&self.reading);
         self.read_anew(archive).map(drop)
@@ -102,17 +102,15 @@ impl CardSnapshot {
         }
     }
 
-    /// The card of an id.
     pub(crate) fn card(&self, id: &str) -> Option<&CardOverview> {
         self.rows.iter().find(|row| row.id == id)
     }
 
-    /// An answer that was given before, by its question.
     pub(crate) fn answered(&self, question: &str) -> Option<Bytes> {
         lock(&self.answers).get(question).cloned()
     }
 
-    /// The answer as JSON, kept for who asks the same.
+    /// Computes and caches the JSON answer of a query.
     pub(crate) fn answer(&self, question: &str, query: &CardQuery) -> Bytes {
         let bytes = Bytes::from(serde_json::to_vec(&self.window(query)).unwrap_or_default());
         let mut answers = lock(&self.answers);
@@ -123,7 +121,6 @@ impl CardSnapshot {
         bytes
     }
 
-    /// The part of the cards that is asked for.
     pub(crate) fn window(&self, query: &CardQuery) -> CardWindow {
         let asked = query.q.as_deref().unwrap_or_default().to_lowercase();
         let asked: Vec<&str> = asked.split_whitespace().collect();
@@ -171,7 +168,7 @@ fn meets(row: &CardOverview, query: &CardQuery) -> bool {
         && !(query.own.unwrap_or_default() && row.published)
 }
 
-/// The order of two cards; one of which the figure is not known comes last, whichever way it is asked for.
+/// Order of two cards; missing values come last in both directions.
 fn by(sort: &str, descending: bool, a: &CardOverview, b: &CardOverview) -> Ordering {
     let turned = |order: Ordering| if descending { order.reverse() } else { order };
     let numbers = |of: &dyn Fn(&CardOverview) -> Option<f64>| match (of(a), of(b)) {

@@ -1,4 +1,4 @@
-//! What all requests share.
+//! State shared by all requests.
 
 use crate::hosts::AllowedHosts;
 use crate::hub::EventLog;
@@ -11,22 +11,21 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What all requests share.
 pub(crate) struct ServerState {
     pub(crate) address: SocketAddr,
     pub(crate) hosts: AllowedHosts,
-    /// Secret of this start, which writes.
+    /// Secret for all requests, new at each start unless it comes from a file.
     pub(crate) token: AccessToken,
-    /// Secret of the cookie, which reads.
+    /// Secret of the cookie, for reading only.
     pub(crate) reading: AccessToken,
     pub(crate) archive: Option<PathBuf>,
-    /// Whether fixed disks and loop devices are listed, too.
+    /// True if fixed disks and loop devices are listed as well.
     pub(crate) all_devices: bool,
     pub(crate) hub: Arc<EventLog>,
     pub(crate) tasks: Arc<TaskQueue>,
     pub(crate) shelf: CardIndex,
     pub(crate) answers: AnswerCache,
     pub(crate) uploads: UploadFolder,
-    /// True once it is about to end: streams of events end with it.
+    /// Set to true before shutdown, which ends the event streams.
     pub(crate) closing: tokio::sync::watch::Sender<bool>,
 }

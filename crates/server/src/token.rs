@@ -1,5 +1,5 @@
-//! Secrets of a server: 256 random bits for each start, known to whoever reads this user's files and to nobody else. Other users
-//! of the machine reach the port as well.
+//! Access token: 256 random bits a start, readable by this user only. It is needed even on the loopback interface, because
+//! other users of the computer reach the port.
 
 use cardscope_model::shell::quoted_path;
 use cardscope_session::frame::Failure;
@@ -11,16 +11,15 @@ use sha2::Sha256;
 use std::fmt::Write;
 use std::path::Path;
 
-/// File that holds the token of the server that runs, beside the journals.
+/// File of the running server's token, in the state folder.
 const FILE: &str = "server-token";
 
-/// Hex digits of a new token.
 const DIGITS: usize = 64;
 
-/// Characters of a token that a user made: at least 128 bits where each stands for four.
+/// Accepted lengths of a user's token: at least 128 bits at four bits a character.
 const LENGTHS: std::ops::RangeInclusive<usize> = 32..=256;
 
-/// A secret that a client has to know.
+/// Secret that authorizes requests.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken(String);
 
@@ -31,19 +30,16 @@ impl std::fmt::Debug for AccessToken {
 }
 
 impl AccessToken {
-    /// The token of the server of this user that runs on this computer, if one does.
-    ///
-    /// # Errors
-    /// If others can read or change its file.
+    /// Returns the token of this user's running server on this computer. Fails if others can read or change its file.
     pub fn of_running_server() -> Result<Option<Self>, Failure> {
         let text = private_file::read(&StateFile::of(FILE)?.path())?;
         Ok(text.and_then(|text| AccessToken::parse(&text)))
     }
 
-    /// The token of a server that starts: from a file of the user's, made where it is missing, or a new one.
+    /// Token for a new server: from the user's file, which is created if missing, else a random one.
     pub(crate) fn of_start(file: Option<&Path>) -> Result<Self, Failure> {
         let Some(file) = file else {
-            // What an earlier server left is not used, but must not betray what is written there next.
+            // An earlier server's token is not reused, but its file must be private, since the new token is written there.
             StateFile::of(FILE).map_or(Ok(None), |file| private_file::read(&file.path()))?;
             return AccessToken::random();
         };
@@ -62,19 +58,18 @@ impl AccessToken {
         }
     }
 
-    /// Stores it for programs of this user that ask this server.
+    /// Writes the token to the state folder for programs of this user.
     pub(crate) fn store(&self) -> Result<(), Failure> {
         StateFile::of(FILE)?.keep(self.0.as_bytes())
     }
 
-    /// Removes what [`Token::store`] stored.
+    /// Removes the file that [`Token::store`] wrote.
     pub(crate) fn remove_stored() {
         if let Ok(file) = StateFile::of(FILE) {
             file.remove();
         }
     }
 
-    /// A new one.
     pub(crate) fn random() -> Result<Self, Failure> {
         let mut bytes = [0; DIGITS / 2];
         getrandom::fill(&mut bytes)
@@ -88,17 +83,16 @@ impl AccessToken {
         (fits && LENGTHS.contains(&text.len())).then(|| AccessToken(text.to_owned()))
     }
 
-    /// Its characters.
     pub fn text(&self) -> &str {
         &self.0
     }
 
-    /// Compares in a time that does not depend on where the two differ.
+    /// Compares in constant time.
     pub(crate) fn is(&self, text: &str) -> bool {
         constant_time_eq(self.0.as_bytes(), text.as_bytes())
     }
 
-    /// HMAC-SHA-256 of a client's nonce in hex: shows that the server knows the token, and not which it is.
+    /// HMAC-SHA-256 of a client's nonce in hex: proves knowledge of the token without revealing it.
     pub(crate) fn proof(&self, nonce: &str) -> String {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_bytes()).expect("a key of any length fits");
         mac.update(nonce.as_bytes());

@@ -1,5 +1,5 @@
-//! Files that were sent, in a folder of the server's own that goes with it, or with the next start where a server was killed. A
-//! client names them by a number that the server gave out, never by a path.
+//! Uploaded files in a temporary folder, which is removed with the server, or at the next start if it was killed. Clients
+//! name files by ids that the server assigns, never by paths.
 
 use crate::api::UploadedFile;
 use crate::locked::lock;
@@ -18,44 +18,40 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio_stream::StreamExt;
 use uuid::Uuid;
 
-/// Largest file that is taken, in bytes.
 pub(crate) const LARGEST: u64 = 256 << 20;
 
-/// Bytes of all files together.
 const ALL: u64 = 1 << 30;
 
-/// Files at a time.
 const MOST: usize = 2000;
 
-/// How the names of folders begin.
+/// Prefix of the folders' names.
 const PREFIX: &str = "cardscope-uploads-";
 
-/// The files.
 pub(crate) struct UploadFolder {
     folder: PathBuf,
-    /// Locked for as long as the server lives: whoever gets the lock may remove the folder.
+    /// Locked while the server lives; an unlocked folder is abandoned and may be removed.
     _lock: OwnedFd,
     files: Mutex<HashMap<String, UploadedFile>>,
-    /// Bytes of all of them and of those that are on their way.
+    /// Bytes of complete and incoming files.
     bytes: AtomicU64,
 }
 
 impl UploadFolder {
-    /// In a new folder that only this user reads. Those of servers that were killed are removed.
+    /// Creates a folder for this user only, and removes folders of killed servers.
     pub(crate) fn new() -> std::io::Result<Self> {
         let all = std::env::temp_dir();
         remove_abandoned(&all);
         loop {
             let folder = all.join(format!("{PREFIX}{}", Uuid::now_v7()));
             DirBuilder::new().mode(0o700).create(&folder)?;
-            // A server that starts at this moment may have taken it for an abandoned one.
+            // Another server that starts now may have removed it as abandoned before it was locked.
             if let Some(_lock) = locked_folder(&folder).filter(|_| folder.exists()) {
                 return Ok(UploadFolder { folder, _lock, files: Mutex::default(), bytes: AtomicU64::new(0) });
             }
         }
     }
 
-    /// Takes one as it comes; `announced` is what its sender says it holds.
+    /// Stores a file while its body arrives; `announced` is the Content-Length.
     pub(crate) async fn take(
         &self,
         name: &str,
@@ -75,7 +71,7 @@ impl UploadFolder {
         }
         let name = plain(name);
         let id = Uuid::now_v7().simple().to_string();
-        // Its name says something to the importers, so it keeps it, in a folder of its own.
+        // Importers interpret the file's name, so it is kept, in a folder with the id as its name.
         let folder = self.folder.join(&id);
         std::fs::create_dir(&folder).map_err(|e| full(&e))?;
         let mut coming = UploadInProgress { uploads: self, folder, bytes: 0, whole: false };
@@ -87,14 +83,13 @@ impl UploadFolder {
         Ok(upload)
     }
 
-    /// Where a file lies.
     pub(crate) fn path(&self, id: &str) -> Option<PathBuf> {
         let files = lock(&self.files);
         let upload = files.get(id)?;
         Some(self.folder.join(&upload.upload).join(&upload.name))
     }
 
-    /// Removes one; false where there is none.
+    /// Removes a file; false if the id is unknown.
     pub(crate) fn remove(&self, id: &str) -> bool {
         let Some(upload) = lock(&self.files).remove(id) else { return false };
         self.bytes.fetch_sub(upload.bytes, Ordering::Relaxed);
@@ -102,7 +97,7 @@ impl UploadFolder {
         true
     }
 
-    /// A text as a file, for a program that wants one.
+    /// Writes a text to a temporary file for a child process.
     pub(crate) fn text(&self, name: &str, text: &str) -> std::io::Result<TemporaryText> {
         let file = TemporaryText(self.folder.join(format!("{}-{}", Uuid::now_v7().simple(), plain(name))));
         File::create_new(&file.0)?.write_all(text.as_bytes())?;
@@ -112,13 +107,13 @@ impl UploadFolder {
 
 #[cfg(test)]
 impl UploadFolder {
-    /// Whether a path leads to a file of its own.
+    /// True if a path leads to a file in this folder.
     pub(crate) fn holds(&self, path: &str) -> bool {
         !path.contains("..") && Path::new(path).starts_with(&self.folder)
     }
 }
 
-/// A text as a file, removed when dropped.
+/// Temporary file of a text, removed when dropped.
 #[derive(Debug)]
 pub(crate) struct TemporaryText(PathBuf);
 
@@ -130,13 +125,12 @@ impl TemporaryText {
 
 impl Drop for TemporaryText {
     fn drop(&mut self) {
-        // What stays goes with the folder.
+        // The folder is removed in the end anyway.
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
-/// A file on its way here: what came of it goes again, unless it came whole. Also where its sender goes away and nobody waits
-/// for its end any more.
+/// Incoming file, removed when dropped unless complete: a client that disconnects drops the request's future.
 struct UploadInProgress<'a> {
     uploads: &'a UploadFolder,
     folder: PathBuf,
@@ -186,7 +180,6 @@ impl Drop for UploadFolder {
     }
 }
 
-/// Removes folders of this user's servers that do not live any more.
 fn remove_abandoned(all: &Path) {
     let folders = std::fs::read_dir(all).into_iter().flatten().flatten();
     let ours = folders.filter(|folder| {
@@ -201,7 +194,7 @@ fn remove_abandoned(all: &Path) {
     }
 }
 
-/// A folder of this user, locked; `None` where its server lives, or it is somebody else's. Never through a link.
+/// Opens and locks a folder; `None` if its server lives or another user owns it. Never follows a link.
 fn locked_folder(folder: &Path) -> Option<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = rustix::fs::open(folder, flags, Mode::empty()).ok()?;
@@ -211,7 +204,7 @@ fn locked_folder(folder: &Path) -> Option<OwnedFd> {
 }
 
 fn forget(folder: &Path) {
-    // What stays lies in the folder for temporary files.
+    // A file that remains lies in the temporary folder.
     let _ = std::fs::remove_dir_all(folder);
 }
 
@@ -225,11 +218,11 @@ fn full(error: &std::io::Error) -> RequestRefusal {
     RequestRefusal::new(StatusCode::INSUFFICIENT_STORAGE, why)
 }
 
-/// The last part of a name, with nothing in it that a path could be made of.
+/// Last part of a client's file name, without anything that could form a path.
 fn plain(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain: String = last.chars().filter(|c| !c.is_control()).collect();
-    // A name of 255 bytes is the most that Linux takes.
+    // Linux allows 255 bytes; the rest is margin.
     let mut end = plain.len().min(200);
     while !plain.is_char_boundary(end) {
         end -= 1;

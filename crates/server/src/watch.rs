@@ -1,4 +1,4 @@
-//! What changes beside the server: cards that come and go, and an archive that tests and other servers write to.
+//! Background threads that report inserted cards and changes of the archive by tests and other programs.
 
 use crate::state::ServerState;
 use cardscope_archive as archive;
@@ -8,14 +8,14 @@ use std::sync::{Arc, Weak};
 use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
-/// How often is looked.
+/// Interval of polling.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// After the cards were read, nobody reads them again for so many times as long: a large archive that is written to is not read
-/// all the time.
+/// Pause after reading the cards, as a multiple of the time it took: a large archive under continuous writes is not
+/// read all the time.
 const REST: u32 = 4;
 
-/// Tells of both for as long as the server lives.
+/// Starts both threads, which end with the server.
 pub(crate) fn start(server: &Arc<ServerState>) -> std::io::Result<()> {
     let (of_devices, of_archive) = (Arc::downgrade(server), Arc::downgrade(server));
     Builder::new().name("devices".into()).spawn(move || devices(&of_devices))?;
@@ -28,7 +28,7 @@ fn devices(server: &Weak<ServerState>) {
     loop {
         sleep(EVERY);
         let Some(server) = server.upgrade() else { return };
-        // Nobody listens: who comes asks for all of it.
+        // Without listeners no event is needed: new clients load the whole list.
         if server.hub.listeners() == 0 {
             continue;
         }
@@ -44,7 +44,7 @@ fn changes(server: &Weak<ServerState>) {
     let Some(path) = server.upgrade().map(|server| server.archive.clone()) else { return };
     let Ok(mut changes) = archive::changes(path.as_deref()) else { return };
     loop {
-        // An archive that cannot be read now may be there again later.
+        // An unreadable archive may become readable again.
         let changed = changes.wait(EVERY).unwrap_or_else(|_| {
             sleep(EVERY);
             false
@@ -54,7 +54,7 @@ fn changes(server: &Weak<ServerState>) {
             continue;
         }
         let began = Instant::now();
-        // Who never listed cards needs none; what cannot be read is said to whoever asks for it.
+        // Cards that nobody has listed are not loaded. A read error is reported to the next request.
         if server.shelf.at_hand().is_some() {
             let _ = server.shelf.refresh(path.as_deref());
         }

@@ -1,4 +1,4 @@
-//! What to do after a verdict on a card's capacity: the same advice after `verify` and after a whole visit.
+//! Next steps after a capacity verdict, shared by `verify` and `check`.
 
 use crate::frame::CommonOptions;
 use cardscope_model::finding::{Finding, FindingWeight};
@@ -9,36 +9,32 @@ use cardscope_model::verify::{CapacityCause, SURE, TestMethod, Verdict, Verifica
 use std::fmt;
 use std::path::Path;
 
-/// Something to do.
 pub fn step(what: impl Into<String>, command: Option<String>) -> NextStep {
     NextStep { what: what.into(), command }
 }
 
-/// What is done again; where that loses something, it is named.
+/// Description of a step that repeats a test, with the data that the repetition would lose.
 pub fn again(what: &str, loses: Option<&str>) -> String {
     loses.map_or_else(|| what.to_owned(), |lost| format!("{what} ({lost} is lost)"))
 }
 
-/// What a test loses that saves nothing first, and what one of the whole card does.
+/// Data that a test without saving would lose: a part of the card, or all of it.
 pub const OVERWRITTEN: &str = "what it overwrites";
 pub const EVERYTHING: &str = "all data on it";
 
-/// `--label` with what is printed on the card, as a shell takes it.
+/// `--label` with the printed capacity, quoted for a shell and preceded by a space.
 pub fn label_option(label: Option<&str>) -> String {
     label.map(|label| format!(" --label {}", quoted(label))).unwrap_or_default()
 }
 
-/// The test that came to a verdict.
+/// Test that led to the verdict.
 pub struct TestedCard<'a> {
-    /// What every verb was asked for.
     pub common: &'a CommonOptions,
-    /// What is printed on the card.
     pub label: Option<&'a str>,
-    /// Options that repeat the test.
     pub options: TestOptions<'a>,
 }
 
-/// Options of `verify` that repeat a test, each behind a space as a shell takes them: ` --full --resume`.
+/// Options of `verify` that repeat a test. Displayed with a space before each: ` --full --resume`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TestOptions<'a> {
     pub full: bool,
@@ -52,7 +48,7 @@ pub struct TestOptions<'a> {
 }
 
 impl TestOptions<'_> {
-    /// True where data is lost: a run that writes nothing, or saves everything first, loses none.
+    /// True if a repetition overwrites the card without saving its data.
     fn lose_data(&self) -> bool {
         self.full && !self.read_only && self.backup.is_none()
     }
@@ -74,17 +70,16 @@ impl fmt::Display for TestOptions<'_> {
     }
 }
 
-/// What is advised where a card goes back to who sold it.
+/// Advice for a card that should go back to its seller.
 pub const RETURN: &str = "return it";
 
-/// Smallest rest of a fake that is worth a file system, in bytes.
+/// Smallest remaining capacity of a fake card that is worth formatting, in bytes.
 const LEAST: u64 = 64 * MIB;
 
-/// Danger is named wherever every block is overwritten.
 const LOST: &str = "(all data on it is lost unless --backup FILE saves it)";
 
-/// What to do about a verdict, the most pressing first. A card whose label lies about its capacity goes back, whatever it
-/// holds.
+/// Next steps after a verdict, most urgent first. A card whose label overstates its capacity should be returned whatever
+/// the verdict.
 pub fn after(tested: &TestedCard<'_>, found: &Verification, findings: &[Finding]) -> Vec<NextStep> {
     let target = quoted(&tested.common.target);
     let options = label_option(tested.label) + &tested.common.options(None);
@@ -109,6 +104,7 @@ pub fn after(tested: &TestedCard<'_>, found: &Verification, findings: &[Finding]
             step(format!("before you trust important data to the card, {thorough}"), verify(proof))
         }
         Verdict::Genuine => return Vec::new(),
+        // A card is returned on a sure verdict only; a weaker one is confirmed by a full test first.
         fake if fake.lacks_capacity() && found.confidence >= SURE => {
             let rest = found
                 .usable_bytes
@@ -120,7 +116,7 @@ pub fn after(tested: &TestedCard<'_>, found: &Verification, findings: &[Finding]
             });
             return [step(RETURN, None), seller()].into_iter().chain(rest).collect();
         }
-        // Every block was looked at: only another reader says more.
+        // A full test read every block, so repeating it gives no more evidence. Only the reader remains in doubt.
         fake if fake.lacks_capacity() && found.method == TestMethod::Full => {
             step("try another reader before you return it", None)
         }

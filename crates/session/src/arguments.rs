@@ -1,15 +1,14 @@
-//! Sizes, regions and times as people type them, for the requests of several verbs.
+//! Parsers of command-line values: sizes, regions, durations, shares.
 
 use cardscope_engine::target::TargetRegion;
 use cardscope_model::units::parse_size;
 use std::time::Duration;
 
-/// Reads a size as `parse_size` does.
 pub fn size(text: &str) -> Result<u64, String> {
     parse_size(text).map_err(|e| e.to_string())
 }
 
-/// Reads `START+LEN`, both sizes: `1G+512M`.
+/// Parses `START+LEN`, both sizes: `1G+512M`.
 pub fn region(text: &str) -> Result<TargetRegion, String> {
     let (start, len) = text
         .split_once('+')
@@ -17,7 +16,7 @@ pub fn region(text: &str) -> Result<TargetRegion, String> {
     Ok(TargetRegion { start: size(start)?, len: size(len)? })
 }
 
-/// Reads `90s`, `3m`, `1.5h` or plain seconds.
+/// Parses `90s`, `3m`, `1.5h` or plain seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let (number, factor) = match text.char_indices().last() {
         Some((i, 's')) => (&text[..i], 1.0),
@@ -30,7 +29,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("{text:?} is not a time; write 90s, 3m or 1h"))
 }
 
-/// Reads `10%` or `0.1`.
+/// Parses `10%` or `0.1` as a share above 0 and up to 1.
 pub fn share(text: &str) -> Result<f64, String> {
     let (number, factor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
     let share = number.trim().parse::<f64>().ok().map(|n| n * factor);

@@ -1,14 +1,14 @@
-//! Photographs, screenshots and receipts that are attached to a card or a session.
+//! Attachments of cards and sessions: photographs, screenshots, receipts.
 
 use crate::error::{Failure, Result};
 use cardscope_engine::input;
 use std::path::Path;
 
-/// Longest file that is attached: photographs have some MiB. Several of them go with each session of the card into a
-/// file, which may not be longer than [`cardscope_import::verb::result_file::MOST_BYTES`].
+/// Largest attachment: photographs have some MiB. An exported session file holds several of them, and its own size is limited
+/// by [`cardscope_import::verb::result_file::MOST_BYTES`].
 const MOST_BYTES: u64 = 16 << 20;
 
-/// A file to attach: name, media type by its first bytes, content.
+/// Reads a file. Returns its name, its media type by content, and its bytes.
 pub fn read(file: &Path) -> Result<(String, String, Vec<u8>)> {
     let bytes = input::bytes(file, MOST_BYTES)
         .map_err(|e| Failure::refused_for(format!("{}: not attached: {e}", file.display()), e))?;
@@ -16,7 +16,7 @@ pub fn read(file: &Path) -> Result<(String, String, Vec<u8>)> {
     Ok((name, media_type(&bytes).to_owned(), bytes))
 }
 
-/// By the signatures of the formats that photographs, screenshots and receipts come in.
+/// Media type by the signatures of common image formats and PDF, never by the name of the file.
 pub fn media_type(bytes: &[u8]) -> &'static str {
     match bytes {
         [0xff, 0xd8, 0xff, ..] => "image/jpeg",

@@ -1,4 +1,4 @@
-//! Images of cards: what of a card must be known from outside before one is taken or put back.
+//! Backup images of cards: creation before a test writes, and restoration at its end.
 
 use crate::card_key;
 use crate::error::{Failure, Result};
@@ -12,10 +12,8 @@ use cardscope_model::report::IoTotals;
 use cardscope_model::suspect_reader::SuspectReader;
 use std::path::Path;
 
-/// Takes an image of a card before anything is written to it; `moved` counts the reads, and those that failed.
-///
-/// # Errors
-/// That of [`Backup::take`]; also where the reader was found suspect before: nothing is preserved through it.
+/// Saves an image of a card before the first write. `moved` counts the reads and the failed ones.
+/// Fails as [`CardImage::take`], and if the reader is suspect, since an image read through it would be worthless.
 pub fn take(
     file: &Path,
     opened: &mut OpenTarget,
@@ -39,10 +37,8 @@ pub fn take(
     Ok(CardImage::take(file, opened.target.as_mut(), (about, &on_card), moved, interrupt, events)?)
 }
 
-/// Puts an image back onto the card that it was taken of, whoever asks the program to end.
-///
-/// # Errors
-/// If the card is gone or another one; the image stays, and is named.
+/// Restores an image to the card that it was read from. An interrupt does not stop it.
+/// Fails if the card is missing or another one. The image stays, and the error names it.
 pub(crate) fn put_back(
     backup: CardImage,
     opened: &mut OpenTarget,
@@ -52,7 +48,7 @@ pub(crate) fn put_back(
     Ok(backup.put_back(opened.target.as_mut(), key_now.as_deref(), events)?)
 }
 
-/// A failure that leaves the image behind says where it is.
+/// Adds the location of the image to a failure that leaves it behind.
 pub(crate) fn naming(failure: Failure, backup: Option<&CardImage>) -> Failure {
     let Some(backup) = backup else { return failure };
     let text = format!("{failure}; {}", backup.whereabouts());
@@ -154,8 +150,7 @@ mod tests {
         assert!(back.lost.is_empty() && std::fs::read(&own).unwrap() == before);
     }
 
-    /// A reader of which all reads fail, and one that misreads the first byte of each, after so many times that it was opened
-    /// anew.
+    /// Reader whose reads fail, or misread the first byte, during some of the times that it is opened.
     struct TemporaryFaultReader {
         card: SimTarget,
         failing: Range<u32>,
@@ -212,7 +207,7 @@ mod tests {
     #[test]
     fn an_image_is_compared_also_where_the_second_reading_fails_for_a_while() {
         let dir = tempfile::tempdir().unwrap();
-        // It is opened anew before the second reading.
+        // The card is opened anew before the second reading.
         let cases = [(1..2, 9..9), (1..2, 0..1), (1..9, 9..9), (9..9, 0..1)];
         for (number, (failing, misreading)) in cases.into_iter().enumerate() {
             let (always, misreads) = (failing == (1..9), misreading == (0..1));
@@ -235,7 +230,7 @@ mod tests {
     #[test]
     fn what_is_misread_once_after_an_image_was_restored_is_doubtful_and_not_lost() {
         let dir = tempfile::tempdir().unwrap();
-        // It is opened anew to compare the image, to be known again, after it was written, and to look again.
+        // The card is opened anew to compare the image, to identify the card, after the restoration, and for the last check.
         for (misreading, doubtful, lost) in [(9..9, false, false), (3..4, true, false), (3..9, true, true)] {
             let file = dir.path().join(format!("{misreading:?}"));
             let mut opened = TemporaryFaultReader::opened(9..9, misreading.clone());

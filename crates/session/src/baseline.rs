@@ -1,5 +1,4 @@
-//! A document of an earlier run that a new one is held against (`--against`): a file made with `--json`, or a session of
-//! the archive.
+//! Baseline of a run (`--against`): a document of an earlier run, from a file made with `--json` or from the archive.
 
 use crate::error::{Failure, Result};
 use crate::stored_document::{StoredDocument, show};
@@ -9,13 +8,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::Path;
 
-/// Longest document that is read: a day at one sample a second is some 60 MB.
+/// Size limit: a day at one sample per second takes about 60 MB.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// Loads the document of a `verb` by the name of its file or its session.
-///
-/// # Errors
-/// A refusal: there is none of that name, it is too long, of another verb, or cannot be understood.
+/// Loads a document of `verb` by the name of a file or session.
+/// Refuses a name that matches nothing, and a document that is too long, unreadable or of another verb.
 pub fn load<T: DeserializeOwned>(name: &str, archive: Option<&Path>, verb: &str) -> Result<T> {
     found(name, archive, verb).and_then(|document| Ok(T::deserialize(&document)?)).map_err(|why| {
         let words = format!(

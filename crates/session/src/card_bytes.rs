@@ -1,11 +1,11 @@
-//! An open card as a source of bytes, for the readers of partition tables and file systems.
+//! An open card as a byte source for the parsers of partition tables and file systems.
 
 use cardscope_device::contents::ByteSource;
 use cardscope_engine::card::{IoDriver, ReadAnswer, extents};
 use cardscope_engine::content::IoContent;
 use std::cell::RefCell;
 
-/// A card as the reader of tables wants it.
+/// Reads whole sectors of a card. A read that fails in part returns None.
 pub struct CardBytes<'a, 't>(RefCell<&'a mut IoDriver<'t>>);
 
 impl<'a, 't> CardBytes<'a, 't> {

@@ -1,4 +1,4 @@
-//! Identity of a card that need not be open: simulated, a device, or a file that holds an image.
+//! Identity of a simulated card, a device or an image file, without opening it for a test.
 
 use crate::error::{Failure, Result};
 use crate::options::MachineOptions;
@@ -15,11 +15,8 @@ use cardscope_sd::health::HealthLayout;
 use cardscope_simulator::target_spec;
 use std::path::Path;
 
-/// Identity of a simulated card, a device or a file that holds a card's image, judged as of today. `health` also asks for
-/// the maker's health page.
-///
-/// # Errors
-/// If there is no such card, or it cannot be asked.
+/// Identity of a target, judged as of today. `health` also requests the vendor's health data.
+/// Fails if the target does not exist or cannot be queried.
 pub fn identity_of(
     target: &str,
     machine: &MachineOptions,
@@ -43,7 +40,7 @@ pub fn identity_of(
     Ok(identity)
 }
 
-/// A device, or a file that holds a card's image; with how it is laid out, where this machine can look.
+/// Identity of a device or image file, with its partition layout where this computer can read it.
 fn real(target: &str, system: &SystemRoots) -> Result<Identity> {
     let path = Path::new(target);
     if let Ok(about) = std::fs::metadata(path)
@@ -59,10 +56,10 @@ fn real(target: &str, system: &SystemRoots) -> Result<Identity> {
         return Ok(identity);
     }
     let mut identity = inspect::inspect(system, target).map_err(Failure::refused)?;
-    // An empty slot holds nothing to look at.
+    // An empty slot has no layout.
     let bytes = identity.capacity_bytes.filter(|_| system.is_live());
     let looked = BlockDevice::find(system, target).zip(bytes).map(|(device, bytes)| {
-        // Of a partition, its whole disk is described.
+        // The layout of a partition is that of its whole disk.
         let disk = device.disk();
         peek(&disk.path(system)).map(|file| contents::present_of(&file, bytes, identity.allocation_unit()))
     });
@@ -79,7 +76,7 @@ fn real(target: &str, system: &SystemRoots) -> Result<Identity> {
     Ok(identity)
 }
 
-/// Adds the findings, keeping those of whoever read the parts.
+/// Judges an identity and keeps the findings that it already has.
 pub fn judged(identity: Identity) -> Identity {
     let today = jiff::Zoned::now().date();
     let (year, month) = (today.year().unsigned_abs(), today.month().unsigned_abs());

@@ -1,7 +1,7 @@
-//! By what a card is known again: in the archive, by a run that is resumed, by a journal that waits.
+//! Card keys, which identify a card in the archive, in checkpoints and in journals.
 //!
-//! Only what names the piece itself counts: a CID, or model and serial number of NVMe. The serial number of a USB
-//! reader does not, since it stays the same whatever card is in it; there the content has to tell.
+//! A key is made of data that is unique to the card: its CID, or model and serial number of an NVMe card. The serial
+//! number of a USB reader is useless for that, as it stays the same for every card, so such cards are recognized by content.
 
 use crate::opened::OpenTarget;
 use cardscope_device::{inspect, system::SystemRoots};
@@ -12,26 +12,26 @@ use cardscope_model::session_file::CardUnit;
 use cardscope_simulator::target_spec;
 use cardscope_store::unit_id;
 
-/// BLAKE3 over the card's identity, in hex; `None` if it says nothing of itself.
+/// BLAKE3 hash of the card's identity in hex, None if the card reports none.
 pub fn card_key(opened: &OpenTarget) -> Option<String> {
     opened.identity.as_ref().and_then(unit_of).map(|unit| unit.id)
 }
 
-/// The same, asked anew of the device of this name; `None` where it says nothing, or is none.
+/// Key of the card that is in a device now, None if it reports none or the device is missing.
 pub(crate) fn key_now(name: &str) -> Option<String> {
     let identity = inspect::inspect(&SystemRoots::host(), name).ok()?;
     Some(unit_id(&identity.unit()?.unique))
 }
 
-/// Stands for a card's identity and size in the salt of its stamps; the size alone, where the card says nothing of itself.
+/// Hash of a card's key and size for the salt of its stamps. Without a key it depends on the size alone.
 pub fn fingerprint(key: Option<&str>, card_bytes: u64) -> u64 {
     key.unwrap_or_default().bytes().fold(mix(card_bytes), |sum, byte| mix(sum ^ u64::from(byte)))
 }
 
-/// The unit on the table, where it says enough of itself to be known again.
+/// Card unit with its key, model and facts, None if the card reports too little to be recognized.
 pub fn unit_of(identity: &Identity) -> Option<CardUnit> {
     let known = identity.unit()?;
-    // What groups of cards are made by: the marks that it claims and the month of its CID.
+    // Facts by which cards are grouped: the marks they claim and the month in their CID.
     let facts = CardFacts {
         marks: identity.marks.iter().map(ToString::to_string).collect(),
         made: identity
@@ -51,8 +51,8 @@ pub fn unit_of(identity: &Identity) -> Option<CardUnit> {
     })
 }
 
-/// The same of a target by its name: a simulated card bears that name, whatever its registers say, and no card that somebody
-/// sells is taken for it.
+/// Card unit of a named target. A simulated card also gets its name, so that it is never mistaken for a retail card with
+/// the same registers.
 pub(crate) fn unit_at(target: &str, identity: &Identity) -> Option<CardUnit> {
     let mut unit = unit_of(identity)?;
     let named = target.split('?').next().filter(|_| target_spec::is_simulated(target));

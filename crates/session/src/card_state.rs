@@ -1,5 +1,5 @@
-//! The state that the last `format` left a card in, as the archive says it: it is part of the condition of later runs until
-//! something else has written to the card.
+//! State of a card after its last `format`, as recorded in the archive. It is part of the condition of later runs until
+//! another session writes to the card.
 
 use crate::archive_access::open_existing;
 use crate::card_key::card_key;
@@ -11,26 +11,24 @@ use cardscope_store::{Archive, SessionEnd, StoredSession};
 use serde::Deserialize as _;
 use std::path::Path;
 
-/// What the last format of this card wrote; `None` where there was none, it did not end well, or Cardscope has done
-/// anything to the card since.
+/// Result of the last format of a card, None if there was none, it failed, or a later session may have written.
 fn last_format(archive: Option<&Path>, card_key: &str) -> Result<Option<FormatResult>> {
     let Some(mut archive) = open_existing(archive)? else { return Ok(None) };
     let left = newest_of(&mut archive, card_key, None, |session| {
-        // A look without a write changes nothing; a benchmark has written to the card, or may have.
+        // A session without a write leaves the state as it is. A benchmark has no such count, so it may have written.
         let looked = session.file.document.as_ref().is_some_and(|d| d["bytes_written"] == 0);
         (!looked).then(|| left_by(session))
     });
     Ok(left?.flatten())
 }
 
-/// What a session left on the card, if it is a format that ended well.
 fn left_by(session: StoredSession) -> Option<FormatResult> {
     let well = session.summary.kind == "format" && session.summary.ended == Some(SessionEnd::Complete);
     let report = FormatReport::deserialize(session.file.document?).ok()?;
     Some(report.body).filter(|format| well && format.checked)
 }
 
-/// What the newest session of a card, of this kind if one is named, has to say that has anything to say.
+/// Value that `says` returns for the newest session of a card for which it returns one, limited to a kind if one is given.
 pub fn newest_of<T>(
     archive: &mut Archive,
     card_key: &str,
@@ -47,8 +45,8 @@ pub fn newest_of<T>(
     Ok(None)
 }
 
-/// Adds the state to the condition of a card that was just opened, where nothing else states it. An archive that
-/// cannot be read says nothing; what is to be kept there will fail by itself.
+/// Adds the state to the condition of a card, unless the user stated it. An unreadable archive is ignored here, because
+/// storing the results in it will report the error.
 pub(crate) fn name_state(archive: Option<&Path>, opened: &mut OpenTarget) {
     let Some(key) = card_key(opened) else { return };
     let Ok(Some(left)) = last_format(archive, &key) else { return };

@@ -1,38 +1,31 @@
-//! How far a long run on a card is, in a small file of the program's state.
-//!
-//! It helps where a card says who it is. Where none is there the stamps on the card have to do, and they can.
+//! Checkpoint of a long run: its progress, stored in a state file by card and verb.
+//! Only cards with a key have one. Without a checkpoint the progress is recovered from the stamps on the card.
 
 use crate::error::{Failure, Result};
 use crate::state::StateFile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// A place for one card and one verb.
 #[derive(Debug, Clone)]
 pub struct CardCheckpoint(StateFile);
 
 impl CardCheckpoint {
-    /// Where `verb` keeps what it knows of the card of this key.
     pub fn of(verb: &str, key: &str) -> Result<Self> {
         let name: String = key.chars().filter(char::is_ascii_alphanumeric).take(32).collect();
         Ok(CardCheckpoint(StateFile::of(format!("{verb}-{name}.json"))?))
     }
 
-    /// What was stored; `None` where nothing is, where another user wrote it, or where it cannot be understood.
+    /// Returns the stored value, or None if there is none, another user wrote it, or it has another format.
     pub fn load<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_slice(&self.0.load()?).ok()
     }
 
-    /// Keeps it; it is on disk when this returns.
-    ///
-    /// # Errors
-    /// If it cannot be written; what was stored before stays.
+    /// Stores a value. It is on disk when this returns; after an error the previous value is kept.
     pub fn save(&self, what: &impl Serialize) -> Result<()> {
         let text = serde_json::to_vec(what);
         self.0.keep(&text.map_err(|e| Failure::io_for(format!("the checkpoint cannot be written: {e}"), e))?)
     }
 
-    /// Removes what was stored, if anything was.
     pub fn remove(&self) {
         self.0.remove();
     }

@@ -1,43 +1,41 @@
-//! Consent to lose data: who asks, about what, and what counts as an answer.
+//! Consent to data loss.
 //!
-//! The answer is the target's name, typed back or given by `--yes-destroy`, equal to the name as it was typed. It
-//! lifts no guard: a mounted or used device stays refused whatever is typed. Where only a region of the card may go, the
-//! question says so.
+//! The user consents by typing the name of the target or giving it with `--yes-destroy`; it must equal the name as given.
+//! Consent overrides no guard: a mounted or busy device is refused all the same. If only a region is overwritten, the
+//! question names it.
 
 use crate::error::{Failure, Result};
 use cardscope_device::contents::DeviceContents;
 use cardscope_engine::target::TargetRegion;
 use cardscope_model::units::grouped;
 
-/// What a destroying verb says before it asks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConsentQuestion {
-    /// The target as the user named it; also the answer that counts.
+    /// Target as the user named it, which is also the expected answer.
     pub target: String,
-    /// What stands to be lost: device, model, size, partitions and file systems.
+    /// Data that would be lost: device, model, size, partitions and file systems.
     pub at_stake: String,
 }
 
-/// Where consent comes from.
 pub trait ConsentSource {
-    /// Asks; gives what was typed back, or `None` where nobody can be asked.
+    /// Asks the user. Returns the answer, or None if the session is not interactive.
     fn ask(&mut self, question: &ConsentQuestion) -> Option<String>;
 
-    /// True where something can be lost, so that the user is asked.
+    /// True if the test may lose data, so that the question must be asked.
     fn loses_data(&self) -> bool {
         true
     }
 
-    /// Says that the system is now asked for the device, and may in turn ask for a password.
+    /// Announces that the system is about to be asked for the device and may request a password.
     fn announce(&mut self, _text: &str) {}
 
-    /// What stands to be lost, where a verb touches less than all of it; `contents` is what was found on the open target.
+    /// Data that would be lost if the verb overwrites less than the whole target. `contents` was read from the open target.
     fn narrowed(&self, at_stake: &str, _contents: &DeviceContents) -> String {
         at_stake.to_owned()
     }
 }
 
-/// Consent given beforehand (`--yes-destroy TARGET`), and nobody to ask.
+/// Consent from the command line (`--yes-destroy TARGET`), without any question.
 #[derive(Debug, Clone, Default)]
 pub struct GivenBeforehand(pub Option<String>);
 
@@ -47,8 +45,7 @@ impl ConsentSource for GivenBeforehand {
     }
 }
 
-/// Nothing is lost, so nobody needs to be asked: what is overwritten is saved first and put back. The guards hold all
-/// the same.
+/// Consent for tests that save and restore what they overwrite. Nothing is asked, but all guards apply.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PreservingConsent;
 
@@ -62,7 +59,7 @@ impl ConsentSource for PreservingConsent {
     }
 }
 
-/// The same, with the user told what the system is asked for.
+/// The same, but requests for a password are announced to the user.
 pub struct AnnouncingConsent<'a>(pub &'a mut dyn ConsentSource);
 
 impl ConsentSource for AnnouncingConsent<'_> {
@@ -79,10 +76,7 @@ impl ConsentSource for AnnouncingConsent<'_> {
     }
 }
 
-/// Gets consent or refuses.
-///
-/// # Errors
-/// If nobody answered, or the answer is not the target's name.
+/// Refuses unless the answer is the name of the target.
 pub fn obtain(consent: &mut dyn ConsentSource, question: &ConsentQuestion) -> Result<()> {
     let name = &question.target;
     match consent.ask(question) {
@@ -95,14 +89,13 @@ pub fn obtain(consent: &mut dyn ConsentSource, question: &ConsentQuestion) -> Re
     }
 }
 
-/// The user, asked about a region instead of the whole card where only that may go.
+/// Asks about a region if only that is overwritten, else about the whole card.
 pub(crate) struct ScopedConsent<'a> {
     region: Option<TargetRegion>,
     user: &'a mut dyn ConsentSource,
 }
 
 impl<'a> ScopedConsent<'a> {
-    /// With a region only that is at stake.
     pub(crate) fn to(region: Option<TargetRegion>, user: &'a mut dyn ConsentSource) -> Self {
         ScopedConsent { region, user }
     }
@@ -125,7 +118,6 @@ impl ConsentSource for ScopedConsent<'_> {
     }
 }
 
-/// A region in words.
 pub fn phrase(region: TargetRegion) -> String {
     format!(
         "bytes {} to {}",
@@ -134,7 +126,7 @@ pub fn phrase(region: TargetRegion) -> String {
     )
 }
 
-/// Refuses a region of the user's that does not lie on a target of so many bytes, on whole sectors.
+/// Refuses a region that exceeds a target of `bytes` bytes or is not aligned to sectors.
 pub fn within(region: TargetRegion, target: &str, bytes: u64, sector: u32) -> Result<()> {
     let (end, named) = (region.start.checked_add(region.len), format!("{}+{}", region.start, region.len));
     let why = if end.is_none_or(|end| end > bytes) {
@@ -147,7 +139,6 @@ pub fn within(region: TargetRegion, target: &str, bytes: u64, sector: u32) -> Re
     Err(Failure::refused(format!("{target}: --region {named} {why}; nothing was written")))
 }
 
-/// The partitions that a region reaches into, in words.
 fn overlapped(contents: &DeviceContents, region: TargetRegion) -> String {
     if contents.unreadable {
         return "the data there could not be read".to_owned();
@@ -167,6 +158,7 @@ fn overlapped(contents: &DeviceContents, region: TargetRegion) -> String {
             )
         })
         .collect();
+    // The first sector holds the partition table.
     let table = if region.start < 512 { "the partition table and " } else { "" };
     match reached.len() {
         0 if table.is_empty() => "it contains no partition".to_owned(),

@@ -1,4 +1,4 @@
-//! Why a use case ended early, sorted by what the caller can do about it.
+//! Failures of verbs, classified by exit status.
 
 use cardscope_engine::card::ProbeStop;
 use cardscope_engine::cause::ErrorCause;
@@ -6,31 +6,29 @@ use cardscope_engine::target::TargetError;
 use cardscope_model::suspect_reader::SuspectReader;
 use cardscope_store::ArchiveError;
 
-/// What a use case comes to, or why it ended early.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// The sorts of failure; each has an exit status of its own on the command line.
+/// Class of a failure, with an exit status of its own.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Failure {
-    /// Asked for wrongly, or refused for safety: nothing was done.
+    /// Invalid or unsafe request. Nothing was done.
     #[error(transparent)]
     Refused(ErrorCause),
-    /// The card failed or went away, or a result could not be kept.
+    /// The card failed or was removed, or a result could not be stored.
     #[error(transparent)]
     Io(ErrorCause),
-    /// Reads of one place gave different data: nothing more was written.
+    /// Repeated reads of a place returned different data. Writing stopped.
     #[error("{0}; nothing more was written. Try another reader")]
     SuspectReader(Box<SuspectReader>),
-    /// The user interrupted.
+    /// The user interrupted. The results so far are stored.
     #[error("interrupted; the results so far are stored")]
     Interrupted,
-    /// The user interrupted what is done whole or not at all; and what that means.
+    /// The user interrupted an operation that is done completely or not at all. The text describes the state.
     #[error("interrupted; {0}")]
     Undone(&'static str),
 }
 
 impl Failure {
-    /// The exit status of the command line.
     pub fn exit_status(&self) -> u8 {
         match self {
             Failure::Refused(_) => 2,
@@ -40,17 +38,15 @@ impl Failure {
         }
     }
 
-    /// A refusal for this reason: an error, or a sentence.
     pub fn refused(reason: impl Into<ErrorCause>) -> Self {
         Failure::Refused(reason.into())
     }
 
-    /// An I/O failure for this reason: an error, or a sentence.
     pub fn io(reason: impl Into<ErrorCause>) -> Self {
         Failure::Io(reason.into())
     }
 
-    /// Refuses the first of these that is wrong.
+    /// Refuses with the text of the first condition that is true.
     pub fn refuse_first(odd: &[(bool, &'static str)]) -> Result<()> {
         match odd.iter().find(|(wrong, _)| *wrong) {
             Some((_, why)) => Err(Failure::refused(*why)),
@@ -58,12 +54,11 @@ impl Failure {
         }
     }
 
-    /// A refusal in these words, for an error that stays its source.
+    /// Refuses with a message that has `error` as its source.
     pub fn refused_for(words: impl Into<String>, error: impl Into<ErrorCause>) -> Self {
         Failure::Refused(ErrorCause::worded(words, error))
     }
 
-    /// An I/O failure in these words, for an error that stays its source.
     pub fn io_for(words: impl Into<String>, error: impl Into<ErrorCause>) -> Self {
         Failure::Io(ErrorCause::worded(words, error))
     }

@@ -1,4 +1,4 @@
-//! Runs the tools that make and check file systems (dosfstools, exfatprogs, e2fsprogs ...) on sparse files in memory.
+//! Runs file system tools (dosfstools, exfatprogs, e2fsprogs …) on sparse files in memory.
 
 use crate::error::{Failure, Result};
 use rustix::fs::{MemfdFlags, SeekFrom, memfd_create, seek};
@@ -8,12 +8,12 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where a tool lies; dosfstools' goes by two names, of which a small system may have the other one alone.
+/// Path of a tool. `mkfs.fat` may also be installed as `mkfs.vfat`, its only name on some small systems.
 pub fn find_tool(name: &str) -> Option<PathBuf> {
     on_path(name).or_else(|| on_path((name == "mkfs.fat").then_some("mkfs.vfat")?))
 }
 
-/// Looks along the search path, and in the administrator's directory beside each: `/usr/sbin` beside `/usr/bin`.
+/// Searches PATH and the `sbin` next to each `bin`, which is often missing in the PATH of normal users.
 fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let beside = |dir: &Path| dir.ends_with("bin").then(|| dir.with_file_name("sbin"));
@@ -21,7 +21,7 @@ fn on_path(name: &str) -> Option<PathBuf> {
     places.flatten().map(|dir| dir.join(name)).find(|file| file.is_file())
 }
 
-/// A file in memory that takes room only where something stands in it.
+/// Sparse file in memory, which uses memory only for the parts that are written.
 pub fn sparse_file(bytes: u64) -> Result<File> {
     let failed = |e: std::io::Error| Failure::io_for(format!("not enough memory for the partition: {e}"), e);
     let file = memfd_create("cardscope-format", MemfdFlags::CLOEXEC).map_err(|e| failed(e.into()))?;
@@ -31,10 +31,12 @@ pub fn sparse_file(bytes: u64) -> Result<File> {
 }
 
 pub fn run_on(program: &Path, arguments: &[String], on: &File) -> Result<()> {
+    // The file in memory has no path, so the tool opens it through a descriptor of this process.
     let name = format!("/proc/{}/fd/{}", std::process::id(), on.as_raw_fd());
     let ended = Command::new(program)
         .args(arguments)
         .arg(&name)
+        // Messages of the tool are quoted in refusals, which are in English.
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
         .output()
@@ -51,14 +53,12 @@ pub fn run_on(program: &Path, arguments: &[String], on: &File) -> Result<()> {
     )))
 }
 
-/// A range of the card, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteRange {
     pub start: u64,
     pub end: u64,
 }
 
-/// The parts of a sparse file of so many bytes in which something stands.
 pub fn data_ranges(file: &File, bytes: u64) -> std::io::Result<Vec<ByteRange>> {
     let (mut found, mut at) = (Vec::new(), 0);
     while at < bytes {

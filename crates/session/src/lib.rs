@@ -1,9 +1,8 @@
-//! The frame that every verb runs in ([`frame`]), and one module a verb: what the command line and the server offer is done
-//! here, once.
+//! Session frame of all verbs ([`frame`]), and what they share: opening, consent, journals, backups, archive access,
+//! options, output files.
 //!
-//! Nothing here prints, or reads a command line: a request describes its options, and whoever calls fills it. Progress
-//! goes to a [`Listener`], questions to whoever can answer them, and what comes back is a finished document or a typed
-//! refusal.
+//! This crate prints nothing and parses no command line. Callers fill the requests; progress goes to a [`Listener`],
+//! questions to a consent source, and the result is a document or a typed failure.
 #![forbid(unsafe_code)]
 
 pub mod after_verdict;

@@ -1,11 +1,10 @@
-//! What is no card that one buys: simulated cards, loop devices, RAM disks.
+//! Targets that are not retail cards: simulated cards, loop devices, network block devices, RAM disks.
 
 use crate::error::Result;
 use cardscope_simulator::target_spec;
 use cardscope_store::Archive;
 use std::collections::HashMap;
 
-/// A target that is not a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotCard {
     Simulated,
@@ -15,7 +14,6 @@ pub enum NotCard {
 }
 
 impl NotCard {
-    /// The kind in a word or two: `simulated`, `loop device`.
     pub fn label(self) -> &'static str {
         match self {
             NotCard::Simulated => "simulated",
@@ -25,7 +23,7 @@ impl NotCard {
         }
     }
 
-    /// The kind as a reason: `a simulated card`, `a loop device`.
+    /// The kind with its article: `a simulated card`, `a loop device`.
     pub fn reason(self) -> &'static str {
         match self {
             NotCard::Simulated => "a simulated card",
@@ -36,12 +34,12 @@ impl NotCard {
     }
 }
 
-/// Cards of an archive of which every measurement here was of something that is not a card. Logs of other tools count as
-/// cards'.
+/// Cards of an archive that were only measured on such targets. Logs of other tools count as cards.
 pub fn not_cards(archive: &mut Archive) -> Result<HashMap<String, NotCard>> {
     let mut found: HashMap<String, Option<NotCard>> = HashMap::new();
     for (card, target) in archive.card_targets()? {
         let reason = target.as_deref().and_then(no_card);
+        // A single measurement of any other target makes it a card.
         found.entry(card).and_modify(|known| *known = known.and(reason)).or_insert(reason);
     }
     Ok(found.into_iter().filter_map(|(card, reason)| Some((card, reason?))).collect())

@@ -1,4 +1,4 @@
-//! Options that several verbs have, each described once. A verb for which one means something more says so with `mut_arg`.
+//! Options shared by several verbs. A verb changes the help text of one with `mut_arg`.
 
 use crate::arguments::size;
 use crate::error::{Failure, Result};
@@ -9,7 +9,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Where the archive is.
+/// Location of the archive.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ArchiveAt {
     /// Archive to store the results in: a file, or postgres://... [default: in the XDG data folder]
@@ -18,13 +18,13 @@ pub struct ArchiveAt {
 }
 
 impl ArchiveAt {
-    /// The archive that is named; `None` is the user's own.
+    /// Archive that the user names, None for the default one.
     pub fn named(&self) -> Option<&Path> {
         self.archive.as_deref()
     }
 }
 
-/// What the user states of card and rig.
+/// Conditions of card and setup.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct ConditionOptions {
     /// Condition of the card and its setup, e.g. reader=internal (repeatable)
@@ -33,10 +33,7 @@ pub struct ConditionOptions {
 }
 
 impl ConditionOptions {
-    /// The condition that they make.
-    ///
-    /// # Errors
-    /// A refusal: a word that is not known, or a value that it cannot have.
+    /// Parses the conditions. Refuses unknown keys and invalid values.
     pub fn stated(&self) -> Result<Condition> {
         let mut stated = Condition::default();
         self.conditions.iter().try_for_each(|text| stated.state(text)).map_err(Failure::refused)?;
@@ -44,7 +41,7 @@ impl ConditionOptions {
     }
 }
 
-/// Consent that is given before anybody is asked, and the card that it is for.
+/// Consent given on the command line, and the card that it is limited to.
 #[derive(Debug, Clone, Default, Args)]
 pub struct GivenConsent {
     /// Agree to lose the data on TARGET without being asked; must equal TARGET as typed
@@ -55,7 +52,7 @@ pub struct GivenConsent {
     pub object: Option<String>,
 }
 
-/// How much may be written.
+/// Write limit.
 #[derive(Debug, Clone, Copy, Default, Args, Serialize, Deserialize)]
 pub struct WriteLimit {
     /// Write at most this much, restoring not counted, e.g. 4G [default: 256M in a directory on the disk that
@@ -66,7 +63,7 @@ pub struct WriteLimit {
     pub max_write: Option<u64>,
 }
 
-/// Which machine is looked at.
+/// Computer to inspect.
 #[derive(Debug, Clone, Default, Args)]
 pub struct MachineOptions {
     /// Read this copy of a machine's /sys tree instead of the live one
@@ -75,10 +72,7 @@ pub struct MachineOptions {
 }
 
 impl MachineOptions {
-    /// This machine, or the copy of another one's `/sys` tree.
-    ///
-    /// # Errors
-    /// A refusal: the folder holds no such copy.
+    /// This computer, or a recorded copy of another one's `/sys` tree. Refuses a folder that holds no such copy.
     pub fn system(&self) -> Result<SystemRoots> {
         match self.sysfs.as_deref() {
             None => Ok(SystemRoots::host()),

@@ -1,7 +1,7 @@
-//! A file that the user names for a page or a document: judged before the work begins, written at its end.
+//! Output files of verbs, which are checked before the work and written at its end.
 //!
-//! A name may lead anywhere: to the card's own image by another name, to a device, to somebody's holiday pictures.
-//! Nothing is replaced but what is known to be ours, and that only by a new file that is whole.
+//! A name may lead anywhere: to the card's own image, to a device, to private photographs. Only a file that is
+//! recognized as Cardscope's own is replaced, and always by a complete new file.
 
 use crate::error::{Failure, Result};
 use cardscope_device::{filesystem, guard, system::SystemRoots};
@@ -14,51 +14,44 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Documents longer than this are not looked into, and so not replaced: a watch of a day at one sample a second is
-/// some 60 MB.
+/// Larger files are not parsed and therefore not replaced. A watch of a day at one sample per second takes about 60 MB.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// By what a file of our own making is known.
+/// Mark by which a Cardscope file is recognized.
 #[derive(Debug, Clone, Copy)]
 pub enum FileMark {
-    /// It begins so.
+    /// Text at the beginning.
     Head(&'static str),
-    /// It is one JSON object with all of these fields.
+    /// Fields of its JSON object.
     Fields(&'static [&'static str]),
-    /// This word stands near its beginning or its end.
+    /// Word near its beginning or end.
     Word(&'static str),
-    /// By nothing: the user said that whatever file is there may be replaced.
+    /// Any file, because the user allowed it.
     Any,
 }
 
-/// How near a [`Mark::Word`] stands to an end of its file, in bytes.
+/// Range at each end of a file that is searched for a [`Mark::Word`], in bytes.
 const NEAR: u64 = 8192;
 
-/// A name for a file to come, in a folder that is held from the claim on.
+/// Claimed name of a file to be written. Its folder stays open from the claim on.
 #[derive(Debug)]
 pub struct OutputFile {
-    /// The option that named it.
     option: &'static str,
-    /// As named.
     name: PathBuf,
     folder: ResolvedFolder,
-    /// Its name in the folder.
     last: OsString,
-    /// What had the name when it was claimed: a file of ours, or an empty one.
+    /// File that had the name at the claim: a Cardscope file or an empty one.
     there: Option<File>,
-    /// The device or file that the work is done on, where there is one.
+    /// Device or file under test.
     target: Option<String>,
     mark: FileMark,
     on_target: bool,
 }
 
 impl OutputFile {
-    /// Claims a name before the work begins. `target` is the device or file that the work is done on. In the folder
-    /// it is tried out whether a file can be made, unless that would be an I/O on the target itself.
-    ///
-    /// # Errors
-    /// A refusal: the name leads to what is not a plain file, through a link of another user, to the target, to a file
-    /// that is not ours to replace, or to where nothing can be written.
+    /// Claims a name before the work. It tries to create a file in the folder, unless the folder lies on the device under test.
+    /// Refuses a name that leads to a special file, through a link of another user, to the target, to a file that is not
+    /// Cardscope's, or to a folder that is not writable.
     pub fn claim(
         option: &'static str,
         name: &Path,
@@ -72,7 +65,7 @@ impl OutputFile {
         let mut claimed = OutputFile { option, name, folder, last, there: None, target, mark, on_target };
         claimed.there = claimed.judge().map_err(&said)?;
         if !on_target {
-            // Only a try, and gone again.
+            // The draft is deleted at once.
             let tried = DraftFile::new(&claimed.folder, None, 0o600).map(drop);
             tried
                 .map_err(|e| said(ErrorCause::worded(format!("{e}; name a file in a writable folder"), e)))?;
@@ -80,21 +73,16 @@ impl OutputFile {
         Ok(claimed)
     }
 
-    /// True where the file lies on the device that the work is done on.
     pub fn on_target(&self) -> bool {
         self.on_target
     }
 
-    /// As named.
     pub fn name(&self) -> &Path {
         &self.name
     }
 
-    /// Writes it: whole, or not at all.
-    ///
-    /// # Errors
-    /// If it cannot be written, or if the name has become another file's since it was claimed. What was there before
-    /// stays.
+    /// Writes the file completely or not at all.
+    /// Fails if it cannot be written, or if another file took the name since the claim. An existing file is then unchanged.
     pub fn write(&self, content: impl AsRef<[u8]>) -> Result<()> {
         let failed =
             |why: ErrorCause| Failure::io_for(format!("{} {}: {why}", self.option, self.name.display()), why);
@@ -104,7 +92,7 @@ impl OutputFile {
     }
 
     fn put(&self, now: Option<File>, content: &[u8]) -> Result<(), FileError> {
-        // What was there when it was claimed may be gone; nothing else may be there instead.
+        // The claimed file may have been deleted, but no other may have taken its name.
         if let Some(now) = &now {
             let claimed = self.there.as_ref().map(FileIdentity::of).transpose()?;
             if claimed != Some(FileIdentity::of(now)?) {
@@ -116,7 +104,7 @@ impl OutputFile {
         draft.place(&self.last)
     }
 
-    /// The file that has the name, if it may be replaced; `None` where nothing has.
+    /// Returns the existing file if it may be replaced, None if there is none.
     fn judge(&self) -> Result<Option<File>, ErrorCause> {
         let mut file = match self.folder.find(&self.last) {
             Ok(Some(file)) => file,

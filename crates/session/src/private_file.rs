@@ -1,5 +1,5 @@
-//! Files with a secret: only their owner may read them, in folders that nobody else may change. What others could have read or
-//! written is refused with the command that mends it.
+//! Secret files: readable by their owner only, in folders that others cannot write to. A file with wrong rights is refused,
+//! and the message names the command that corrects them.
 
 use crate::error::{Failure, Result};
 use cardscope_files::{DraftFile, FileError, FileIdentity, ResolvedFolder, is_trusted};
@@ -10,17 +10,15 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Rights of everybody but the owner.
+/// Mode bits of group and others.
 const OTHERS: u32 = 0o077;
 const OTHERS_WRITE: u32 = 0o002;
 
-/// Bytes that are read; a longer file holds no secret of ours.
+/// Size limit. Longer files hold no secret of this program.
 const LONGEST: u64 = 4096;
 
-/// Returns the text of a secret; `None` where there is no such file. Bytes that are not UTF-8 give an empty text.
-///
-/// # Errors
-/// A refusal: others can read or change the file, or exchange it.
+/// Returns the text of a secret, or None if there is no file. Bytes that are not UTF-8 give an empty text.
+/// Refuses a file that others can read, change or replace.
 pub fn read(path: &Path) -> Result<Option<String>> {
     if ResolvedFolder::of_file(path).is_err_and(|error| error.is_absent()) {
         return Ok(None);
@@ -36,9 +34,7 @@ pub fn read(path: &Path) -> Result<Option<String>> {
 }
 
 /// Stores a secret in a new file.
-///
-/// # Errors
-/// A refusal: there is a file of this name, it cannot be written, or others can exchange it.
+/// Refuses if the file exists, cannot be written, or could be replaced by others.
 pub fn create(path: &Path, text: &str) -> Result<()> {
     let (folder, name) = private_folder(path)?;
     let write = || -> Result<(), FileError> {
@@ -49,10 +45,8 @@ pub fn create(path: &Path, text: &str) -> Result<()> {
     write().map_err(|e| unusable(path, e))
 }
 
-/// Stores a secret, in place of the private file of this name, if there is one.
-///
-/// # Errors
-/// As [`create`]; and if the file that is there can be read or changed by others.
+/// Stores a secret and replaces the private file of this name.
+/// Refuses as [`create`], and if others can read or change the existing file.
 pub fn replace(path: &Path, text: &str) -> Result<()> {
     let (folder, name) = private_folder(path)?;
     let old = folder.find(&name).map_err(|e| unusable(path, e))?;
@@ -65,7 +59,7 @@ pub fn replace(path: &Path, text: &str) -> Result<()> {
     write().map_err(|e| unusable(path, e))
 }
 
-/// Removes a secret of this user, while the file still holds `text`.
+/// Removes a secret of this user if the file still contains `text`.
 pub fn remove(path: &Path, text: &str) {
     let Ok((folder, name)) = ResolvedFolder::of_file(path) else { return };
     let Ok(Some(file)) = folder.find(&name) else { return };
@@ -73,7 +67,7 @@ pub fn remove(path: &Path, text: &str) {
     let own = is_trusted(file.metadata().map_or(u32::MAX, |found| found.uid()));
     let mut found = String::new();
     if own && file.take(LONGEST).read_to_string(&mut found).is_ok() && found.contains(text) {
-        // Of no use to anybody once the server has ended.
+        // A failure is harmless: the secret is useless once the server has ended.
         let _ = folder.remove(&name, identity);
     }
 }
@@ -99,7 +93,7 @@ fn private_folder(path: &Path) -> Result<(ResolvedFolder, OsString)> {
         }
         Err(other) => return Err(unusable(path, other)),
     }
-    // A sticky folder, such as /tmp, keeps others from replacing a file, and not from planting one before it is made.
+    // A sticky folder such as /tmp prevents others from replacing a file, but not from creating it first.
     let found = folder.readable().map(File::from).ok().and_then(|opened| opened.metadata().ok());
     match found.is_some_and(|found| found.mode() & OTHERS_WRITE != 0) {
         true => Err(writable(folder.path())),

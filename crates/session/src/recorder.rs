@@ -1,5 +1,5 @@
-//! Records the results of verbs in the archive: begun, stored anew any number of times,
-//! finished. Each call is on disk when it returns, so a crash leaves the last document.
+//! Session recorder: stores the document of a verb in the archive at its start, during the run and at its end. Each call is
+//! on disk when it returns, so a crash leaves the last version.
 
 use crate::archive_access::open;
 use crate::card_key;
@@ -17,10 +17,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What is done before a program that keeps results ends by itself.
+/// Message of a program that is killed while it records.
 pub(crate) const STORED: &str = "the results are stored in the archive";
 
-/// A result that is being recorded.
 pub struct SessionRecorder {
     pub archive: Archive,
     pub id: SessionId,
@@ -28,35 +27,26 @@ pub struct SessionRecorder {
 }
 
 impl SessionRecorder {
-    /// Opens the archive (`None` is the user's own) and stores the start.
+    /// Opens the archive (the default one for None) and stores the start of the session.
     pub fn of(archive: Option<&Path>, start: &SessionStart) -> Result<Self> {
         let mut archive = open(archive)?;
         let id = archive.begin_session(start)?;
         Ok(SessionRecorder { archive, id, _owing: pending::owing(STORED, "") })
     }
 
-    /// Its name, for the document's `session`.
     pub fn name(&self) -> String {
         self.id.to_string()
     }
 
-    /// Stores the document as it is now.
-    ///
-    /// # Errors
-    /// If it cannot be written; what was stored before stays.
     pub fn update(&mut self, document: &impl Serialize) -> Result<()> {
         Ok(self.archive.update_record(self.id, &value(document)?)?)
     }
 
-    /// Stores the last document and how it ended.
-    ///
-    /// # Errors
-    /// If it cannot be written; what was stored before stays.
     pub fn finish<B: Serialize>(mut self, document: &Report<B>, failure: Option<&Failure>) -> Result<()> {
         Ok(self.archive.finish(self.id, how(failure), document)?)
     }
 
-    /// Stores a sample of a pass; it is on disk when this returns.
+    /// Stores a sample, which is on disk when this returns.
     pub fn add_sample(&mut self, run: u32, test: &RecipeTest, index: u32, sample: &LoopSample) -> Result<()> {
         let record = SampleRecord {
             test_key: test.key(),
@@ -70,7 +60,6 @@ impl SessionRecorder {
     }
 }
 
-/// What is known when a verb begins on a card that says this of itself.
 pub fn start(
     kind: &str,
     target: &str,
@@ -78,7 +67,7 @@ pub fn start(
     condition: &Condition,
     identity: Option<&Identity>,
 ) -> SessionStart {
-    // The words of the condition that are about the computer.
+    // Condition keys that describe the computer.
     let of_host = |word: &str| ["kernel", "board", "cpu_governor"].contains(&word);
     let host: BTreeMap<_, _> = condition.iter().filter(|(word, _)| of_host(word)).collect();
     SessionStart {
@@ -96,7 +85,6 @@ pub fn start(
     }
 }
 
-/// How something ended, in the archive's words.
 pub(crate) fn how(failure: Option<&Failure>) -> SessionEnd {
     match failure {
         None => SessionEnd::Complete,

@@ -1,4 +1,4 @@
-//! `sim`: simulated cards as people see them, and served as files and NBD exports in real time.
+//! `sim` verb: lists and explains simulated cards, and serves them as files and NBD exports in real time.
 
 use crate::error::{Failure, Result};
 use cardscope_engine::interrupt::InterruptFlag;
@@ -11,34 +11,25 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// A line of the list.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SimulatedInfo {
-    /// Its name behind `sim:`.
+    /// Name after `sim:`.
     pub name: String,
-    /// What it stands for.
     pub title: String,
-    /// Bytes that it announces.
     pub announced_bytes: u64,
 }
 
-/// A card explained.
 #[derive(Debug, Clone)]
 pub struct ExplainedCard {
-    /// Its name behind `sim:`.
+    /// Name after `sim:`.
     pub name: String,
-    /// What it stands for.
     pub title: String,
-    /// In words, a paragraph for each part.
+    /// Paragraphs, one for each part of the card.
     pub paragraphs: Vec<String>,
-    /// The truth, and every parameter of the archetype.
+    /// Ground truth and all parameters.
     pub document: Value,
 }
 
-/// All simulated cards.
-///
-/// # Errors
-/// If a built-in card is broken.
 pub fn list() -> Result<Vec<SimulatedInfo>> {
     let cards = archetypes().map_err(Failure::io)?;
     let line = |a: &cardscope_simulator::Archetype| SimulatedInfo {
@@ -49,10 +40,6 @@ pub fn list() -> Result<Vec<SimulatedInfo>> {
     Ok(cards.iter().map(line).collect())
 }
 
-/// Explains a card, overrides applied.
-///
-/// # Errors
-/// If there is none of that name, or an override does not fit it.
 pub fn show(name: &str) -> Result<ExplainedCard> {
     let spec = spec(name)?;
     let card = &spec.archetype;
@@ -61,26 +48,21 @@ pub fn show(name: &str) -> Result<ExplainedCard> {
     Ok(ExplainedCard { name, title, paragraphs: describe(card), document })
 }
 
-/// Explains the random card of a seed; `document` holds its file too.
-///
-/// # Errors
-/// If it cannot be, which its test rules out.
+/// Explains the random card of a seed. Its `document` also holds the card file.
 pub fn random(seed: u64) -> Result<ExplainedCard> {
     let mut shown = show(&format!("{}{seed}", random::PREFIX))?;
     shown.document["toml"] = random::card(seed).to_toml().into();
     Ok(shown)
 }
 
-/// A simulated card for whoever must not name files: one that comes with the program or a random one, whose state comes from
-/// no file and goes to none.
-///
-/// # Errors
-/// A refusal: it is another one, or there is none of that name.
+/// Explains a card for clients that must not access files: a built-in or random card without stored state.
+/// Refuses other cards, and cards that load or save state or need much memory.
 pub fn offered(target: &str) -> Result<ExplainedCard> {
     let name = target.strip_prefix(target_spec::PREFIX).unwrap_or(target);
     let name = name.split('?').next().unwrap_or_default();
     let spec = || spec(target);
     let builtin = name.starts_with(random::PREFIX) || list()?.iter().any(|card| card.name == name);
+    // A name with `/` or `.` is the path of a card file.
     if name.contains(['/', '.']) || !builtin {
         return Err(Failure::refused(format!("there is no simulated card {name:?}")));
     }
@@ -93,10 +75,10 @@ pub fn offered(target: &str) -> Result<ExplainedCard> {
     show(target)
 }
 
-/// Memory that a simulated card may take that was asked for from elsewhere, in bytes.
+/// Memory limit of a card that a client requests, in bytes.
 const MOST_MEMORY: u64 = 256 << 20;
 
-/// A card by `NAME…` or `sim:NAME…`.
+/// Parses `NAME…` or `sim:NAME…`.
 fn spec(name: &str) -> Result<TargetSpec> {
     let full = match target_spec::is_simulated(name) {
         true => name.to_owned(),
@@ -127,16 +109,13 @@ pub struct ServeOptions {
     pub without: Vec<String>,
 }
 
-/// The words of the measures that [`Serving::without`] may name.
+/// Names of the timing measures that [`ServeOptions::without`] accepts.
 fn measures() -> Vec<&'static str> {
     LagMeasure::ALL.map(LagMeasure::word).to_vec()
 }
 
-/// Serves cards until `stop` is raised; gives what was counted meanwhile, card by card in the order given. `say` is told where each is once it can be used, and at the end how late
-/// the answers were.
-///
-/// # Errors
-/// If there is no such card, or it cannot be served there.
+/// Serves cards until `stop` is raised, and returns their counters in the given order. `say` gets the address of each card
+/// once it is ready, and at the end the lag of the answers.
 pub fn serve(
     asked: &ServeOptions,
     stop: &InterruptFlag,

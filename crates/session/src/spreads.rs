@@ -1,5 +1,5 @@
-//! How much the runs of cards vary: what ships with the program, and what the archive's own series add to it. Every verb
-//! that gives a mean its interval asks here, so that one mean has one interval.
+//! Spread table: how much the runs of cards vary, from the built-in table and the series of the archive. All verbs use this
+//! table for confidence intervals, so that the same mean always gets the same interval.
 
 use crate::error::Result;
 use crate::not_cards::{NotCard, not_cards};
@@ -9,37 +9,31 @@ use cardscope_statistics::usual::{KnownSeries, SpreadKind, SpreadTable, learn};
 use cardscope_store::Archive;
 use std::collections::{BTreeMap, HashMap};
 
-/// Fewer series of a kind teach nothing that the table does not know better.
+/// Series of a kind from which the archive overrides the built-in table. Fewer are less reliable than the table.
 const LEAST_SERIES: usize = 20;
 
-/// More series of a kind teach nothing more: the newest count.
+/// Newest series of a kind that are used. Further ones would add nothing.
 const MOST_SERIES: usize = 2000;
 
-/// Fewer runs are no series.
+/// Runs that a series needs for an estimate of its spread.
 const LEAST_RUNS: u32 = 3;
 
-/// The table, with what an archive adds.
-///
-/// # Errors
-/// If the archive cannot be read.
+/// Spread table with the data of an archive.
 pub fn table(archive: Option<&mut Archive>) -> Result<SpreadTable> {
     let Some(archive) = archive else { return Ok(SpreadTable::shipped().clone()) };
     let not_cards = not_cards(archive)?;
     without(archive, &not_cards)
 }
 
-/// The same where it is known what of it is not a card.
-///
-/// # Errors
-/// If it cannot be read.
+/// The same if the targets to exclude are already known.
 pub fn without(archive: &mut Archive, not_cards: &HashMap<String, NotCard>) -> Result<SpreadTable> {
     let rows = archive.summaries(|_| true)?;
-    // The newest first.
+    // The limit keeps the first series of each kind, so the newest come first.
     let of_cards = rows.iter().rev().filter(|row| !not_cards.contains_key(&row.card_id));
     Ok(taught(of_cards))
 }
 
-/// What ships with the program, and what these series add to it.
+/// Built-in table, updated with these series.
 fn taught<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> SpreadTable {
     let mut series: BTreeMap<String, (SpreadKind, Vec<KnownSeries>)> = BTreeMap::new();
     let none = CardFacts::default();

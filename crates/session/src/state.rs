@@ -1,5 +1,5 @@
-//! Small files under the XDG state folder, each replaced whole, so that a power cut leaves the old one or the new one. Only
-//! this user's own are read and replaced, and nobody else can read them.
+//! State files below the XDG state folder. Each is replaced atomically, so that a power failure leaves the old or the new
+//! version. They are private, and files of other users are ignored.
 
 use crate::error::{Failure, Result};
 use cardscope_files::{DraftFile, FileError, FileIdentity, ResolvedFolder, is_trusted};
@@ -9,10 +9,8 @@ use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-/// Most bytes that are read of one.
 const MOST: u64 = 16 << 20;
 
-/// One of them, whether it is there or not.
 #[derive(Debug, Clone)]
 pub struct StateFile {
     pub(crate) folder: PathBuf,
@@ -20,20 +18,16 @@ pub struct StateFile {
 }
 
 impl StateFile {
-    /// The file of this name.
-    ///
-    /// # Errors
-    /// If neither `XDG_STATE_HOME` nor `HOME` says where it lies.
+    /// Returns the file of this name. Fails if neither `XDG_STATE_HOME` nor `HOME` is set.
     pub fn of(name: impl Into<OsString>) -> Result<Self> {
         Ok(StateFile { folder: cardscope_journal::folder::folder()?, name: name.into() })
     }
 
-    /// Where it lies.
     pub fn path(&self) -> PathBuf {
         self.folder.join(&self.name)
     }
 
-    /// What was stored; `None` where nothing is, or another user wrote it.
+    /// Returns the content, or None if there is no file or another user owns it.
     pub fn load(&self) -> Option<Vec<u8>> {
         let mut text = Vec::new();
         let file = self.there(&ResolvedFolder::open(&self.folder).ok()?).ok()??;
@@ -41,10 +35,7 @@ impl StateFile {
         Some(text)
     }
 
-    /// Keeps it; it is on disk when this returns.
-    ///
-    /// # Errors
-    /// If it cannot be written; what was stored before stays.
+    /// Stores the content. It is on disk when this returns; after an error the previous content is kept.
     pub fn keep(&self, text: &[u8]) -> Result<()> {
         let write = || -> Result<(), FileError> {
             let folder = ResolvedFolder::make(&self.folder, 0o700)?;
@@ -58,16 +49,15 @@ impl StateFile {
         })
     }
 
-    /// Removes what was stored, if anything was.
     pub fn remove(&self) {
         let Ok(folder) = ResolvedFolder::open(&self.folder) else { return };
         if let Ok(Some(file)) = self.there(&folder) {
-            // What stays although it should not is recognised by whoever reads it.
+            // A failure is harmless, because readers validate the content of a leftover file.
             let _ = FileIdentity::of(&file).map(|file| folder.remove(&self.name, file));
         }
     }
 
-    /// The file of this name, unless another user put it there.
+    /// Opens the existing file, unless another user owns it.
     fn there(&self, folder: &ResolvedFolder) -> Result<Option<File>, FileError> {
         let Some(file) = folder.find(&self.name)? else { return Ok(None) };
         match file.metadata()?.uid() {

@@ -1,4 +1,4 @@
-//! The document of a session in the archive: found by the beginning of its id, as it was printed, or what there is of it.
+//! Stored documents of the archive, selected by the beginning of a session id.
 
 use crate::archive_access::open_filled;
 use crate::error::{Failure, Result};
@@ -8,32 +8,26 @@ use cardscope_store::{Archive, SessionId, SessionSummary, StoredSession};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// So many sessions are listed where several may be meant.
 const LISTED: usize = 3;
 
-/// Digits of a session's id that are shown: its last ones, as in `archive list`, since ids begin with the time.
+/// Digits of a session id that are printed. The last ones are used, because ids begin with the time.
 const SHOWN_DIGITS: usize = 8;
 
-/// A session's document.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StoredDocument {
-    /// A benchmark session.
     Bench(Box<BenchReport>),
-    /// A log of another tool, as it was understood.
+    /// Imported log of another tool.
     Log(Box<CardLog>),
-    /// The document of another verb.
     Record {
-        /// The verb.
         kind: String,
-        /// Its document.
         document: Value,
     },
 }
 
 impl StoredDocument {
-    /// The verb, and its document; `import` for a log of another tool.
+    /// Returns the verb and its document; `import` for the log of another tool.
     pub fn into_document(self) -> (String, Value) {
-        // Their fields are named and their numbers finite: each can be written as JSON.
+        // These types have string keys and finite numbers, so serialization cannot fail.
         match self {
             StoredDocument::Bench(report) => {
                 ("bench".to_owned(), serde_json::to_value(*report).unwrap_or_default())
@@ -44,7 +38,6 @@ impl StoredDocument {
     }
 }
 
-/// The document of a session that is there.
 pub fn document(archive: &mut Archive, id: SessionId) -> Result<StoredDocument> {
     let session = archive.session(id).map_err(Failure::refused)?;
     Ok(match session.log() {
@@ -54,7 +47,7 @@ pub fn document(archive: &mut Archive, id: SessionId) -> Result<StoredDocument> 
     })
 }
 
-/// The document as last kept; one that did not end says so.
+/// Last stored document. One of an unfinished session gets an `error` field.
 fn so_far(record: StoredSession) -> Value {
     let unended = record.unended();
     let begun = json!({ "target": record.file.target, "seed": record.file.seed.parse::<u64>().ok() });
@@ -65,18 +58,16 @@ fn so_far(record: StoredSession) -> Value {
     document
 }
 
-/// A document as it was printed; of what did not finish, what was measured.
-///
-/// # Errors
-/// If there is nothing of that name, or it cannot be read.
+/// Document of a session, partial if the session did not finish.
+/// Refuses an unknown or ambiguous id. Fails if the archive cannot be read.
 pub fn show(path: Option<&Path>, session: &str) -> Result<StoredDocument> {
     let mut archive = open_filled(path)?;
     let id = self::session(&mut archive, session)?;
     document(&mut archive, id)
 }
 
-/// The one session that a text names.
 pub fn session(archive: &mut Archive, text: &str) -> Result<SessionId> {
+    // A complete id needs no search.
     let unknown = match text.parse() {
         Ok(session) => return Ok(session),
         Err(unknown) => unknown,
@@ -124,7 +115,7 @@ mod tests {
         let first = begin(&mut archive, "sim:constant").to_string();
         assert_eq!(session(&mut archive, &first[..1]).unwrap().to_string(), first);
         let second = begin(&mut archive, "sim:usb-stick-tlc").to_string();
-        // Ids begin with the time: those of one second share most of their first digits.
+        // Ids begin with the time, so those of the same second share their first digits.
         let shared = first.bytes().zip(second.bytes()).take_while(|(a, b)| a == b).count();
         let refused = session(&mut archive, &first[..shared]).unwrap_err();
         assert_eq!(refused.exit_status(), 2);

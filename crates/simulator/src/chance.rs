@@ -1,16 +1,16 @@
-//! What a seed decides about places: which units are bad or hold data, which cells are weak. A pure function of the seed
-//! and the place, so that nothing need be kept for it and the truth can be worked out without the card.
+//! Random choice of places by a seed: bad units, units that hold data, weak cells. A pure function of seed and place,
+//! so that nothing is stored for it and the truth can be derived without the card.
 
 use crate::archetype::{Archetype, StartContent};
 use cardscope_model::random::{self, GOLDEN};
 
-/// Cells are looked for in spans of so many bytes.
+/// Bytes for which the number of weak cells is drawn at once.
 const SPAN: u64 = 1 << 20;
 
-/// Most weak cells of a span that are told apart; the schema keeps the mean at 21 and less.
+/// Limit of weak cells in a span; the schema keeps their mean at 21 or below.
 const MOST: u32 = 64;
 
-/// Numbers that belong to a seed and a purpose.
+/// Random numbers of a seed for one purpose.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SeededChance(u64);
 
@@ -19,26 +19,25 @@ impl SeededChance {
         SeededChance(mix(mix(seed) ^ purpose))
     }
 
-    /// The number of place `n`.
     #[inline]
     pub(crate) fn draw(self, n: u64) -> u64 {
         mix(self.0 ^ mix(n))
     }
 
-    /// The same, evenly in [0, 1).
+    /// Random number of place `n`, evenly in [0, 1).
     #[inline]
     pub(crate) fn unit(self, n: u64) -> f64 {
         random::unit(self.draw(n))
     }
 }
 
-/// One step of SplitMix64 (Steele, Lea, Flood 2014) from a state.
+/// A step of SplitMix64 (Steele, Lea, Flood 2014) from a state.
 #[inline]
 pub(crate) fn mix(n: u64) -> u64 {
     random::mix(n.wrapping_add(GOLDEN))
 }
 
-/// Units of one size of which a share is chosen.
+/// Units of equal size, of which a share is chosen.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChosenUnits {
     chance: SeededChance,
@@ -56,7 +55,7 @@ impl ChosenUnits {
         self.chance.unit(number) < self.share
     }
 
-    /// Whether the unit around `at` is chosen, and the bytes from there on, at most `len`, that share its lot.
+    /// Returns whether the unit at `at` is chosen, and for how many bytes, at most `len`, that answer holds.
     pub(crate) fn run(&self, at: u64, len: u64) -> (bool, u64) {
         let first = at / self.bytes;
         let chosen = self.chosen(first);
@@ -67,7 +66,6 @@ impl ChosenUnits {
         (chosen, (unit * self.bytes - at).min(len))
     }
 
-    /// The chosen units of a card, as ranges of bytes.
     pub(crate) fn ranges(self, total: u64) -> impl Iterator<Item = std::ops::Range<u64>> {
         (0..total.div_ceil(self.bytes))
             .filter(move |unit| self.chosen(*unit))
@@ -75,10 +73,10 @@ impl ChosenUnits {
     }
 }
 
-/// Tells the choice of used units from what else a seed decides.
+/// Purpose number: each purpose draws random numbers that are independent of the others.
 const USED: u64 = 0x7573_6564;
 
-/// The addresses that hold data when the card is put in, in order.
+/// Address ranges that hold data from the start, in order.
 pub(crate) fn mapped_ranges(card: &Archetype, seed: u64) -> impl Iterator<Item = std::ops::Range<u64>> {
     let (all, unit) = (card.announced_bytes, card.flash.au_bytes);
     let (whole, share) = match card.state.start {
@@ -90,7 +88,7 @@ pub(crate) fn mapped_ranges(card: &Archetype, seed: u64) -> impl Iterator<Item =
     whole.into_iter().chain(units.into_iter().flatten())
 }
 
-/// Single bits that hold the wrong value, with a probability for each sector of 512 bytes.
+/// Cells whose bit is wrong, with a probability for each sector of 512 bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WeakBits {
     chance: SeededChance,
@@ -102,10 +100,11 @@ impl WeakBits {
         WeakBits { chance: SeededChance::new(seed, purpose), p }
     }
 
-    /// Calls `act` with the byte and the mask of each weak bit of the medium in `start..end`.
+    /// Calls `act` with byte and mask of each weak bit of the medium in `start..end`.
     pub(crate) fn each(&self, start: u64, end: u64, mut act: impl FnMut(u64, u8)) {
         for span in start / SPAN..end.div_ceil(SPAN) {
             for i in 0..self.count(span, SPAN) {
+                // Draw 0 of a span is its number of bits; draws 1 to 64 choose them, below the draws of the next span.
                 let bit = self.chance.draw(span << 8 | u64::from(i + 1)) % (SPAN * 8);
                 let byte = span * SPAN + bit / 8;
                 if (start..end).contains(&byte) {
@@ -115,7 +114,7 @@ impl WeakBits {
         }
     }
 
-    /// The same for read number `read` of `len` bytes: bits that are wrong this time only, by their place in it.
+    /// Calls `act` with byte and mask of each bit that is wrong only in read number `read`, counted from its start.
     pub(crate) fn in_read(&self, read: u64, len: u64, mut act: impl FnMut(u64, u8)) {
         for i in 0..self.count(read, len) {
             let bit = self.chance.draw(read << 8 | u64::from(i + 1)) % (len * 8);
@@ -123,7 +122,7 @@ impl WeakBits {
         }
     }
 
-    /// How many of them `len` bytes have: a Poisson number by its distribution function.
+    /// Number of weak bits in `len` bytes: Poisson, by inverting the distribution function.
     fn count(&self, number: u64, len: u64) -> u32 {
         let mean = self.p * (len / 512) as f64;
         let mut left = self.chance.unit(number << 8);

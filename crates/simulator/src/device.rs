@@ -1,5 +1,5 @@
-//! A simulated device: a card in its rig, with what stands on it and what is wrong with it: the one place where time and content meet,
-//! so that a fault is the same in virtual and in real time.
+//! Simulated device: a card in its rig, with its content, faults and saved state. The only place where time and content
+//! meet, so that a fault is the same in virtual and in real time.
 
 use crate::archetype::{Archetype, EndOfLife, FakeKind};
 use crate::card::CardCommand;
@@ -13,38 +13,38 @@ use cardscope_engine::content::IoContent;
 
 const SECTOR: u64 = 512;
 
-/// Tells the garbage of torn pages from what else a seed decides.
+/// Purpose number of the garbage in torn pages.
 const TORN: u64 = 0x746f_726e;
 
-/// Pages from one to the next that shares its cells: programming the later one puts the earlier one at risk. \[I\]
+/// Distance of two pages that share cells: programming the later one endangers the earlier one (assumed).
 const PAIRED_PAGES: u64 = 3;
 
-/// A card that somebody uses. Times are nanoseconds since it was put in.
+/// Times are nanoseconds since the card was inserted.
 #[derive(Debug)]
 pub(crate) struct SimulatedDevice {
     pub(crate) rig: RiggedCard,
     medium: CardMedium,
-    /// None where the reader hands out what the card answers.
+    /// None if the reader returns the card's own data.
     liar: Option<LyingReader>,
     faults: FaultModel,
-    /// True where each command must be looked at: the card has faults, or may die.
+    /// True if each command must be checked: the card has faults, or may die.
     watched: bool,
     slow_factor: Option<f64>,
     gone: Option<String>,
-    /// When the card vanishes by its clock; never is infinity.
+    /// Card time at which the card vanishes; infinity for never.
     pub(crate) vanishes_at: f64,
-    /// The card's clock when it was last used; that of its saved state at first.
+    /// Card time of the last use; at first that of the loaded state.
     pub(crate) clock: f64,
     spec: TargetSpec,
-    /// True once anything was asked of it: only then is there something to save when it is dropped.
+    /// True after the first command. An unused card is not saved when it is dropped.
     used: bool,
-    /// Where its name says that it is saved (`save=FILE`), until it was.
+    /// Target of `save=FILE`; None after saving.
     destination: Option<StateDestination>,
 }
 
 impl SimulatedDevice {
-    /// Puts a card in, in the state that its name asks for. Fails if that state cannot be loaded, or it could not be
-    /// saved where it is to be.
+    /// Inserts a card in the state that its name gives. Fails if that state cannot be loaded, or the place to save it
+    /// cannot be written.
     pub(crate) fn new(spec: &TargetSpec) -> Result<Self, StateError> {
         let (a, seed, storage) = (&spec.archetype, spec.seed, &spec.storage);
         let destination = storage.save.as_deref().map(StateDestination::new).transpose()?;
@@ -81,7 +81,7 @@ impl SimulatedDevice {
         Ok(device)
     }
 
-    /// Puts the card into another rig, and gives it other faults of commands; what stands on it stays.
+    /// Moves the card to another rig and replaces the faults of commands; its content stays.
     pub(crate) fn exchange(&mut self, a: &Archetype) {
         let seed = self.spec.seed;
         self.rig.exchange(a, seed);
@@ -93,7 +93,7 @@ impl SimulatedDevice {
         self.watched = is_watched(a, &self.rig);
     }
 
-    /// Whether the card still answers at `now`. Fails with [`IoError::Gone`] if not.
+    /// Fails with [`IoError::Gone`] if the card no longer answers at `now`.
     #[inline]
     pub(crate) fn alive(&mut self, now: f64) -> Result<(), CardIoError> {
         self.clock = now;
@@ -108,7 +108,7 @@ impl SimulatedDevice {
         self.gone.clone().map_or(Ok(()), |reason| Err(CardIoError::Gone { reason }))
     }
 
-    /// Writes `len` bytes. Fails if the card does not take them, or the host has no room to keep them.
+    /// Writes `len` bytes. Fails if the card refuses them, or the host has no room for them.
     #[inline]
     pub(crate) fn write(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
         let place = self.rig.address(offset);
@@ -126,7 +126,7 @@ impl SimulatedDevice {
         result
     }
 
-    /// A write to a card that may have come to its end.
+    /// Writes to a card that may lose its power or be worn out.
     fn write_worn(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
         if self.faults.tears() {
             self.tear(offset, len, data)?;
@@ -139,6 +139,7 @@ impl SimulatedDevice {
             Some(EndOfLife::ReadOnly) => Err(CardIoError::failed(&worn("takes no more writes"))),
             Some(EndOfLife::Dead) => Err(CardIoError::gone(&worn("answers no more"))),
             Some(EndOfLife::LosesBlocks) => {
+                // Failed blocks lose this write as well.
                 for block in self.rig.card.take_lost() {
                     self.medium.wear_out(block);
                 }
@@ -147,8 +148,8 @@ impl SimulatedDevice {
         }
     }
 
-    /// Power is lost while a write is under way: its first half is stored, the page that was being programmed and a pair
-    /// of pages that share its cells in the same erase block hold garbage.
+    /// Loses power during a write: its first half is stored; the page being programmed, and two pages that share its
+    /// cells in the same erase block, hold garbage.
     fn tear(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
         let card = &self.spec.archetype;
         let (page, block) = (card.flash.page_bytes, card.flash.au_bytes);
@@ -180,7 +181,7 @@ impl SimulatedDevice {
         }
     }
 
-    /// Notes in `found` what a read finds. Fails if the card cannot read it.
+    /// Records the content of a read in `found`. Fails if the card cannot read it.
     pub(crate) fn read(&mut self, offset: u64, len: u64, found: &mut ReadContent) -> Result<(), CardIoError> {
         found.clear(offset);
         if self.watched {
@@ -204,7 +205,7 @@ impl SimulatedDevice {
         Ok(())
     }
 
-    /// Fails where the reader fails a command by itself.
+    /// Fails for commands that the reader refuses.
     fn reachable(&self, write: bool, offset: u64, len: u64) -> Result<(), CardIoError> {
         let reason = self.rig.refusal(&CardCommand { write, offset, len, in_flight: 1 });
         reason.map_or(Ok(()), |reason| Err(CardIoError::failed(reason)))
@@ -214,18 +215,18 @@ impl SimulatedDevice {
         self.watched || self.liar.is_some() || self.medium.reads_matter()
     }
 
-    /// Fetches what was found as bytes to its place in `out`. Fails if the host cannot read it any more.
+    /// Copies the pieces that are stored as bytes to their places in `out`. Fails if the host cannot read them.
     pub(crate) fn fetch(&self, found: &ReadContent, out: &mut [u8]) -> Result<(), CardIoError> {
         self.medium.fetch(found, out)
     }
 
-    /// Tells the card at `now` that a range holds nothing of value; returns when it has noted it.
+    /// Discards a range at `now`; returns when the card has noted it.
     pub(crate) fn discard(&mut self, now: f64, offset: u64, len: u64) -> f64 {
         let len = len.min(self.rig.reach().saturating_sub(offset));
         if len == 0 {
             return now;
         }
-        // A card that takes no more writes forgets nothing either.
+        // A card that takes no more writes keeps discarded data, too.
         if matches!(self.rig.card.end_of_life(), None | Some(EndOfLife::LosesBlocks)) {
             self.medium.discard(self.rig.address(offset), len);
         }
@@ -237,7 +238,7 @@ impl SimulatedDevice {
         self.rig.card.reset();
     }
 
-    /// Saves everything that stands on the card and the state of its engines. Fails if the host cannot write the file.
+    /// Saves the content and the engine state. Fails if the host cannot write the file.
     pub(crate) fn save(&self, to: &StateDestination) -> Result<(), StateError> {
         let whose = (&self.spec.archetype, self.spec.seed);
         let saved = SavedState {
@@ -249,12 +250,12 @@ impl SimulatedDevice {
         to.save(whose, &saved, &self.medium)
     }
 
-    /// Saves to where the card's name says, once. Fails as [`SimulatedDevice::save`].
+    /// Saves to the file of `save=FILE`, once.
     pub(crate) fn close(&mut self) -> Result<(), StateError> {
         self.destination.take().map_or(Ok(()), |to| self.save(&to))
     }
 
-    /// Leaves an older state as it is: this card broke.
+    /// Keeps an older saved state, because this card broke.
     pub(crate) fn abandon(&mut self) {
         self.destination = None;
     }
@@ -268,13 +269,13 @@ fn is_watched(card: &Archetype, rig: &RiggedCard) -> bool {
 }
 
 impl Drop for SimulatedDevice {
-    /// A card that nobody used, because something else was refused, must not replace a state that somebody saved.
+    /// Saves a card that was used. An unused one, as after a refused start, must not replace a saved state.
     fn drop(&mut self) {
         if !self.used || std::thread::panicking() {
             return;
         }
         if let Err(error) = self.close() {
-            // Whoever wants to handle it closes the card; a state that is lost in silence would be worse than a line.
+            // Callers that handle the error close the card themselves. A state must not be lost in silence.
             eprintln!("{}", cardscope_model::outside::line(&error.to_string()));
         }
     }

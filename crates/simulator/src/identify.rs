@@ -1,5 +1,5 @@
-//! What a simulated card answers when it is asked who it is: the same bytes on the wire that a real one would send,
-//! decoded by the same decoders.
+//! Identity of a simulated card: the bytes that a real card would send (SD registers, NVMe Identify Controller, SMART
+//! log, USB descriptors), decoded by the same decoders.
 
 use crate::archetype::{Archetype, ArchetypeError, NvmeDescription as Described, PowerState, UsbIdentity};
 use crate::card::counters::LifetimeCounters;
@@ -9,10 +9,8 @@ use cardscope_model::usb::{UsbProtocol, UsbReader};
 use cardscope_sd::bus::PcieLink;
 use cardscope_sd::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, SmartLog, ThermalFeatures};
 
-/// Everything the card says of itself. Findings are left to whoever knows today's date.
-///
-/// # Errors
-/// If the archetype's registers are none.
+/// Decodes the card's identity. Findings about it are up to the caller, since they need today's date. Fails if the
+/// archetype's registers are malformed.
 pub fn identity(card: &Archetype) -> Result<Identity, ArchetypeError> {
     let broken = |reason: String| ArchetypeError::Value(card.name.clone(), reason);
     let mut identity = match &card.identity.sd {
@@ -82,7 +80,7 @@ fn controller_bytes(d: &Described) -> Vec<u8> {
     bytes
 }
 
-/// A power state descriptor, in steps of 0.1 mW.
+/// Power state descriptor; the power is in steps of 0.1 mW.
 fn power_state(state: &PowerState) -> [u8; 32] {
     let mut bytes = [0; 32];
     let steps = (state.max_w * 10_000.0).round().clamp(0.0, f64::from(u16::MAX)) as u16;
@@ -93,7 +91,7 @@ fn power_state(state: &PowerState) -> [u8; 32] {
     bytes
 }
 
-/// What sysfs and INQUIRY say of a stick or an adapter.
+/// USB descriptors as in sysfs, and the answer to INQUIRY.
 fn reader(d: &UsbIdentity) -> UsbReader {
     let mut reader = UsbReader {
         vendor_id: Some(format!("{:04x}", d.vendor_id)),
@@ -112,7 +110,7 @@ fn reader(d: &UsbIdentity) -> UsbReader {
     reader
 }
 
-/// Text as NVMe pads it: with blanks, cut where it is too long.
+/// Pads text with blanks, as NVMe does, and cuts it if it is too long.
 fn padded<const N: usize>(text: &str) -> [u8; N] {
     let mut field = [b' '; N];
     for (place, byte) in field.iter_mut().zip(text.bytes()) {
@@ -132,22 +130,22 @@ const UNIT: u64 = 512_000;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SmartInputs {
-    /// Now, in °C; room temperature where the card does not know.
+    /// Temperature in °C; that of the room without a heat model.
     pub(crate) celsius: f64,
     pub(crate) counters: LifetimeCounters,
     pub(crate) heat: HeatCounters,
-    /// Seconds since the card was put in.
+    /// Seconds since the card was inserted.
     pub(crate) seconds: f64,
-    /// Spare blocks that are left, in percent.
+    /// Spare blocks left, in percent.
     pub(crate) spare: u8,
 }
 
-/// The SMART log (NVMe log page 02h), decoded: a card from the factory has counted nothing.
+/// SMART log (NVMe log page 02h), decoded.
 pub(crate) fn smart(identity: &Described, facts: &SmartInputs) -> Option<SmartLog> {
     SmartLog::decode(&log_bytes(identity, facts)).ok()
 }
 
-/// NVMe Base Specification, SMART / Health Information log.
+/// SMART log as bytes (NVMe Base Specification, SMART / Health Information log).
 fn log_bytes(identity: &Described, f: &SmartInputs) -> Vec<u8> {
     let mut bytes = vec![0; 512];
     let mut put = |offset: usize, field: &[u8]| bytes[offset..offset + field.len()].copy_from_slice(field);
@@ -183,7 +181,7 @@ fn log_bytes(identity: &Described, f: &SmartInputs) -> Vec<u8> {
     bytes
 }
 
-/// Bit 0: too few spare blocks; bit 1: warmer than the threshold.
+/// Critical warning: bit 0 for too few spare blocks, bit 1 for a temperature at or above the threshold.
 fn warnings(identity: &Described, kelvin: u16, spare: u8) -> u8 {
     u8::from(spare < identity.spare_threshold) | u8::from(kelvin >= identity.tmpth_k) << 1
 }
@@ -257,7 +255,7 @@ mod tests {
     fn a_card_of_another_size_announces_it_in_its_csd() {
         for archetype in crate::archetypes().unwrap() {
             for bytes in [1 << 19, 2 << 20, 8 << 30, 1 << 40, 2 << 40, 4_002_909_519_872] {
-                // Not every card can be of every size.
+                // Some cards cannot have every size.
                 let name = format!("sim:{}?announced_bytes={bytes}", archetype.name);
                 let Ok(spec) = crate::target_spec::parse(&name) else { continue };
                 let Some(csd) = identity(&spec.archetype).unwrap().csd else { continue };
@@ -269,7 +267,7 @@ mod tests {
         assert_eq!(csd.capacity_bytes, Some(8 << 30), "in units of 512 KiB");
     }
 
-    /// Reads and writes until `minutes` of the card's clock have passed.
+    /// Reads and writes until `minutes` of card time have passed.
     fn work(card: &mut SimTarget, minutes: u64) {
         let block = 64 << 20;
         card.plan(&LanePlan {

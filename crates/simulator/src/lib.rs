@@ -1,8 +1,8 @@
-//! Simulated cards: archetypes as data, the flash model on a virtual clock behind the `Target` trait, and a server
-//! that shows the same card as a file in real time.
+//! Simulated SD cards: archetypes as data, a flash model on a virtual clock behind the `Target` trait, and a server
+//! that shows the same card in real time, as a file or over NBD.
 //!
-//! Where the model and its numbers come from stands in each module and in each card's file. It knows neither
-//! devices nor the archive, and whoever measures cannot tell it from a real card.
+//! Each module and each card's file names the sources of its numbers. This crate knows neither devices nor the
+//! archive, and code that measures cannot distinguish its cards from real ones.
 
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,6 @@
-//! The host's page cache, for tests that go through it as hdparm and dd do: writes are gathered and written back in
-//! large pieces while the writer goes on, reads in order are read ahead, and what was touched is answered from memory.
-//! Just enough of Linux that buffered recipes show the card's sequential speeds; sizes are the rig's parameters.
+//! Page cache of the host, for recipes that go through it as hdparm and dd do: gathers writes and writes them back in
+//! large pieces, reads ahead, and answers repeated reads from memory. Just enough of Linux that buffered recipes show
+//! the card's sequential speed; sizes are parameters of the rig.
 
 use crate::archetype::schema::{self, Archetype};
 use crate::card::CardCommand;
@@ -8,10 +8,10 @@ use crate::rig::RiggedCard;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Ranges that the cache remembers; a recipe touches one or two.
+/// Most ranges in the cache; a recipe touches one or two.
 const RANGES: usize = 64;
 
-/// Commands that the host keeps in flight for writing back and reading ahead.
+/// Commands in flight for writing back and reading ahead.
 const IN_FLIGHT: u32 = 2;
 
 #[derive(Debug)]
@@ -21,14 +21,14 @@ pub(crate) struct PageCache {
     announced: u64,
     /// Written by the tool, not yet sent to the card.
     gathered: Range<u64>,
-    /// Sent to the card: (when it is there, bytes).
+    /// End and bytes of each piece that is being written back.
     underway: VecDeque<(f64, u64)>,
     underway_bytes: u64,
     /// Oldest first.
     cached: VecDeque<Range<u64>>,
-    /// Where a read would continue the last one.
+    /// Offset of a read that would continue the last one.
     next_read: u64,
-    /// Read ahead: (byte behind it, when it is there).
+    /// End offset and arrival time of each piece that is read ahead.
     ahead: VecDeque<(u64, f64)>,
     ahead_end: u64,
 }
@@ -49,7 +49,7 @@ impl PageCache {
         }
     }
 
-    /// A buffered write at `now`; returns when the tool may go on.
+    /// Buffered write at `now`; returns when the tool may continue.
     pub(crate) fn write(&mut self, rig: &mut RiggedCard, now: f64, offset: u64, len: u64) -> f64 {
         let mut now = rig.source(now, len) + len as f64 * self.per_byte;
         if self.gathered.end != offset {
@@ -64,6 +64,7 @@ impl PageCache {
         }
         self.remember(offset..offset + len);
         self.settle(now);
+        // Linux makes a writer wait while too much of its data is not yet written back.
         while self.underway_bytes > self.p.dirty_bytes
             && let Some((end, bytes)) = self.underway.pop_front()
         {
@@ -73,7 +74,7 @@ impl PageCache {
         now
     }
 
-    /// Sends all that is gathered; returns when the card has everything.
+    /// Writes back everything; returns when the card has it.
     pub(crate) fn flush(&mut self, rig: &mut RiggedCard, now: f64) -> f64 {
         self.send_gathered(rig, now);
         let end = self.underway.back().map_or(now, |(end, _)| end.max(now));
@@ -82,7 +83,7 @@ impl PageCache {
         end
     }
 
-    /// A buffered read at `now`; returns when the tool has its bytes.
+    /// Buffered read at `now`; returns when the tool has its data.
     pub(crate) fn read(&mut self, rig: &mut RiggedCard, now: f64, offset: u64, len: u64) -> f64 {
         let range = offset..offset + len;
         let copied = len as f64 * self.per_byte;
@@ -103,7 +104,7 @@ impl PageCache {
         rig.transfer(now, command(false, range.start, range.end - range.start))
     }
 
-    /// Keeps one piece more underway than the tool has asked for.
+    /// Reads ahead, so that one piece more than the tool needs is under way.
     fn read_on(&mut self, rig: &mut RiggedCard, now: f64, range: &Range<u64>) -> f64 {
         let goal = (range.end + self.p.read_ahead_bytes).min(self.announced);
         self.ahead_end = self.ahead_end.max(range.start);
@@ -119,7 +120,7 @@ impl PageCache {
         self.ahead.front().map_or(now, |(_, ready)| *ready)
     }
 
-    /// Empties the cache, as `drop_caches` does: what is not yet written is kept.
+    /// Empties the cache as `drop_caches` does; data not yet written back stays.
     pub(crate) fn drop_clean(&mut self) {
         self.cached.clear();
         self.ahead.clear();
@@ -127,7 +128,7 @@ impl PageCache {
         self.ahead_end = 0;
     }
 
-    /// What was written past the cache is no longer in it.
+    /// Drops a range that was written past the cache.
     pub(crate) fn invalidate(&mut self, range: Range<u64>) {
         if !self.cached.is_empty() {
             self.cached.retain(|c| c.end <= range.start || range.end <= c.start);

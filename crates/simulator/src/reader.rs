@@ -1,18 +1,18 @@
-//! A reader that answers reads with other data than the card's: it repeats the beginning of long ones, turns a bit in
-//! some, loses the low bits of an address, or hands out what it still has in memory. Met in Sinetek-rtsx#9,
-//! CapacityTester#17 and rpi-imager#626. Errors, limits and times of a reader are in `rig`.
+//! Readers that return other data than the card's: they repeat the start of long reads, flip a bit, drop low bits of
+//! the address, or return the data of the read before. Reported in Sinetek-rtsx#9, CapacityTester#17 and
+//! rpi-imager#626. Errors, limits and times of a reader are in `rig`.
 
 use crate::archetype::schema::{self, StaleReads};
 use crate::chance::SeededChance;
 use crate::content::ReadContent;
 use std::ops::Range;
 
-/// Tells the choice of requests from what else a seed decides.
+/// Purpose number of the choice of flipped reads.
 const FLIPPED: u64 = 0x666c_6970;
 
 #[derive(Debug)]
 pub(crate) struct LyingReader {
-    /// Longest read that is answered in full.
+    /// Longest read that is answered in full; longer ones repeat it.
     longest: u64,
     align: u64,
     flip_every: u64,
@@ -20,12 +20,12 @@ pub(crate) struct LyingReader {
     stale: StaleReads,
     reads: u64,
     last: Range<u64>,
-    /// Data of the last read, where some reads are answered with it.
+    /// Data of the last read, for readers that return it again.
     memory: Vec<u8>,
 }
 
 impl LyingReader {
-    /// `None` for a reader whose answers are those of the card.
+    /// None for a reader that returns the card's own data.
     pub(crate) fn new(rig: &schema::TestRig, seed: u64) -> Option<Self> {
         rig.misreads().then(|| LyingReader {
             longest: rig.repeat_bytes.unwrap_or(u64::MAX),
@@ -39,7 +39,7 @@ impl LyingReader {
         })
     }
 
-    /// What the reader asks the card for: first byte and length.
+    /// Offset and length of the read that reaches the card.
     pub(crate) fn request(&self, offset: u64, len: u64) -> (u64, u64) {
         (offset - offset % self.align, len.min(self.longest))
     }
@@ -48,7 +48,8 @@ impl LyingReader {
         self.stale != StaleReads::None
     }
 
-    /// Makes the card's answer to a read of `len` bytes the reader's; `answer` has its bytes where the reader keeps them.
+    /// Turns the card's answer to a read of `len` bytes into the reader's. `answer` is empty for readers without
+    /// memory.
     pub(crate) fn distort(&mut self, found: &mut ReadContent, len: u64, answer: Vec<u8>) {
         let asked = found.offset..found.offset + len;
         let is_stale = match self.stale {
@@ -63,7 +64,7 @@ impl LyingReader {
         }
         self.last = asked.clone();
         self.reads += 1;
-        // Read number n: one draw decides, another one takes the bit.
+        // Two draws for each read: the even one decides whether a bit flips, the odd one chooses the bit.
         found.misread = is_stale || !asked.start.is_multiple_of(self.align) || len > self.longest;
         if self.flip_every > 0 && self.flips.draw(2 * self.reads).is_multiple_of(self.flip_every) {
             let bit = self.flips.draw(2 * self.reads + 1) % (len * 8);

@@ -1,5 +1,5 @@
-//! Reader, bus and host between the card and whoever measures (model, X): a layer of its own, so that the same card
-//! gives its own numbers in one rig and worse ones in another. The bus's ceiling is applied inside the card, where
+//! Reader, bus and host between the card and the measuring tool: separate from the card, so that one card has its own
+//! speed in one rig and less in another (docs/simulator.md#the-model). The bus speed is applied inside the card, where
 //! the transfers are.
 
 use crate::archetype::schema::{self, Archetype};
@@ -7,54 +7,55 @@ use crate::card::{CardCommand, CardModel};
 use cardscope_model::random::SeededRandom;
 use std::ops::Range;
 
-/// A card in its rig. Times are nanoseconds since it was put in.
+/// Card in its rig. Times are nanoseconds since it was inserted.
 #[derive(Debug)]
 pub(crate) struct RiggedCard {
     pub(crate) card: CardModel,
     overhead: f64,
     split: u64,
-    /// Nanoseconds a byte of the measuring tool's own data source.
+    /// Nanoseconds for each byte of the tool's own data source.
     source_per_byte: f64,
     source_free: f64,
+    /// True if the rig adds nothing, so that commands go straight to the card.
     plain: bool,
     cache_bytes: u64,
-    /// What the reader's memory holds: the end of what was read last.
+    /// Range in the reader's memory; ends where the last read ended.
     cached: Range<u64>,
     address_limit: u64,
-    /// First byte from which on a reader with the last-sector bug fails reads of several sectors.
+    /// Offset from which a reader with the last-sector bug fails reads of several sectors.
     single_from: u64,
-    /// Where the addresses end that the reader reaches on the card.
+    /// End of the addresses that the reader can use; u64::MAX without a limit.
     reach: u64,
     stall: Option<StallTimes>,
-    /// Set once writes take so many times as long.
+    /// Set after an overcommitted card has run out of blocks.
     slow: Option<WriteSlowdown>,
-    /// Somebody else who uses reader, bus or host now and then.
+    /// Other traffic on reader, bus or host.
     disturbance: Option<BusDisturbance>,
     /// Nanoseconds of a command that needs no flash.
     path: f64,
-    /// Scatter of those.
+    /// Scatter of `path`.
     jitter: SeededRandom,
 }
 
-/// Time of a command that needs no flash on a card whose file does not say: a few bytes on the bus and an interrupt of
-/// the host; 50 to 120 µs are common. \[K\]
+/// Default time of a command that needs no flash: a few bytes on the bus and an interrupt of the host; 50 to 120 µs are
+/// common.
 const PATH_S: f64 = 60e-6;
 
-/// Their scatter. \[I\]
+/// Scatter of a command that needs no flash, as a share (assumed).
 const JITTER: f64 = 0.05;
 
-/// A card that has become slow at writing: what it would have done by itself, and what it does.
+/// Times of a card whose writes have become slow, without and with the slowdown.
 #[derive(Debug, Clone, Copy)]
 struct WriteSlowdown {
     factor: f64,
-    /// When the last command would have ended.
+    /// End of the last command without the slowdown.
     by_itself: f64,
-    /// When it did.
+    /// End of the last command with it.
     free: f64,
 }
 
-/// Sectors at the end of the card within which some readers fail reads of more than one (the kernel's
-/// `last_sector_bug`).
+/// Sectors at the end of the card where some readers fail reads of more than one sector (the kernel's
+/// `last_sector_bug`, docs/reference/linux.md#usb-readers).
 const LAST_SECTORS: u64 = 8;
 
 const SECTOR: u64 = 512;
@@ -64,7 +65,6 @@ impl RiggedCard {
         RiggedCard::around(CardModel::new(a, seed), a, seed)
     }
 
-    /// Puts the card into another rig.
     pub(crate) fn exchange(&mut self, a: &Archetype, seed: u64) {
         let card = std::mem::replace(&mut self.card, CardModel::new(a, seed));
         *self = RiggedCard { slow: self.slow, ..RiggedCard::around(card, a, seed) };
@@ -111,8 +111,7 @@ impl RiggedCard {
         }
     }
 
-    /// A command that the controller answers without its flash, at `now`; returns when it ends. Heat slows the flash
-    /// and its data path, not this.
+    /// Command that the controller answers without its flash, at `now`; returns its end. Heat does not slow it.
     pub(crate) fn ping(&mut self, now: f64) -> f64 {
         let scatter = 1.0 + JITTER * (2.0 * self.jitter.above_zero() - 1.0);
         let end = now + self.overhead + self.path * scatter;
@@ -124,7 +123,7 @@ impl RiggedCard {
         self.slow = Some(WriteSlowdown { factor, by_itself: 0.0, free: 0.0 });
     }
 
-    /// A command of the measuring tool at `now`; returns when it ends.
+    /// Command of the measuring tool at `now`; returns its end.
     #[inline]
     pub(crate) fn command(&mut self, now: f64, command: CardCommand) -> f64 {
         if self.plain {
@@ -134,7 +133,7 @@ impl RiggedCard {
         self.transfer(ready, command)
     }
 
-    /// When the tool's data source has made `len` bytes, asked for at `now`.
+    /// Returns when the tool's data source has generated `len` bytes that it needs at `now`.
     pub(crate) fn source(&mut self, now: f64, len: u64) -> f64 {
         if self.source_per_byte == 0.0 {
             return now;
@@ -143,13 +142,13 @@ impl RiggedCard {
         self.source_free
     }
 
-    /// Where the reader takes an address.
+    /// Card address that the reader uses for a host's address.
     #[inline]
     pub(crate) fn address(&self, offset: u64) -> u64 {
         if offset < self.address_limit { offset } else { offset % self.address_limit }
     }
 
-    /// Why the reader fails a command by itself, where it does.
+    /// Reason why the reader itself fails a command; None if it does not.
     pub(crate) fn refusal(&self, command: &CardCommand) -> Option<&'static str> {
         let end = command.offset + command.len;
         if end > self.reach {
@@ -159,7 +158,7 @@ impl RiggedCard {
         fails.then_some("the reader fails reads of several sectors at the end of the card")
     }
 
-    /// True where the reader fails some commands by itself.
+    /// True if the reader itself fails some commands.
     pub(crate) fn fails_some(&self) -> bool {
         self.single_from != u64::MAX || self.reach != u64::MAX
     }
@@ -168,10 +167,11 @@ impl RiggedCard {
         self.reach
     }
 
-    /// A command whose data is there, through the reader.
+    /// Command whose data is ready, through the reader; returns its end.
     pub(crate) fn transfer(&mut self, now: f64, command: CardCommand) -> f64 {
         let now = self.stall.as_mut().map_or(now, |stall| stall.pass(now));
         let arrival = now + self.overhead;
+        // The reader answers these commands itself.
         if command.offset + command.len > self.reach || self.answers(&command) {
             return self.disturbance.as_mut().map_or(arrival, |other| other.stretch(now, arrival));
         }
@@ -188,7 +188,7 @@ impl RiggedCard {
         self.disturbance.as_mut().map_or(end, |other| other.stretch(now, end))
     }
 
-    /// True where the reader's memory has all that is asked for; notes what it holds from now on.
+    /// True if the reader's memory holds the whole range; updates that memory.
     fn answers(&mut self, command: &CardCommand) -> bool {
         let end = command.offset + command.len;
         if self.cache_bytes == 0 {
@@ -216,7 +216,7 @@ impl WriteSlowdown {
     }
 }
 
-/// Times at which the card answers nothing. Times are nanoseconds since it was put in.
+/// Stalls, in which the card answers nothing. Times are nanoseconds since the card was inserted.
 #[derive(Debug, Clone, Copy)]
 struct StallTimes {
     every: u64,
@@ -226,13 +226,12 @@ struct StallTimes {
 }
 
 impl StallTimes {
-    /// `None` for a card that never stalls.
     fn new(faults: &schema::CardFaults) -> Option<Self> {
         let schema::CardFaults { stall_every_ios: every, stall_s, .. } = *faults;
         (every > 0).then_some(StallTimes { every, lasts: stall_s * 1e9, ios: 0, until: 0.0 })
     }
 
-    /// When a command begins that comes at `now`.
+    /// Returns when a command that arrives at `now` begins.
     fn pass(&mut self, now: f64) -> f64 {
         self.ios += 1;
         if self.ios.is_multiple_of(self.every) {
@@ -242,22 +241,21 @@ impl StallTimes {
     }
 }
 
-/// Somebody else on the same reader, bus or host: bursts of traffic at a fixed period, in which everything that goes
-/// through the rig takes longer, the shortest command included. Times are nanoseconds since the card was put in.
+/// Other traffic on reader, bus or host: bursts at a fixed period, in which every command takes longer. Times are
+/// nanoseconds since the card was inserted.
 #[derive(Debug, Clone, Copy)]
 struct BusDisturbance {
     every: f64,
     lasts: f64,
-    /// What is left for us while a burst lasts: 0.05 to 1.
+    /// Share of the speed that a burst leaves, 0.05 to 1.
     left: f64,
-    /// When the last command would have ended by itself.
+    /// End of the last command without other traffic.
     by_itself: f64,
-    /// When it did.
+    /// End of the last command with it.
     free: f64,
 }
 
 impl BusDisturbance {
-    /// `None` where nobody disturbs.
     fn new(rig: &schema::TestRig) -> Option<Self> {
         let bursts = rig.disturb_every_s > 0.0 && rig.disturb_for_s > 0.0 && rig.disturb_share > 0.0;
         bursts.then_some(BusDisturbance {
@@ -269,7 +267,7 @@ impl BusDisturbance {
         })
     }
 
-    /// When a command of `now` ends that would have ended at `end` with nobody else there.
+    /// Returns the end of a command of `now` that would end at `end` without other traffic.
     fn stretch(&mut self, now: f64, end: f64) -> f64 {
         let own = (end - now.max(self.by_itself)).max(0.0);
         self.by_itself = end;
@@ -277,7 +275,7 @@ impl BusDisturbance {
         self.free
     }
 
-    /// When `work` nanoseconds of our own are done that begin at `start`.
+    /// Returns when `work` nanoseconds of work that begin at `start` are done.
     fn after(&self, start: f64, mut work: f64) -> f64 {
         let mut at = start;
         while work > 0.0 {
@@ -288,17 +286,17 @@ impl BusDisturbance {
                 return at + work / speed;
             }
             work -= done;
-            // A nanosecond at least, whatever rounding says.
+            // Rounding may leave no progress; a nanosecond more keeps the loop from running forever.
             at = until.max(at + 1.0);
         }
         at
     }
 
-    /// Whether a burst is on at `at`, and when that changes.
+    /// Returns whether a burst is on at `at`, and when that changes.
     fn burst_at(&self, at: f64) -> (bool, f64) {
         let number = (at / self.every).floor();
         let begun = number * self.every;
-        // The first one begins after a whole period.
+        // The first burst begins after a whole period.
         if number >= 1.0 && at < begun + self.lasts {
             return (true, begun + self.lasts);
         }

@@ -1,6 +1,5 @@
-//! A card's state as a file: magic, version, what card it is, its content and the state of its engines, the pages of
-//! bytes, and a BLAKE3 of all of it at the end. Written beside its place and renamed, so that there is always a whole
-//! one.
+//! Saved state of a card: magic, version, the card that it belongs to, content and engine state, pages of bytes, and a
+//! BLAKE3 hash over all of it. A draft is renamed into place, so that a complete file exists at any time.
 
 use crate::archetype::{Archetype, CardFaults, FakeCapacity};
 use crate::card::state::CardState;
@@ -15,43 +14,38 @@ use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 16] = b"cardscope state\n";
 
-/// Raised whenever a part changes its shape.
+/// Raised whenever the format changes.
 const VERSION: u32 = 1;
 
-/// No part that stands in memory in one piece is longer; what says so is no state file.
+/// Longest part that is read into memory; a file that announces more is not a saved state.
 const LONGEST: u64 = 1 << 36;
 
 const HASH: usize = 32;
 
-/// Why a state cannot be loaded or saved: the file first, then what is wrong.
+/// Reason why a state cannot be loaded or saved. The first field is the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
-    /// The host cannot read it.
     #[error("the state file {0} cannot be read: {1}")]
     Unreadable(String, String),
-    /// It is something else.
     #[error("{0} is not a state file of a simulated card; give one that save=FILE has written")]
     Foreign(String),
-    /// Of another version of this program.
     #[error("the state file {0} has format {1}, this program reads format {VERSION}; save it anew")]
     Version(String, u32),
-    /// It ends too early, or a byte of it is wrong.
     #[error("the state file {0} is damaged: {1}; save it anew")]
     Damaged(String, String),
-    /// Of another card: the one in it, and the one that is put in.
+    /// File, the card in it, and the card to be inserted.
     #[error("the state file {0} is of {1}, not of {2}")]
     OtherCard(String, String, String),
-    /// The host cannot write it.
     #[error("the state cannot be saved to {0}: {1}")]
     Unwritable(String, String),
 }
 
-/// What card a state belongs to: all that decides where its content lies.
+/// Card that a state belongs to: everything that decides where its content lies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct StateHead {
     name: String,
     bytes: u64,
-    /// Absent where the seed decides nothing about the content.
+    /// None if the seed decides nothing about the content.
     seed: Option<u64>,
     fake: FakeCapacity,
     faults: CardFaults,
@@ -60,6 +54,7 @@ struct StateHead {
 impl StateHead {
     fn new(card: &Archetype, seed: u64) -> Self {
         let faults = card.faults.of_content();
+        // A seed that chooses no places may differ.
         let seeded = card.fake != FakeCapacity::default() || !faults.none();
         StateHead {
             name: card.name.clone(),
@@ -70,7 +65,7 @@ impl StateHead {
         }
     }
 
-    /// In words, as far as it differs from `other`.
+    /// Names the first difference from `other`.
     fn unlike(&self, other: &StateHead) -> String {
         let StateHead { name, bytes, seed, .. } = self;
         match () {
@@ -85,17 +80,17 @@ impl StateHead {
     }
 }
 
-/// What a file keeps beside the pages of bytes.
+/// Everything in the file except the pages of bytes.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SavedState<'a> {
     pub(crate) content: ContentState<'a>,
     pub(crate) card: CardState,
     pub(crate) counters: FaultCounters,
-    /// The card's clock in nanoseconds.
+    /// Card time in nanoseconds.
     pub(crate) clock: f64,
 }
 
-/// Where a card will be saved: a folder that is held from before the work begins, and a name in it.
+/// Place to save a card: a folder that is opened before the work begins, and a name in it.
 #[derive(Debug)]
 pub(crate) struct StateDestination {
     path: PathBuf,
@@ -104,8 +99,8 @@ pub(crate) struct StateDestination {
 }
 
 impl StateDestination {
-    /// Says early whether a state can be saved there, before hours of work depend on it. Fails if no file can be made
-    /// in that folder, or what has the name is not a saved state.
+    /// Checks that a state can be saved at `path`, before hours of work depend on it. Fails if no file can be made in
+    /// that folder, or the name belongs to a file that is not a saved state.
     pub(crate) fn new(path: &Path) -> Result<StateDestination, StateError> {
         let claimed = || {
             let (folder, name) = ResolvedFolder::of_file(path)?;
@@ -117,7 +112,7 @@ impl StateDestination {
         claimed().map_err(|e| unwritable(path, &e))
     }
 
-    /// Saves a card. Fails if the host cannot write the file; an older one of that name is then still there.
+    /// Saves a card. If that fails, an older file of that name remains.
     pub(crate) fn save(
         &self,
         (archetype, seed): (&Archetype, u64),
@@ -133,7 +128,7 @@ impl StateDestination {
         place().map_err(|e| unwritable(&self.path, &e))
     }
 
-    /// The state that has the name, or an empty file; anything else would be lost.
+    /// Saved state of that name, or an empty file. Fails for any other file, which saving would destroy.
     fn there(&self) -> Result<Option<File>, FileError> {
         let Some(mut file) = self.folder.find(&self.name)? else { return Ok(None) };
         let mut magic = [0; MAGIC.len()];
@@ -167,15 +162,15 @@ fn write(file: &File, head: &StateHead, saved: &SavedState<'_>, medium: &CardMed
     out.inner.flush()
 }
 
-/// A part behind its length, so that a reader knows what it needs before it believes it.
+/// Writes a part after its length, so that a reader can check the length before it allocates memory.
 fn part<T: Serialize>(out: &mut impl Write, value: &T) -> io::Result<()> {
     let bytes = postcard::to_allocvec(value).map_err(io::Error::other)?;
     out.write_all(&(bytes.len() as u64).to_le_bytes())?;
     out.write_all(&bytes)
 }
 
-/// Loads the state of this very card: its content, its engines, its counters and its clock; bytes beyond `budget` go to
-/// a file. Fails if the file cannot be read, is none of these, is damaged or of another card.
+/// Loads content, engine state, fault counters and clock of this card; content beyond `budget` bytes goes to a file.
+/// Fails for a file that is unreadable, foreign, damaged or of another card.
 pub(crate) fn load(
     path: &Path,
     archetype: &Archetype,
@@ -199,7 +194,7 @@ pub(crate) fn load(
     Ok((medium, card, counters, clock))
 }
 
-/// The state's engines are not those of the card that its name calls.
+/// Error for a state whose engines do not fit the card.
 pub(crate) fn other_engines(path: &Path) -> StateError {
     let reason = "its engines belong to another card; was the card changed?";
     StateError::Damaged(path.display().to_string(), reason.to_owned())
@@ -233,7 +228,7 @@ impl StateReader {
     fn part<T: DeserializeOwned>(&mut self) -> Result<T, StateError> {
         let len = u64::from_le_bytes(self.array()?);
         let mut bytes = Vec::new();
-        // Only what is there takes memory, whatever the length says.
+        // Memory grows with the bytes that exist, whatever length the file announces.
         let read = (&mut self.input).take(len.min(LONGEST)).read_to_end(&mut bytes);
         if read.ok() != usize::try_from(len).ok() {
             return Err(self.damaged("it ends too early"));
@@ -281,7 +276,6 @@ impl StateReader {
     }
 }
 
-/// Sums up what passes through.
 struct HashedStream<T> {
     inner: T,
     hash: blake3::Hasher,

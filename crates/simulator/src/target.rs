@@ -1,5 +1,5 @@
-//! A simulated card behind the `Target` trait, in virtual time: the clock jumps from completion to completion, so
-//! hours of a card's life pass in seconds and are the same each time for the same seed.
+//! Simulated card behind the `Target` trait, in virtual time: the clock jumps from completion to completion, so hours
+//! of a card's life pass in seconds, and one seed always gives the same times.
 
 use crate::archetype::CardTruth;
 use crate::card::CardCommand;
@@ -22,7 +22,6 @@ use std::time::Duration;
 
 const SECTOR: u64 = 512;
 
-/// A simulated card in virtual time.
 #[derive(Debug)]
 pub struct SimTarget {
     spec: TargetSpec,
@@ -32,11 +31,11 @@ pub struct SimTarget {
     now: Nanos,
     plan: LanePlan,
     slots: Vec<ReadSlot>,
-    /// In the order in which they end.
+    /// Ordered by end.
     in_flight: VecDeque<PendingIo>,
-    /// Why I/Os in flight failed, by slot: few ever do.
+    /// Errors of I/Os in flight by slot; a list, since few I/Os fail.
     failed: Vec<(u32, Box<TargetError>)>,
-    /// What a read found that nobody will look at.
+    /// Scratch for reads whose content is not compared.
     unseen: ReadContent,
 }
 
@@ -46,20 +45,18 @@ struct PendingIo {
     at: Nanos,
 }
 
-/// What a slot last read, and its memory once somebody asks for it.
+/// Content of the slot's last read, and its buffer, which is filled on demand.
 #[derive(Debug, Default)]
 struct ReadSlot {
     found: ReadContent,
     bytes: Vec<u8>,
-    /// True while the bytes of the last read are still to be made.
+    /// True until the bytes of the last read are generated.
     unmade: bool,
 }
 
 impl SimTarget {
-    /// Puts a simulated card into its rig, in the state that its name asks for.
-    ///
-    /// # Errors
-    /// If that state cannot be loaded, or could not be saved where it is to be.
+    /// Opens the card of `spec` in the state that its name gives. Fails if that state cannot be loaded, or cannot be
+    /// saved to the file that the name gives.
     pub fn open(spec: TargetSpec) -> Result<SimTarget, StateError> {
         let a = &spec.archetype;
         let info = TargetInfo {
@@ -91,36 +88,25 @@ impl SimTarget {
         })
     }
 
-    /// Saves everything that stands on the card and the state of its engines, for `state=FILE`.
-    ///
-    /// # Errors
-    /// If the host cannot write the file; an older one of that name is then still there.
+    /// Saves the content and the engine state to `path`, to be loaded with `state=FILE`. If that fails, an older file
+    /// of that name remains.
     pub fn save(&self, path: &std::path::Path) -> Result<(), StateError> {
         self.card.save(&StateDestination::new(path)?)
     }
 
-    /// Pulls the card out and saves it to where its name says (`save=FILE`). Dropping it does the same, but has
-    /// nobody to tell of an error.
-    ///
-    /// # Errors
-    /// As [`SimTarget::save`].
+    /// Saves the card to the file of `save=FILE`, if its name has that key. Dropping the card does the same, but can
+    /// only print an error.
     pub fn close(mut self) -> Result<(), StateError> {
         self.card.close()
     }
 
-    /// Opens `sim:NAME?key=value&…`.
-    ///
-    /// # Errors
-    /// If the name leads to no card, or its saved state cannot be used.
+    /// Opens the card that `sim:NAME?key=value&…` names.
     pub fn named(text: &str) -> Result<SimTarget, SpecError> {
         Ok(SimTarget::open(target_spec::parse(text)?)?)
     }
 
-    /// Puts the card into another reader, or has its commands fail, stall or end otherwise, while it is in use: overrides
-    /// of `[rig]` and `[faults]` as in its name. None of them give it back what its name says.
-    ///
-    /// # Errors
-    /// As [`target_spec::parse`].
+    /// Changes the reader or the faults of a card in use. `overrides` are keys of `[rig]` and `[faults]`; keys that are
+    /// not given return to the values of the card's name.
     pub fn exchange(&mut self, overrides: &str) -> Result<(), SpecError> {
         let spec = &self.spec;
         let card = target_spec::apply(&spec.text, spec.archetype.clone(), overrides)?.archetype;
@@ -128,22 +114,21 @@ impl SimTarget {
         Ok(())
     }
 
-    /// True where the last read into a slot brought other data than the card's, by its reader's doing.
+    /// True if the reader falsified the last read into this slot.
     pub fn is_misread(&self, slot: u32) -> bool {
         self.slots.get(slot as usize).is_some_and(|slot| slot.found.misread)
     }
 
-    /// The card and its overrides.
     pub fn spec(&self) -> &TargetSpec {
         &self.spec
     }
 
-    /// What a probe should find.
+    /// Correct result of each test of this card.
     pub fn truth(&self) -> &CardTruth {
         &self.spec.archetype.truth
     }
 
-    /// When the I/O ends that is submitted now.
+    /// Returns the end of an I/O that is submitted now, in ns.
     #[inline(always)]
     fn serve(&mut self, io: &IoRequest) -> f64 {
         let now = time(self.now);
@@ -161,11 +146,12 @@ impl SimTarget {
         if !write {
             return end;
         }
+        // The page cache must not answer reads with the old data.
         self.page_cache.invalidate(offset..offset + len);
         if self.plan.sync_each { self.card.rig.card.flush(end) } else { end }
     }
 
-    /// Notes what is written, or what the read found.
+    /// Stores the data of a write, or records the content of a read.
     #[inline(always)]
     fn touch(&mut self, io: &IoRequest) -> Option<Box<TargetError>> {
         let result = match io.direction {
@@ -183,7 +169,7 @@ impl SimTarget {
     }
 
     fn write_buffer(&mut self, io: &IoRequest) -> Option<Box<TargetError>> {
-        // What was read into the slot and never looked at may be written elsewhere all the same.
+        // The buffer may hold a read that was never compared: its bytes must exist before they are written elsewhere.
         let bytes = match self.made(io.slot) {
             Ok(slot) => std::mem::take(&mut slot.bytes),
             Err(error) => return Some(Box::new(error)),
@@ -194,7 +180,7 @@ impl SimTarget {
         result.err().map(|error| Box::new(error.of(io)))
     }
 
-    /// A slot whose memory holds what its last read found.
+    /// Returns the slot after generating the bytes of its last read.
     fn made(&mut self, slot: u32) -> Result<&mut ReadSlot, TargetError> {
         let found = self.slot_memory(slot)?;
         if std::mem::take(&mut found.unmade) {
@@ -203,7 +189,7 @@ impl SimTarget {
         Ok(found)
     }
 
-    /// Keeps what the read found as it is now: a later write must not change it.
+    /// Records the content of a read now, since a later write must not change it.
     fn look(&mut self, io: &IoRequest) -> Result<(), CardIoError> {
         let slot = &mut self.slots[io.slot as usize];
         self.card.read(io.offset, u64::from(io.len), &mut slot.found)?;
@@ -226,7 +212,7 @@ impl SimTarget {
         }
     }
 
-    /// What is wrong with an I/O that no card would take.
+    /// Error for an I/O beyond the end of the card, or not in whole sectors.
     #[cold]
     fn refused(&self, io: &IoRequest) -> TargetError {
         let inside = io.offset.checked_add(u64::from(io.len)).is_some_and(|end| end <= self.info.bytes);
@@ -243,12 +229,12 @@ impl SimTarget {
         self.now = self.now.max(nanos(end));
     }
 
-    /// Whether the card still answers a call that is no read or write.
+    /// Fails if the card is gone; for calls other than reads and writes.
     fn answers(&mut self, operation: &'static str) -> Result<(), TargetError> {
         self.card.alive(self.now as f64).map_err(|error| error.during(operation, 0, 0))
     }
 
-    /// Takes an I/O; returns when it ends, and why it failed. Fails if the card is gone.
+    /// Returns the end of an I/O, and its error if it failed. Fails if the card is gone.
     #[inline(always)]
     fn take(&mut self, io: &IoRequest) -> Result<(Nanos, Option<Box<TargetError>>), TargetError> {
         let len = u64::from(io.len);
@@ -262,7 +248,7 @@ impl SimTarget {
         })
     }
 
-    /// Why the I/O of a slot failed that has just ended.
+    /// Removes and returns the error of an I/O that has just ended.
     #[inline]
     fn failure_of(&mut self, slot: u32) -> Option<Box<TargetError>> {
         if self.failed.is_empty() {
@@ -272,7 +258,7 @@ impl SimTarget {
         Some(self.failed.remove(place).1)
     }
 
-    /// Waits until nothing is in flight any more; nobody hears of what ended.
+    /// Waits for all I/Os in flight and drops their results.
     fn await_all(&mut self) {
         if let Some(last) = self.in_flight.back() {
             self.pass_until(last.at);
@@ -281,15 +267,14 @@ impl SimTarget {
         self.failed.clear();
     }
 
-    /// The clock goes on to `at`.
     #[inline]
     fn pass_until(&mut self, at: Nanos) {
         self.now = self.now.max(at);
         self.card.clock = time(self.now);
     }
 
-    /// Carries an I/O out; returns when it ends, and why it failed. Always inline, as what it calls for each I/O: results
-    /// that are returned through memory and copied at once stall the processor.
+    /// Executes a valid I/O; returns its end, and its error if it failed. Always inline, as is all code that runs for
+    /// each I/O: results that are returned through memory and copied at once stall the processor.
     #[inline(always)]
     fn carry(&mut self, io: &IoRequest) -> (Nanos, Option<Box<TargetError>>) {
         let end = self.serve(io);
@@ -302,7 +287,6 @@ impl SimTarget {
     }
 }
 
-/// Notes how an I/O of a round ended.
 #[inline]
 fn note_end(
     round: &mut IoRound,
@@ -340,7 +324,7 @@ impl Target for SimTarget {
     #[inline]
     fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
         let (at, failed) = self.take(io)?;
-        // The page cache may answer before the card has answered what came earlier: ends are kept in order.
+        // The page cache may answer before the card has finished earlier I/Os, but completions must stay in order.
         let at = self.in_flight.back().map_or(at, |last| last.at.max(at));
         self.in_flight.push_back(PendingIo { slot: io.slot, at });
         self.failed.extend(failed.map(|error| (io.slot, error)));
@@ -358,6 +342,7 @@ impl Target for SimTarget {
             && let Some(PendingIo { slot, at }) = self.in_flight.pop_front()
         {
             let result = self.failure_of(slot).map_or(Ok(()), |error| Err(*error));
+            // The other completions are delivered before the card is reported as gone.
             if let Err(error @ TargetError::Gone { .. }) = &result {
                 gone = Some(error.clone());
             }
@@ -366,9 +351,10 @@ impl Target for SimTarget {
         gone.map_or(Ok(()), Err)
     }
 
-    /// The same as `submit` and `complete`, without results that may be errors on the way.
+    /// Same as `submit` and `complete`, without a `Result` for each completion.
     fn round(&mut self, ios: &[IoRequest], round: &mut IoRound) -> Result<(), TargetError> {
         round.begin();
+        // The most frequent case needs no queue.
         if let [io] = ios
             && self.in_flight.is_empty()
         {
@@ -430,7 +416,7 @@ impl Target for SimTarget {
 
     fn temperature(&mut self) -> Option<f64> {
         let thermal = self.spec.archetype.thermal.as_ref().filter(|t| t.sensor)?;
-        // NVMe reports whole kelvin. A card without heat is as warm as the room.
+        // NVMe reports whole kelvin. Without a heat model the card is at room temperature.
         let celsius = self.card.rig.card.celsius(self.now as f64).unwrap_or(thermal.ambient_c);
         Some(celsius.round())
     }
@@ -483,14 +469,13 @@ impl Target for SimTarget {
     }
 }
 
-/// The model's time on the target's clock; without SSE4.1 `f64::round` would be a call for each I/O, and without AVX-512 a
-/// number without a sign takes several times as long to convert.
+/// Model time to target time. Without SSE4.1 `f64::round` would be a call for each I/O, and without AVX-512 the
+/// conversion to an unsigned number takes several times as long.
 #[inline]
 fn nanos(time: f64) -> Nanos {
     ((time + 0.5) as i64).max(0) as Nanos
 }
 
-/// The target's clock as the model's time.
 #[inline]
 fn time(at: Nanos) -> f64 {
     at.min(i64::MAX as Nanos) as i64 as f64

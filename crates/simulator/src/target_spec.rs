@@ -1,5 +1,5 @@
-//! `sim:NAME?key=value&…`: a simulated card and what is different about it this time. A key is a dotted path into
-//! the archetype's file, bare where only one path ends in it, or one of the short words in `WORDS`.
+//! Names of simulated cards, `sim:NAME?key=value&…`, and their overrides. A key is a dotted path into the archetype's
+//! file, its last part where only one path ends in it, or an abbreviation in `WORDS`.
 
 use crate::archetype::schema::DEFAULT_SEED;
 use crate::archetype::{Archetype, ArchetypeError, CardTruth, FakeKind};
@@ -11,10 +11,9 @@ use cardscope_model::with_defaults;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// What a simulated card's name begins with.
 pub const PREFIX: &str = "sim:";
 
-/// Short words and the paths that they stand for.
+/// Abbreviations of paths.
 const WORDS: &[(&str, &str)] = &[
     ("cooling", "rig.cooling"),
     ("heat", "rig.heat"),
@@ -25,67 +24,56 @@ const WORDS: &[(&str, &str)] = &[
     ("state", "state.start"),
 ];
 
-/// The word for the seed, which is no part of the archetype.
+/// Key of the seed, which is not part of the archetype.
 const SEED: &str = "seed";
 
-/// A simulated card as named: the archetype with its overrides, and the seed of its noise.
+/// Simulated card as named: the archetype with its overrides, its seed and its storage.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TargetSpec {
-    /// As the user wrote it.
+    /// Name as the user wrote it.
     pub text: String,
-    /// The card, overrides applied, its truth along with them.
+    /// Archetype after the overrides; its truth follows them.
     pub archetype: Archetype,
-    /// Seed of everything random about the card.
+    /// Seed of everything random about this card.
     pub seed: u64,
-    /// Where its content comes from, lies and goes.
     pub storage: CardStorage,
 }
 
-/// Why a target's name cannot be used.
+/// Error in the name of a simulated card.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SpecError {
-    /// It does not begin with `sim:`.
     #[error("{0:?} is not a simulated card; write sim:NAME or sim:NAME?key=value&key=value")]
     NotSimulated(String),
-    /// An override is no `key=value`.
     #[error("{0:?} is not key=value, e.g. sim:constant?mb_s=100")]
     Shape(String),
-    /// The card has no key of that name; a hint names keys that it might have been.
+    /// Card, key, and a hint with similar keys.
     #[error("simulated card {0}: unknown key {1:?}; {2}")]
     UnknownKey(String, String, String),
-    /// The key of the card could be any of several paths.
+    /// Card, key, and the paths that it matches.
     #[error("simulated card {0}: {1:?} matches {2}; write the whole path")]
     Ambiguous(String, String, String),
-    /// The key has a value of the wrong kind, and what it must be.
+    /// Key, value, and what it must be.
     #[error("{0}={1}: {2}")]
     Value(String, String, String),
-    /// The card itself.
     #[error(transparent)]
     Archetype(#[from] ArchetypeError),
-    /// Its saved state.
     #[error(transparent)]
     State(#[from] StateError),
 }
 
-/// Whether a name is that of a simulated card.
 pub fn is_simulated(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
 
-/// Reads a target's name.
-///
-/// # Errors
-/// If there is no such card, or an override is unknown, ambiguous or leads to no possible card.
+/// Parses a name. Fails for an unknown card, and for an override that is unknown, ambiguous or makes an impossible
+/// card.
 pub fn parse(text: &str) -> Result<TargetSpec, SpecError> {
     let rest = text.strip_prefix(PREFIX).ok_or_else(|| SpecError::NotSimulated(text.to_owned()))?;
     let (name, overrides) = rest.split_once('?').unwrap_or((rest, ""));
     apply(text, Archetype::load(name)?, overrides)
 }
 
-/// Applies `key=value&…` to a card; `text` is how the user named the whole.
-///
-/// # Errors
-/// As [`parse`].
+/// Applies `key=value&…` to a card; `text` becomes the name of the result.
 pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec, SpecError> {
     let mut spec = TargetSpec {
         text: text.to_owned(),
@@ -111,8 +99,8 @@ pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec,
         let path = resolve(&name, &tree, key)?;
         let place = at(&mut tree, &path);
         *place = convert(place, &path, key, value)?;
-        // Each value is tried alone, so that the error names the key that is to blame.
-        // The tree is then made anew, since a table may have come into being.
+        // Each value is applied alone, so that an error names the key at fault. The tree is rebuilt after each one,
+        // since the value may have added a table.
         spec.archetype = serde_json::from_value(tree).map_err(|e| wrong(key, value, &misfit(&path, &e)))?;
         tree = self::tree(&spec.archetype);
     }
@@ -124,7 +112,7 @@ pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec,
 }
 
 impl TargetSpec {
-    /// What the rig is set to, in the words of a condition.
+    /// Settings of the rig, as the condition of a measurement.
     pub fn condition(&self) -> Condition {
         let rig = &self.archetype.rig;
         let mut condition = Condition::default();
@@ -148,24 +136,24 @@ impl TargetSpec {
     }
 }
 
-/// Values of `state` that are no file's name.
+/// Values of `state` that are not names of files.
 const STARTS: [&str; 3] = ["factory", "filled", "used"];
 
 with_defaults! {
-    /// Where a simulated card's content comes from, lies and goes.
+    /// Files and memory for the content of a simulated card.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct CardStorage {
-        /// A saved state to start from (`state=FILE`).
+        /// Saved state to start from (`state=FILE`).
         pub load: Option<PathBuf> = None,
-        /// Where the state is saved when the card is closed (`save=FILE`).
+        /// File for the state when the card is closed (`save=FILE`).
         pub save: Option<PathBuf> = None,
-        /// Bytes of written data that are kept in memory; what is more goes to a file (`memory=256MiB`).
+        /// Written bytes held in memory; the rest goes to a temporary file (`memory=256MiB`).
         pub memory_bytes: u64 = 256 << 20,
     }
 }
 
 impl CardStorage {
-    /// Takes a word that is about files or memory, and says whether it was one.
+    /// Applies a key about files or memory; returns false for any other key.
     fn take(&mut self, key: &str, value: &str) -> Result<bool, SpecError> {
         let path = || match value {
             "" => Err(wrong(key, value, "must name a file")),
@@ -183,7 +171,7 @@ impl CardStorage {
     }
 }
 
-/// What a card announces stands in its CSD; what its reader makes of that is `shown_bytes`.
+/// Writes an overridden capacity into the CSD. A reader that shows another capacity is `shown_bytes`.
 fn announce(card: &mut Archetype, before: &Archetype) {
     let bytes = card.announced_bytes;
     if let (Some(sd), Some(old)) = (&mut card.identity.sd, &before.identity.sd)
@@ -193,7 +181,7 @@ fn announce(card: &mut Archetype, before: &Archetype) {
     }
 }
 
-/// A size of a fake on a card that is none would be a silent mistake.
+/// Refuses sizes of a fake on a genuine card, which would otherwise be ignored in silence.
 fn demand_a_fake(card: &Archetype, overrides: &str) -> Result<(), SpecError> {
     let given = |word: &str| overrides.split('&').find(|p| p.split_once('=').is_some_and(|(k, _)| k == word));
     let pair = ["fake_bytes", "cache_bytes", "wrap_bytes"].into_iter().find_map(given);
@@ -207,12 +195,12 @@ fn demand_a_fake(card: &Archetype, overrides: &str) -> Result<(), SpecError> {
     }
 }
 
-/// The archetype as a tree in which absent values stand as null, so that they have a path too.
+/// Archetype as a tree in which absent values are null, so that they have a path as well.
 fn tree(card: &Archetype) -> Value {
     serde_json::to_value(card).unwrap_or(Value::Null)
 }
 
-/// All paths to values, in the order of the file. The truth follows from the others and is not set by hand.
+/// Collects the paths of all values in the order of the file. The truth is left out, since it follows from the others.
 fn paths(tree: &Value, prefix: &str, out: &mut Vec<String>) {
     let Value::Object(table) = tree else {
         out.push(prefix.to_owned());
@@ -233,7 +221,7 @@ fn resolve(card: &str, tree: &Value, key: &str) -> Result<String, SpecError> {
     if all.iter().any(|p| p == key) {
         return Ok(key.to_owned());
     }
-    // A table that the card has not got is made by naming one of its keys; what it then lacks, its own check says.
+    // A key creates a table that the card lacks; the check of that table reports what is then missing.
     if let Some((table, _)) = key.split_once('.')
         && tree.get(table).is_some_and(Value::is_null)
     {
@@ -248,10 +236,9 @@ fn resolve(card: &str, tree: &Value, key: &str) -> Result<String, SpecError> {
     }
 }
 
-/// Keys that are named where one is unknown.
+/// Number of similar keys in a hint.
 const NAMED: usize = 3;
 
-/// The nearest keys, and where the others stand.
 fn hint(all: &[String], key: &str) -> String {
     let words = WORDS.iter().map(|(word, _)| *word);
     let known = [SEED, "save", "memory"].into_iter().chain(words).chain(all.iter().map(String::as_str));
@@ -263,7 +250,7 @@ fn at<'a>(tree: &'a mut Value, path: &str) -> &'a mut Value {
     path.split('.').fold(tree, |node, key| &mut node[key])
 }
 
-/// Turns the text into the kind of value that stands there.
+/// Converts the text to the type of the old value.
 fn convert(old: &Value, path: &str, key: &str, text: &str) -> Result<Value, SpecError> {
     if path.ends_with("_bytes") {
         return parse_size(text).map(Value::from).map_err(|e| wrong(key, text, &e.to_string()));
@@ -288,13 +275,13 @@ fn convert(old: &Value, path: &str, key: &str, text: &str) -> Result<Value, Spec
     }
 }
 
-/// The value for a place that is empty: whoever reads it there says what it should have been.
+/// Value for a path that has none yet; deserializing the tree reports a wrong type.
 fn guess(text: &str) -> Value {
     let whole = text.parse::<u64>().map(Value::from).ok();
     whole.or_else(|| text.parse::<f64>().map(Value::from).ok()).unwrap_or_else(|| Value::from(text))
 }
 
-/// Why a value does not fit the path: of one that is not among those of a list, what to write instead.
+/// Reason why a value does not fit its path; lists the possible words if there are any.
 fn misfit(path: &str, error: &serde_json::Error) -> String {
     let said = error.to_string();
     match said.split_once(", expected ") {

@@ -1,4 +1,4 @@
-//! The served card through the kernel, as the tools of others see it. They need FUSE.
+//! Served cards through the kernel, as other tools use them. Needs FUSE.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails ends its test, as an assertion does")]
 
@@ -94,7 +94,7 @@ fn each_request_takes_the_cards_time_and_a_queue_overlaps() {
     let began = Instant::now();
     (0..5).for_each(read);
     let alone = began.elapsed();
-    // The host's own way is taken off what was measured of it, so an answer may be a few microseconds early.
+    // The host's round trip is subtracted as measured before, so an answer may be a few microseconds early.
     assert!((Duration::from_micros(99_500)..Duration::from_millis(250)).contains(&alone), "{alone:?}");
     let began = Instant::now();
     std::thread::scope(|scope| (0..8).for_each(|i| drop(scope.spawn(move || read(i)))));
@@ -159,7 +159,7 @@ fn the_counters_are_those_of_the_moment_they_are_read() {
         after["lag"]["recent_us"]["p50"].as_f64().unwrap()
             <= after["lag"]["recent_us"]["max"].as_f64().unwrap()
     );
-    // Read in small parts it is still one document.
+    // Reading in small parts gives a consistent document.
     let open = File::open(directory.path().join("counters.json")).unwrap();
     let mut text = Vec::new();
     let mut part = [0; 16];
@@ -225,7 +225,7 @@ fn a_card_that_vanishes_answers_no_device_and_a_failing_one_an_io_error() {
     served.stop().unwrap();
 }
 
-/// Runs as the server of the next test: serves until it is killed.
+/// Runs as a separate process in the next test: serves until it is killed.
 #[test]
 fn serves_until_killed() {
     let Ok(directory) = std::env::var("CARDSCOPE_SERVE_UNTIL_KILLED") else { return };

@@ -1,5 +1,5 @@
-//! flashbench (Debian) on a served card in real time finds the truth of its archetype, at the times that the same card
-//! has in virtual time.
+//! flashbench (Debian) on a served card in real time: finds the truth of the archetype, at the times that the card has
+//! in virtual time.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails ends its test, as an assertion does")]
 
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 const LEXAR: &str = "sim:lexar-16g-c10";
 const AU: u64 = 4 * MIB;
-/// Attempts that a busy machine is granted.
+/// Attempts on a busy machine.
 const ATTEMPTS: usize = 3;
 
 fn serve(directory: &Path) -> CardServer {
@@ -27,7 +27,7 @@ fn serve(directory: &Path) -> CardServer {
     .unwrap()
 }
 
-/// What flashbench prints. Where its results go it opens for reading, too, which not every input can be.
+/// Output of flashbench. It also opens its output file for reading, so that must be a file that allows it.
 fn flashbench(server: &CardServer, arguments: &[&str]) -> String {
     let mut command = Command::new("flashbench");
     command.args(arguments).args(["-o", "/dev/null"]).arg(&server.files()[0]).stdin(Stdio::null());
@@ -37,12 +37,12 @@ fn flashbench(server: &CardServer, arguments: &[&str]) -> String {
     told
 }
 
-/// A number with flashbench's units: times in µs, speeds in MB/s (its own are MiB/s).
+/// Number with a unit of flashbench: times in µs, speeds in MB/s (flashbench prints MiB/s).
 fn value(text: &str) -> f64 {
     let at = text.find(|c: char| !c.is_ascii_digit() && !"e+.-".contains(c)).unwrap_or(text.len());
     let scale = match &text[at..] {
         "ns" => 1e-3,
-        // What it rounds up to 1000 is printed as 1e+03, and the unit cut to fit.
+        // A value that is rounded up to 1000 is printed as 1e+03, and its unit is cut to fit.
         "µs" | "µ" => 1.0,
         "ms" => 1e3,
         "s" => 1e6,
@@ -53,7 +53,7 @@ fn value(text: &str) -> f64 {
     text[..at].parse::<f64>().unwrap() * scale
 }
 
-/// A line of `-a`: µs before, on and after a boundary.
+/// Line of `-a`: µs before, on and after a boundary.
 #[derive(Debug, Clone, Copy)]
 struct AlignLine {
     boundary: u64,
@@ -80,9 +80,9 @@ impl AlignLine {
     }
 }
 
-/// The same reads in virtual time as flashbench does them: at seven places 4 GiB apart, around the end of the card
-/// again from its start, first all before, then all on, then all after the boundary, four times; the mean of the least
-/// times on the boundary, in µs.
+/// Reads of flashbench in virtual time: at seven places 4 GiB apart, beyond the end of the card again from its start;
+/// first all before the boundary, then all on it, then all after it, four times. Returns the mean of the least times on
+/// the boundary, in µs.
 fn virtual_on(boundary: u64) -> f64 {
     let (mut lexar, bytes) = (card(LEXAR), 16_012_804_096);
     let mut least = [f64::INFINITY; 7];
@@ -124,7 +124,7 @@ fn flashbench_align_finds_page_and_erase_block_and_the_cards_own_times() {
             "steps {steps:.0?} µs; on a boundary of erase blocks {on:.0} µs, in virtual time {expected:.0}"
         );
         seen.push((steps, on));
-        // Nothing within a page, something between pages, most between erase blocks; nothing else in between.
+        // Little inside a page, more between pages, most between erase blocks, and no other level.
         let levels = steps[0] < 50.0 && blocks.iter().all(|l| l.step() > 2.0 * steps[1]) && steps[1] > 60.0;
         levels && (on / expected - 1.0).abs() <= 0.05
     });
@@ -139,7 +139,7 @@ fn virtual_open(n: u64, block: u64) -> f64 {
     (n * AU) as f64 / 1e6 / drive(&mut card(LEXAR), &plan(1, block), true, places)
 }
 
-/// What `-O` prints for a block size.
+/// Speed that `-O` prints for a block size.
 fn open_blocks(server: &CardServer, n: &str, block: &str, label: &str) -> f64 {
     let told = flashbench(server, &["-O", "-e", "4194304", "-b", block, "--open-au-nr", n]);
     let line = told.lines().find(|l| l.starts_with(label)).unwrap_or_else(|| panic!("no {label} in {told}"));

@@ -1,52 +1,42 @@
-//! The page of a card by what writes of different sizes cost: below a page each pays extra, and so does one that begins
-//! or ends inside a page (docs/reference/flash.md#cost-of-a-write).
+//! Effective page size from the cost of writes of different sizes: a write that covers a part of a page pays extra
+//! (docs/reference/flash.md#cost-of-a-write).
 
-/// Median time of writes of one size, each directly behind the one before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SizeTime {
-    /// Bytes.
     pub bytes: f64,
-    /// Seconds.
     pub seconds: f64,
-    /// Standard error of the median.
+    /// Standard error of the median, in seconds.
     pub error: f64,
 }
 
-/// The best page among those tried.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PageBend {
-    /// The page in bytes; `None` where the times are a straight line.
+    /// Page size in bytes, None if the times form a straight line.
     pub page: Option<f64>,
-    /// Probability of it among all that were tried.
     pub confidence: f64,
-    /// Extra seconds below the page.
     pub extra: f64,
 }
 
-/// How many pages are tried.
 pub const PAGES: usize = 8;
 
-/// The pages that are tried, in bytes: powers of two and three times such.
 pub const TRIED: [f64; PAGES] = [2048.0, 4096.0, 8192.0, 12288.0, 16384.0, 24576.0, 32768.0, 49152.0];
 
-/// A model is never better than this share of the time: real cards are no straight lines.
+/// Relative error of the model, because real cards do not follow a straight line exactly.
 const MODEL_ERROR: f64 = 0.01;
 
-/// An extra below this share of the time at the page is none.
 const LEAST_EXTRA: f64 = 0.04;
 
-/// Part of a page cannot be written without reading the rest of it, and the fastest flash takes 25 µs for that
-/// (docs/reference/flash.md#pages): a smaller extra is not a page.
+/// Least extra time in seconds. Writing a part of a page requires reading the rest, which takes 25 µs on the fastest flash
+/// (docs/reference/flash.md#pages).
 const LEAST_SECONDS: f64 = 25e-6;
 
-/// A page is named where the evidence for it exceeds that for a straight line by so much: ΔBIC of 12, as for reads.
+/// Least log-likelihood ratio over a straight line: ΔBIC of 12, as for reads.
 const LEAST_EVIDENCE: f64 = 6.0;
 
-/// A line that only bends somewhere, without a step, is the better account where its misfit is less by so much: where a
-/// single size is smaller than the page, both say the same.
+/// Least misfit by which a bent line without a step is preferred. If only one size is below the page, both fit equally.
 const BETTER: f64 = 0.5;
 
-/// Finds the page; `None` for fewer than five sizes.
+/// Finds the page size, None for fewer than five sizes.
 pub fn page(times: &[SizeTime]) -> Option<PageBend> {
     if times.len() < 5 {
         return None;
@@ -58,7 +48,7 @@ pub fn page(times: &[SizeTime]) -> Option<PageBend> {
         .filter_map(|size| bent(times, *size))
         .map(|line| line.misfit)
         .fold(f64::INFINITY, f64::min);
-    // How much more likely each page is than a straight line, as a logarithm.
+    // Log-likelihood ratio of each page to a straight line.
     let mut likelihood = [0.0; PAGES];
     let mut extras = [0.0; PAGES];
     for (i, page) in TRIED.iter().enumerate() {
@@ -84,7 +74,6 @@ pub fn page(times: &[SizeTime]) -> Option<PageBend> {
     })
 }
 
-/// A fitted model.
 #[derive(Debug, Clone, Copy)]
 struct BendFit {
     fixed: f64,
@@ -93,12 +82,12 @@ struct BendFit {
     misfit: f64,
 }
 
-/// Least squares, weighted, of a fixed time, a time a byte, an extra below the page and one for each cut of a page; no
-/// extra may be below 0.
+/// Weighted least squares of a fixed time, a time per byte, an extra below the page and an extra for each cut page. Extras
+/// must not be negative.
 fn fit(times: &[SizeTime], page: Option<f64>) -> Option<BendFit> {
     let Some(page) = page else { return solve(times, &[]) };
     let below = |t: &SizeTime| f64::from(t.bytes < page);
-    // Of writes one behind the other, those that are no whole pages begin and end inside one now and then.
+    // Consecutive writes that are not a multiple of the page begin or end within one now and then.
     let cuts = |t: &SizeTime| if t.bytes < page { 0.0 } else { cut_ends(t.bytes, page) };
     let (with_below, with_cuts): (Vec<f64>, Vec<f64>) =
         (times.iter().map(below).collect(), times.iter().map(cuts).collect());
@@ -106,14 +95,13 @@ fn fit(times: &[SizeTime], page: Option<f64>) -> Option<BendFit> {
     both.filter(|f| f.extra > 0.0).or_else(|| solve(times, &[&with_below]))
 }
 
-/// A line that is less steep below `size` and has no step there: a controller whose own work grows with a write only from
-/// some size on is no page.
+/// Fits a line with a smaller slope below `size` and no step. Such a bend comes from a controller whose own work grows
+/// with the size of a write, not from a page.
 fn bent(times: &[SizeTime], size: f64) -> Option<BendFit> {
     let short: Vec<f64> = times.iter().map(|t| (size - t.bytes).max(0.0) / 1024.0).collect();
     solve(times, &[&short])
 }
 
-/// Ends of a write inside a page, on the mean over many that follow each other.
 fn cut_ends(bytes: f64, page: f64) -> f64 {
     let mut at = 0.0;
     let mut cut = 0.0;
@@ -124,7 +112,6 @@ fn cut_ends(bytes: f64, page: f64) -> f64 {
     2.0 * cut / 16.0
 }
 
-/// Solves the weighted normal equations for a fixed time, a time a byte and up to two extras.
 fn solve(times: &[SizeTime], extras: &[&[f64]]) -> Option<BendFit> {
     let n = 2 + extras.len();
     let row = |i: usize| {
@@ -158,8 +145,8 @@ fn solve(times: &[SizeTime], extras: &[&[f64]]) -> Option<BendFit> {
     })
 }
 
-/// Gauss's elimination with the largest pivot, the right side in the last column; what is left is diagonal. `None` where
-/// a pivot is no larger than `least`, so that there is no one solution.
+/// Gaussian elimination with the largest pivot and the right side in the last column, down to a diagonal matrix. None if a
+/// pivot is at most `least`, so that the solution is not unique.
 pub(crate) fn eliminate<R: AsRef<[f64]> + AsMut<[f64]> + Clone>(system: &mut [R], least: f64) -> Option<()> {
     let n = system.len();
     for column in 0..n {
@@ -217,7 +204,7 @@ mod tests {
         page(&card(Some(kib), 0.5, seed)).unwrap()
     }
 
-    /// A fake that had become a hundred times slower: the controller's wait grows from 4 KiB on (random card 7000424).
+    /// Fake card whose controller time grows from 4 KiB on (random card 7000424).
     #[test]
     fn a_line_that_bends_without_a_step_has_no_page() {
         let of = |seed| {
@@ -230,7 +217,7 @@ mod tests {
             SIZES_KIB.iter().map(time).collect::<Vec<_>>()
         };
         let wrong: Vec<u64> = (0..400).filter(|seed| page(&of(*seed)).unwrap().page.is_some()).collect();
-        // Without the bent line as an account of its own 395 are wrong.
+        // Without the model of a bent line 395 of the answers are wrong.
         assert!(wrong.len() <= 8, "{wrong:?}");
     }
 

@@ -1,25 +1,21 @@
-//! Intervals of anything that can be computed from values, by drawing the values again and again.
-//!
-//! For the median, for ratios, and wherever a distribution has two levels and Student's t does not hold
-//! (docs/reference/flash.md#comparing-two-cards). The percentile form; blocks for values that follow each other (lag-1
-//! correlation > 0.2).
+//! Bootstrap confidence intervals of any statistic, by the percentile method.
+//! Used for medians, ratios and distributions with two levels, for which Student's t does not hold
+//! (docs/reference/flash.md#comparing-two-cards). Correlated values (lag-1 above 0.2) are drawn in blocks.
 
 use crate::estimate::LEVEL;
 use cardscope_model::random::SeededRandom;
 use cardscope_model::statistics::{quantile_of_sorted, sorted};
 
-/// How a bootstrap draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BootstrapPlan {
-    /// Number of draws; 10 000 for what is printed (docs/reference/flash.md#comparing-two-cards).
+    /// Number of draws: 10 000 for printed results (docs/reference/flash.md#comparing-two-cards).
     pub resamples: u32,
-    /// Values drawn in one piece: 1 for independent ones, 3 where neighbours are alike.
+    /// Values drawn together: 1 for independent values, 3 for correlated ones.
     pub block: usize,
-    /// Seed of the draws.
     pub seed: u64,
 }
 
-/// 95 % interval of `statistic` over `values`; `None` for fewer than two values.
+/// 95 % confidence interval of `statistic`, None for fewer than two values.
 pub fn interval95(values: &[f64], how: BootstrapPlan, statistic: impl Fn(&[f64]) -> f64) -> Option<[f64; 2]> {
     if values.len() < 2 || how.resamples == 0 {
         return None;
@@ -37,7 +33,7 @@ pub fn interval95(values: &[f64], how: BootstrapPlan, statistic: impl Fn(&[f64])
     Some([quantile_of_sorted(&ordered, tail)?, quantile_of_sorted(&ordered, 1.0 - tail)?])
 }
 
-/// Fills `drawn` with as many values as there are, in blocks that wrap around at the end.
+/// Draws as many values as given, in blocks that wrap around the end.
 fn draw(values: &[f64], block: usize, random: &mut SeededRandom, drawn: &mut Vec<f64>) {
     drawn.clear();
     while drawn.len() < values.len() {
@@ -73,7 +69,7 @@ mod tests {
 
     #[test]
     fn blocks_widen_the_interval_of_values_that_follow_each_other() {
-        // Two levels in long ranges, as runs before and after a cache filled.
+        // Two levels in long sequences, as before and after the end of a cache.
         let values: Vec<f64> = (0..60).map(|i| if (i / 10) % 2 == 0 { 600.0 } else { 280.0 }).collect();
         let width = |block| {
             let [low, high] =

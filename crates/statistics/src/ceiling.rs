@@ -1,27 +1,24 @@
-//! What the bus allows: each speed as a share of it, and the doubt that follows when a speed is above it.
-//!
-//! The ceiling is the bus's own rate, with nothing taken off for commands, so no card can honestly pass it.
+//! Bus ceiling: each speed as a share of the bus speed, and a caveat for speeds above it.
+//! The ceiling is the raw rate of the bus without protocol overhead, so no card can exceed it.
 
 use cardscope_model::caveat::Caveat;
 use cardscope_model::result::TestResult;
 
-/// Speeds up to this much above the ceiling are put down to clocks and rounding, not to a cache: crystals keep to
-/// 0.01 %, the bus clocks that Linux reports are rounded to about 1 %.
+/// Tolerance for clock errors: crystals are accurate to 0.01 %, but Linux reports bus clocks rounded to about 1 %.
 pub const TOLERANCE: f64 = 0.02;
 
-/// Share of the ceiling, 0 to 1 and above; `None` for a ceiling of 0 or one that is no number.
+/// Share of the ceiling, None if the ceiling is 0 or not finite.
 pub fn share(mb_s: f64, ceiling_mb_s: f64) -> Option<f64> {
     (ceiling_mb_s > 0.0 && ceiling_mb_s.is_finite()).then(|| mb_s / ceiling_mb_s)
 }
 
-/// The doubt about a speed that the bus cannot carry.
 pub fn above(mb_s: f64, ceiling_mb_s: f64) -> Option<Caveat> {
     share(mb_s, ceiling_mb_s)
         .filter(|share| *share > 1.0 + TOLERANCE)
         .map(|_| Caveat::AboveBusCeiling { mb_s, ceiling_mb_s })
 }
 
-/// Notes the share of the ceiling on a result, and the doubt where its speed, or that of one loop, is above it.
+/// Sets the share of the ceiling, and adds a caveat if the speed of the result or of one loop exceeds it.
 pub fn judge(result: &mut TestResult, ceiling_mb_s: f64) {
     result.bus_share = share(result.mb_s, ceiling_mb_s);
     let fastest = result.loops.iter().filter(|l| l.counted).map(|l| l.mb_s).fold(result.mb_s, f64::max);

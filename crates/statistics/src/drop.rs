@@ -1,35 +1,28 @@
-//! A speed that falls for good: where a cache ends in a long write (docs/reference/flash.md#pslc-cache). Robust against
-//! single slow chunks, and against series that scatter.
+//! Lasting fall of speed in a long write, where a cache ends (docs/reference/flash.md#pslc-cache). Robust against single
+//! slow chunks and noisy series.
 
 use crate::robust::deviation;
 use cardscope_model::statistics::median;
 
-/// Chunks whose median is held against that of all before.
 const WINDOW: usize = 7;
 
-/// So many times running it must be lower.
 const RUNNING: usize = 3;
 
-/// Least fall that counts, in the logarithm: 15 %.
+/// Least fall, as a logarithm: 15 %.
 const LEAST: f64 = 0.16;
 
-/// Fewer chunks before the fall say nothing of the level there.
 const FEWEST: usize = 5;
 
-/// Chunks that scatter more than this are joined first.
+/// Scatter above which chunks are joined before the search.
 const SCATTER: f64 = 0.08;
 
-/// A chunk of a long write.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WriteChunk {
-    /// Bytes of it.
     pub bytes: f64,
-    /// Seconds it took.
     pub seconds: f64,
 }
 
 impl WriteChunk {
-    /// Bytes per second.
     pub fn rate(&self) -> f64 {
         self.bytes / self.seconds
     }
@@ -39,22 +32,20 @@ impl WriteChunk {
     }
 }
 
-/// A fall.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SpeedFall {
-    /// Bytes before it, to a fraction of a chunk.
+    /// Bytes before the fall, interpolated within a chunk.
     pub bytes: f64,
-    /// Chunks before it, of those given.
     pub chunks: usize,
-    /// Level before, in bytes per second.
+    /// Speed before it, in bytes per second.
     pub before: f64,
-    /// Level after.
+    /// Speed after it, in bytes per second.
     pub after: f64,
-    /// The fall in standard deviations of the median of the window.
+    /// Size of the fall in standard errors of the window's median.
     pub sigmas: f64,
 }
 
-/// The first fall in a series that lasts to its end; `None` where there is none.
+/// Finds the first fall that lasts to the end of the series.
 pub fn fall(chunks: &[WriteChunk]) -> Option<SpeedFall> {
     let joined = joining(chunks)?;
     let units: Vec<WriteChunk> =
@@ -68,8 +59,8 @@ pub fn fall(chunks: &[WriteChunk]) -> Option<SpeedFall> {
     locate(chunks, &units, &logs, joined)
 }
 
-/// How many chunks must be joined for the units to scatter little, by the steps from one to the next: a fall is one
-/// step, and noise is many. `None` where the chunks are too few for that yet.
+/// Number of chunks to join so that their speeds scatter little, judged by the steps between neighbours: a fall is a single
+/// step, noise is many. None if there are too few chunks.
 fn joining(chunks: &[WriteChunk]) -> Option<usize> {
     let mut joined = 1;
     while chunks.len() / joined >= FEWEST + WINDOW {
@@ -95,7 +86,7 @@ fn is_lower(logs: &[f64]) -> bool {
     now - level < -LEAST.max(3.5 * spread / (WINDOW as f64).sqrt())
 }
 
-/// The place that splits the series best into two levels, and within the chunk there what fits its time.
+/// Splits the series into two levels with the least absolute deviation, and interpolates within the chunk at the split.
 fn locate(chunks: &[WriteChunk], units: &[WriteChunk], logs: &[f64], joined: usize) -> Option<SpeedFall> {
     let cost = |part: &[f64]| {
         let level = median(part).unwrap_or(0.0);
@@ -109,7 +100,7 @@ fn locate(chunks: &[WriteChunk], units: &[WriteChunk], logs: &[f64], joined: usi
     let (before, after) = (median(&logs[..at])?, median(&logs[at..])?);
     let spread = deviation(&logs[..at], before)?.max(0.01);
     let (before, after) = (before.exp(), after.exp());
-    // The unit in which the fall lies is partly fast; it may be counted to either side.
+    // The fall may lie in the last unit before the split or in the first one after it.
     let edge = |i: usize| units.get(i).map_or(0.0, |unit| fast_bytes(*unit, before, after));
     let whole: f64 = units[..at - 1].iter().map(|unit| unit.bytes).sum();
     let bytes = whole + edge(at - 1) + edge(at);
@@ -117,7 +108,6 @@ fn locate(chunks: &[WriteChunk], units: &[WriteChunk], logs: &[f64], joined: usi
     Some(SpeedFall { bytes, chunks: (at * joined).min(chunks.len()), before, after, sigmas })
 }
 
-/// How much of a chunk went at the level before, by its time.
 fn fast_bytes(chunk: WriteChunk, before: f64, after: f64) -> f64 {
     let slow = chunk.bytes / after;
     let fast = chunk.bytes / before;

@@ -1,40 +1,32 @@
-//! A test over several runs as one estimate: a mean never stands alone, with it go the number of runs and its
-//! 95 % interval (DESIGN, "Honest numbers"). Student's t says how much wider an interval is because its deviation is itself
-//! estimated from few values.
+//! Estimate of a test over several runs: mean, median, extremes and the 95 % confidence interval by Student's t, which
+//! accounts for a deviation that is itself estimated from few runs.
 
 use cardscope_model::statistics::{deviation, mean, quantile_of_sorted, sorted};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::sync::OnceLock;
 
-/// What several values of one quantity say together. Units are those of the values; "best" means greatest, as it
-/// does for a speed.
+/// Summary of several values of one quantity, in their unit. The best is the greatest, as for speeds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// How many values.
     pub n: u32,
-    /// Mean.
     pub mean: f64,
-    /// Median.
     pub median: f64,
-    /// Greatest.
     pub best: f64,
-    /// Least.
     pub worst: f64,
-    /// Deviation of one value from the mean (n − 1 in the divisor); `None` for one value.
+    /// Sample standard deviation (divisor n − 1), None for one value.
     pub deviation: Option<f64>,
-    /// 95 % interval of the mean by Student's t; `None` for one value.
+    /// 95 % confidence interval of the mean, None for one value.
     pub ci95: Option<[f64; 2]>,
 }
 
 impl Estimate {
-    /// Half of the interval's width in percent of the mean; `None` for one value or a mean of 0.
     pub fn half_width_percent(&self) -> Option<f64> {
         let [low, high] = self.ci95?;
         (self.mean != 0.0).then(|| 50.0 * (high - low) / self.mean.abs())
     }
 }
 
-/// Mean, median, extremes and interval of `values`; `None` where there are none.
+/// Summarizes values, None if there are none.
 pub fn estimate(values: &[f64]) -> Option<Estimate> {
     let ordered = sorted(values);
     let (worst, best) = (*ordered.first()?, *ordered.last()?);
@@ -48,22 +40,19 @@ pub fn estimate(values: &[f64]) -> Option<Estimate> {
     Some(Estimate { n: values.len() as u32, mean, median, best, worst, deviation, ci95 })
 }
 
-/// Share of intervals that hold the true value.
 pub const LEVEL: f64 = 0.95;
 
-/// So many standard errors either side hold 95 % of a normal distribution.
 pub const NORMAL95: f64 = 1.96;
 
-/// From so many degrees of freedom on, t₀.₉₇₅ is the normal distribution's 1.960 to three digits, and the search for the
-/// quantile of the narrower and narrower distribution would not end.
+/// Degrees of freedom from which t equals the normal quantile to three digits. Above it the numerical search for the
+/// quantile would not converge.
 const NORMAL_FROM: f64 = 1e4;
 
-/// Whole degrees of freedom below this are those of nearly every mean, and thousands of means are asked for at once: their
-/// quantile is sought once each.
+/// Cache of quantiles for whole degrees of freedom, since thousands of means need the same few.
 const USUAL: usize = 1024;
 static OF_WHOLE: [OnceLock<f64>; USUAL] = [const { OnceLock::new() }; USUAL];
 
-/// The two-sided 95 % quantile (t₀.₉₇₅) for some degrees of freedom; infinite for less than one.
+/// Two-sided 95 % quantile of Student's t, infinite for less than one degree of freedom.
 pub fn t95(degrees: f64) -> f64 {
     if degrees >= NORMAL_FROM {
         return NORMAL95;
@@ -146,7 +135,7 @@ mod tests {
         for absurd in [1e18, 1e300, f64::INFINITY] {
             assert_eq!(t95(absurd), NORMAL95);
         }
-        // Half a degree is no whole one, and the end of those that are remembered is no step.
+        // Half a degree is not cached, and the end of the cache must not make a step.
         assert!(t95(2.5) < t95(2.0) && t95(3.0) < t95(2.5));
         assert!(t95(1024.0) < t95(1023.0) && t95(1023.0) - t95(1024.0) < 1e-5);
         assert_eq!(t95(f64::NAN), f64::INFINITY);

@@ -1,19 +1,17 @@
-//! What I/Os that failed under a probe say of the card, as a finding.
+//! Finding about failed I/Os.
 
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::report::IoTotals;
 use cardscope_model::units::DataAmount;
 use cardscope_model::verify::{ErrorPattern, READER_ERRORS, ReaderFault};
 
-/// What the finding claims where the card may be the cause.
 const CLAIM: &str = "io-errors";
 
-/// Whether a finding says what failed I/Os have in common.
 pub fn is_of_errors(finding: &Finding) -> bool {
     [CLAIM, READER_ERRORS].contains(&finding.claim.as_str())
 }
 
-/// What failed I/Os have in common; `when` ends the sentence, and the card's size is unknown for files.
+/// Judges the pattern of failed I/Os. `when` ends the sentence; `card_bytes` is None for tests of files.
 pub fn finding(moved: &IoTotals, card_bytes: Option<u64>, when: &str) -> Option<Finding> {
     let pattern = moved.error_pattern(card_bytes);
     let (weight, sure, verdict, helps) = match pattern {

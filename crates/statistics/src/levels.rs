@@ -1,63 +1,54 @@
-//! Levels instead of means: whether the runs of a test fall into two or three groups of speeds, as those of a card with
-//! a cache do. A mean over such runs measures the share of fast ones, nothing else
-//! (docs/reference/flash.md#levels-of-speed).
+//! Speed levels of runs: splits the runs of a test into up to three groups, as those of a card with a cache. A mean over
+//! several levels measures only the share of fast runs (docs/reference/flash.md#levels-of-speed).
 
 use crate::estimate::{Estimate, estimate};
 use cardscope_model::statistics::{median, median_in_place, sorted};
 
-/// Neighbouring levels are at least so far apart, nearest run to nearest run.
+/// Least relative gap between neighbouring levels, nearest run to nearest run.
 pub const LEAST_GAP: f64 = 0.15;
 
-/// And their middles are so many median deviations of the runs from their own level apart.
+/// Least distance of the middles of neighbouring levels, in median deviations.
 pub const LEAST_DEVIATIONS: f64 = 6.0;
 
-/// Fewer runs show no levels.
 pub const LEAST_RUNS: usize = 6;
 
-/// And they explain so much of the squares of the logarithms: all but a hundredth for each run above four, since few runs
-/// fall apart by chance, and at least so much of many. Found by simulation: with these a plain card of a CV of up to
-/// 20 % shows levels in fewer than 1 of 100 sessions of 6 to 20 runs.
+/// Share of the squares (of logarithms) that two levels must explain: all but 1 % for each run above four, as few runs
+/// split by chance, and at least 85 %. In simulations, fewer than 1 of 100 sessions of 6 to 20 runs with a single level and
+/// a CV up to 20 % are split.
 const EXPLAINED: f64 = 0.85;
 const UNEXPLAINED_A_RUN: f64 = 0.01;
 const FEW: usize = 4;
-/// The smaller share is enough of so many runs where one level is so tight, as the runs inside of a cache are: at least
-/// three of them within this share of the way from the slowest run to the fastest (0.02 and 0.03 in
-/// docs/reference/reports.md#microsd-express-benchmarks).
+/// From 10 runs on 85 % suffices if one level is tight, as the runs within a cache are: at least three of them within 5 %
+/// of the total range (0.02 and 0.03 in docs/reference/reports.md#microsd-express-benchmarks).
 const MANY: usize = 10;
 const TIGHT: f64 = 0.05;
 const LEAST_TIGHT: usize = 3;
-/// Three levels are looked for in so many runs only, and must explain so much.
+/// Share of the squares that three levels must explain. They also need 10 runs.
 const EXPLAINED_BY_THREE: f64 = 0.975;
 
-/// Runs repeat no better than this, whatever a few of them say: otherwise rounding to whole MB/s makes levels.
+/// Least deviation of runs, so that rounding to whole MB/s does not create levels.
 const LEAST_DEVIATION: f64 = 0.004;
 
-/// One level.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunLevel {
-    /// Its runs, by place in what was given, in that order.
     pub runs: Vec<usize>,
-    /// What they say together.
     pub estimate: Estimate,
-    /// Their share of all runs, 0 to 1.
     pub share: f64,
 }
 
-/// The levels of a test, fastest first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunLevels {
-    /// One where the runs are alike.
+    /// A single level if the runs are alike.
     pub levels: Vec<RunLevel>,
 }
 
 impl RunLevels {
-    /// True where there is more than one.
     pub fn several(&self) -> bool {
         self.levels.len() > 1
     }
 }
 
-/// The levels of runs; `None` for no runs, or where one is not above 0.
+/// Splits runs into levels. None if there are no runs or one is not positive.
 pub fn levels(values: &[f64]) -> Option<RunLevels> {
     if values.is_empty() || values.iter().any(|v| !v.is_finite() || *v <= 0.0) {
         return None;
@@ -87,7 +78,7 @@ fn groups(cuts: &[usize], count: usize) -> Vec<(usize, usize)> {
     ends.scan(0, |from, to| Some((std::mem::replace(from, to), to))).collect()
 }
 
-/// The cuts that leave the least squares inside groups of at least two; sorted values need only be cut.
+/// Cuts with the least squares inside groups of at least two. Sorted values only need to be cut.
 fn best_cuts(logs: &[f64], cuts: usize) -> Option<Vec<usize>> {
     let places = 2..logs.len().saturating_sub(1);
     let all: Vec<Vec<usize>> = match cuts {
@@ -108,7 +99,6 @@ fn squares(logs: &[f64]) -> f64 {
     logs.iter().map(|l| (l - mean).powi(2)).sum()
 }
 
-/// Whether all neighbours are far enough apart.
 fn are_apart(logs: &[f64], cuts: &[usize]) -> bool {
     let groups = groups(cuts, logs.len());
     let middle = |(from, to): (usize, usize)| median(&logs[from..to]).unwrap_or(0.0);
@@ -130,32 +120,28 @@ fn are_apart(logs: &[f64], cuts: &[usize]) -> bool {
     gap > LEAST_GAP && distance > LEAST_DEVIATIONS && explained > wanted
 }
 
-/// The narrowest group as a share of the way from the slowest run to the fastest; of those with enough runs to tell.
 fn tightest(logs: &[f64], groups: &[(usize, usize)]) -> f64 {
     let all = logs[0] - logs[logs.len() - 1];
     let large = groups.iter().filter(|(from, to)| to - from >= LEAST_TIGHT);
     large.map(|(from, to)| (logs[*from] - logs[to - 1]) / all.max(f64::MIN_POSITIVE)).fold(1.0, f64::min)
 }
 
-/// What goes along with the level of a run and may put the card there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LevelCompanion {
-    /// The fast runs come first: bytes written, a cache that ends.
+    /// Fast runs come first, as before the end of a cache.
     Order,
-    /// The slow runs are the hot ones.
     Heat,
-    /// Single reads of what was just written get slower with it: it lies in other cells.
+    /// Single reads of the written data slow down too, so it lies in slower cells.
     Cells,
-    /// Nothing that was recorded.
     Unknown,
 }
 
-/// So much hotter are hot runs.
+/// Least temperature difference of slow and fast runs, in K.
 const HOTTER_K: f64 = 8.0;
-/// Least correlation of logarithms that counts as going together (docs/reference/flash.md#sd-express-runs).
+/// Least correlation of logarithms (docs/reference/flash.md#sd-express-runs).
 const TOGETHER: f64 = 0.7;
 
-/// What goes along with the levels: the temperature at which each run began, and single 4 KiB reads of the same run.
+/// Finds the likely cause from the temperature at the start of each run and the single 4 KiB reads of the same run.
 pub fn companion(
     levels: &RunLevels,
     values: &[f64],
@@ -183,7 +169,7 @@ pub fn companion(
     }
 }
 
-/// Pearson's correlation; `None` for fewer than four pairs or where one side does not change.
+/// Pearson's correlation. None for fewer than four pairs, or if one side is constant.
 pub fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     let n = pairs.len() as f64;
     let (mx, my) = (pairs.iter().map(|p| p.0).sum::<f64>() / n, pairs.iter().map(|p| p.1).sum::<f64>() / n);
@@ -192,24 +178,23 @@ pub fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     (pairs.len() >= 4 && xx > 0.0 && yy > 0.0).then(|| sum(&|p| (p.0 - mx) * (p.1 - my)) / (xx * yy).sqrt())
 }
 
-/// State of a whole run, by its speeds (docs/reference/flash.md#causes-of-a-slow-spell).
+/// State of a whole run (docs/reference/flash.md#causes-of-a-slow-spell).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunState {
-    /// Reads in order are well below the best run: reads do not depend on a cache of writes, so the card is hot.
+    /// Sequential reads are well below the best run. Reads do not depend on a write cache, so the cause is heat.
     pub hot: bool,
-    /// Writes in order are well below the best run: behind the cache, or hot.
+    /// Sequential writes are well below the best run, past the cache or hot.
     pub behind_cache: bool,
 }
 
-/// Reads of a hot run are below this share of the best, in the middle of its tests.
+/// Share of the best run below which the median read of a run is hot.
 pub const HOT_READS: f64 = 0.9;
-/// Writes behind the cache are below this share of the best.
 pub const SLOW_WRITES: f64 = 0.85;
 
-/// A single test of reading that is slow once may be anything.
+/// Least read tests for a hot run. A single slow one may have any cause.
 const LEAST_READS: usize = 2;
 
-/// The state of each run, from the speeds of its tests in order: a row for each test, with one speed for each run.
+/// Classifies runs by their sequential tests: one row for each test, one speed for each run.
 pub fn run_states(reads: &[Vec<f64>], writes: &[Vec<f64>]) -> Vec<RunState> {
     let runs = reads.iter().chain(writes).map(Vec::len).min().unwrap_or(0);
     let low = |tests: &[Vec<f64>], run: usize, share: f64| {
@@ -234,7 +219,7 @@ mod tests {
     /// docs/reference/reports.md#microsd-express-benchmarks, SEQ1G Q1T1 write with a fan, run 1 to 10.
     const ADATA: [f64; 10] = [614.0, 598.0, 610.0, 611.0, 337.0, 383.0, 424.0, 287.0, 372.0, 288.0];
     const LEXAR: [f64; 10] = [597.0, 595.0, 392.0, 362.0, 322.0, 280.0, 281.0, 605.0, 323.0, 280.0];
-    /// The same cards reading.
+    /// Reads of the same cards.
     const ADATA_READ: [f64; 10] = [750.0, 749.0, 758.0, 757.0, 763.0, 768.0, 676.0, 772.0, 768.0, 771.0];
 
     #[test]

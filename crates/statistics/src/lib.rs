@@ -1,7 +1,5 @@
-//! What numbers mean: estimates with their intervals, when a test has run long enough, what a bus allows.
-//!
-//! Everything here is pure: values in, values out, no clock, no file, no printing. Randomness is always seeded by
-//! the caller, so that the same values give the same answer tomorrow.
+//! Statistics of measurements: estimates with intervals, stopping rules, levels, anomalies, comparisons.
+//! All functions are pure. Random numbers are seeded by the caller, so that the same values always give the same result.
 #![forbid(unsafe_code)]
 
 pub mod anomaly;

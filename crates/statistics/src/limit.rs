@@ -1,56 +1,47 @@
-//! What limits a figure: the card, its bus, the reader, heat, other load or this computer; and how sure that is.
+//! Bottleneck of a figure: card, bus, reader, heat, other load or host, with its probability.
 //!
-//! Each fact that speaks for something other than the card is a factor on its odds against the card. The factors are
-//! shares that were measured or can be counted, not weights: how often a cause that is named is there, how rarely a card
-//! happens to be as fast as a bus, how much of a read's time is spent on the way.
+//! Each fact in favour of another cause than the card multiplies the odds of that cause. The factors are measured shares,
+//! not arbitrary weights: the reliability of a named cause, the chance that a card is just as fast as a bus, the share of a
+//! read's time that is spent in transit.
 
 use crate::ceiling;
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::units::SpeedMbS;
 
-/// No more is claimed of anything that rests on a few figures.
+/// Limit of confidence in a result from few figures.
 const MOST_SURE: f64 = 0.99;
 
-/// So near to what the bus carries, or to the speed in another reader, a figure is the same.
+/// Ratio from which two speeds count as equal.
 const SAME: f64 = 0.9;
 
-/// A cause that a series names is there in 95 of 100 (`docs/accuracy.md`, causes in a time series).
+/// Odds of a cause that a series names: right in 95 of 100 cases (`docs/accuracy.md`, causes in a time series).
 const NAMED: f64 = 19.0;
 
-/// Of what speaks for neither, and rules neither out.
 const EVEN: f64 = 1.0;
 
-/// Of what nothing here knows of: as often as a cause that is named is not there.
+/// Odds of an unlisted cause, which equal those of a named cause that is wrong.
 const UNKNOWN: f64 = 1.0 / NAMED;
 
-/// Tasks that wait for a processor in less of the time are every computer's.
+/// Share of time waiting for a processor that is normal on any computer.
 const LEAST_STARVED: f64 = 0.1;
 
-/// Odds against a card that is as fast as something else by chance. Cards of one bus differ in speed by about ten
-/// times, evenly on a logarithmic scale (docs/reference/reports.md#sd-card-round-up): one in 22 is within a tenth.
+/// Odds against a card that equals another speed by chance. Cards of one bus differ tenfold, evenly on a logarithmic scale
+/// (docs/reference/reports.md#sd-card-round-up), so 1 in 22 is within 10 %.
 fn not_by_chance() -> f64 {
     10.0_f64.ln() / (1.0 / SAME).ln()
 }
 
-/// What limits a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FigureLimit {
-    /// The card itself.
     Card,
-    /// The bus that it hangs on.
     Bus,
-    /// The reader, or the way through it.
     Reader,
-    /// Heat of the card.
     Heat,
-    /// Other load on bus or host.
     Load,
-    /// This computer.
     Host,
 }
 
 impl FigureLimit {
-    /// As the subject of a sentence, and what helps.
     fn words(self) -> (&'static str, Option<&'static str>) {
         match self {
             FigureLimit::Card => ("the card", None),
@@ -69,52 +60,38 @@ impl FigureLimit {
     }
 }
 
-/// The same test of the same card, or of one of its model, in another reader or computer.
+/// Result of the same test in another reader or computer, with the same unit or another of its model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OtherRig {
-    /// Reader, bus, board.
     pub rig: String,
-    /// Its speed there in MB/s.
     pub mb_s: f64,
-    /// True for this very unit.
+    /// True for the same physical card.
     pub same_unit: bool,
 }
 
-/// A figure, and what is known around it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LimitFacts<'a> {
-    /// The test.
     pub what: String,
-    /// Its speed in MB/s.
     pub mb_s: f64,
-    /// What promises more, and how much in MB/s: a mark, a label.
+    /// Mark or label that promises more, and its speed in MB/s.
     pub promised: Option<(String, f64)>,
-    /// What the bus carries in MB/s.
     pub bus_mb_s: Option<f64>,
-    /// Share of the time of a small read that a command without flash access takes.
+    /// Share of a small read's time that a command without flash access takes.
     pub path_share: Option<f64>,
-    /// True where heat slowed the card.
     pub is_hot: bool,
-    /// True where the reader or host controller overheated.
     pub is_reader_hot: bool,
-    /// True where other load slowed the test.
     pub is_disturbed: bool,
-    /// What holds this computer back: throttled, under-voltage, a processor that clocks down.
+    /// State that slows this computer: throttling, under-voltage, a low clock.
     pub host: Option<&'a str>,
-    /// Share of the time in which tasks waited for a processor.
     pub starved_share: Option<f64>,
-    /// What was measured in other rigs; only for reads, since writes depend on what was written before.
+    /// Results elsewhere. Reads only, because writes depend on what was written before.
     pub elsewhere: &'a [OtherRig],
 }
 
-/// What limits a figure, how sure that is from 0 to 1, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LimitedFigure {
-    /// What.
     pub limit: FigureLimit,
-    /// Its probability among all that were weighed.
     pub probability: f64,
-    /// The facts that speak for it.
     pub evidence: Vec<(String, String)>,
 }
 
@@ -138,7 +115,7 @@ impl LimitFacts<'_> {
         self.elsewhere.iter().find(|there| (SAME..=1.0 / SAME).contains(&(self.mb_s / there.mb_s)))
     }
 
-    /// How many times faster it should be, or could; `None` where there is nothing to explain.
+    /// Factor by which the figure could be faster, None if there is nothing to explain.
     fn shortfall(&self) -> Option<f64> {
         let promised = self.promised.as_ref().map(|(_, mb_s)| mb_s / self.mb_s).filter(|times| *times > 1.0);
         let bus = self.bus_share().map(|_| 1.0);
@@ -147,7 +124,6 @@ impl LimitFacts<'_> {
         [promised, bus, path, elsewhere].into_iter().flatten().reduce(f64::max)
     }
 
-    /// The figure, and what promises more: `SEQ1M Q8T1 write reaches 12.0 MB/s of 30.0 MB/s (V30)`.
     fn falls_short(&self) -> String {
         let promised = self.promised.clone().filter(|(_, mb_s)| self.mb_s < *mb_s);
         let elsewhere = || self.faster_elsewhere().map(|there| ("elsewhere".to_owned(), there.mb_s));
@@ -156,7 +132,7 @@ impl LimitFacts<'_> {
         format!("{} reaches {}{of_all}", self.what, SpeedMbS(self.mb_s))
     }
 
-    /// Every cause with its odds against a card of which nothing is known, and what speaks for it.
+    /// Causes with their odds against an average card, and the evidence.
     fn causes(&self) -> Vec<(FigureLimit, f64, String, String)> {
         let mut all = Vec::new();
         let mut add =
@@ -184,10 +160,10 @@ impl LimitFacts<'_> {
             add(FigureLimit::Reader, share / (1.0 - share).max(1e-3), "command without flash access", said);
         }
         if let Some(there) = self.faster_elsewhere() {
-            // Another unit of the model may hold other flash: as a logarithm, half of what the same unit says.
+            // Another unit may contain other flash, so its evidence counts half in logarithms.
             let odds = if there.same_unit { not_by_chance() } else { not_by_chance().sqrt() };
             let whose = if there.same_unit { "this unit elsewhere" } else { "another unit elsewhere" };
-            // Of a reader on a full bus nothing else need be slow.
+            // On a full bus no other part of the reader needs to be slow.
             let limit = if self.bus_share().is_some() { FigureLimit::Bus } else { FigureLimit::Reader };
             add(limit, odds, whose, format!("{} ({})", SpeedMbS(there.mb_s), there.rig));
         }
@@ -210,7 +186,7 @@ impl LimitFacts<'_> {
     }
 }
 
-/// What limits a figure; `None` where it promises no more than it gives.
+/// Finds the bottleneck, None if the figure falls short of nothing.
 pub fn limit(facts: &LimitFacts<'_>) -> Option<LimitedFigure> {
     facts.shortfall()?;
     let causes = facts.causes();
@@ -227,6 +203,7 @@ pub fn limit(facts: &LimitFacts<'_>) -> Option<LimitedFigure> {
         FigureLimit::Load,
         FigureLimit::Host,
     ];
+    // A cause that is not listed always keeps a small probability.
     let sum: f64 = each.into_iter().map(odds).sum::<f64>() + UNKNOWN;
     let first = each.into_iter().reduce(|a, b| if odds(b) > odds(a) { b } else { a })?;
     let evidence = causes.iter().filter(|cause| cause.0 == first && !cause.2.is_empty());
@@ -237,7 +214,7 @@ pub fn limit(facts: &LimitFacts<'_>) -> Option<LimitedFigure> {
     })
 }
 
-/// The same as findings, one for each limit: it tells the figure that falls short most, and names the others.
+/// A finding for each bottleneck, about the figure that falls short most. Others are listed as evidence.
 pub fn findings(figures: &[LimitFacts<'_>]) -> Vec<Finding> {
     let mut all: Vec<(&LimitFacts<'_>, f64, LimitedFigure)> =
         figures.iter().filter_map(|facts| Some((facts, facts.shortfall()?, limit(facts)?))).collect();
@@ -252,7 +229,6 @@ pub fn findings(figures: &[LimitFacts<'_>]) -> Vec<Finding> {
     found
 }
 
-/// The finding of figures that one thing limits, that which falls short most first.
 fn finding(same: &[(&LimitFacts<'_>, f64, LimitedFigure)]) -> Option<Finding> {
     let ((facts, _, found), others) = same.split_first()?;
     let (limits, helps) = found.limit.words();

@@ -1,11 +1,11 @@
-//! Stalls of minutes: single writes or reads that last so long that programs look hung, as on a card that collects its
-//! garbage while it is written to (docs/reference/reports.md#lexar-review).
+//! Stalls of minutes: single I/Os so long that programs seem to hang, as on a card that collects garbage during writes
+//! (docs/reference/reports.md#lexar-review).
 
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::result::RunResult;
 use cardscope_model::units::{MINUTE_S, WaitTime};
 
-/// The longest I/O, where it lasted a minute or more; `when` completes the sentence.
+/// Finding about the longest I/O if it took a minute or more. `when` completes the sentence.
 pub fn finding(longest_s: f64, when: &str) -> Option<Finding> {
     let finding = |verdict| Finding::new("stalled-for-minutes", FindingWeight::Hint, 0.99, verdict);
     (longest_s.is_finite() && longest_s >= MINUTE_S).then(|| {
@@ -15,7 +15,8 @@ pub fn finding(longest_s: f64, when: &str) -> Option<Finding> {
     })
 }
 
-/// The same of all tests of a session. Of commands in a queue each waits for those before it: that is no stall.
+/// The same for all tests of a session. The mean latency of queued commands is subtracted, since each waits for those
+/// before it.
 pub fn of_runs(runs: &[RunResult]) -> Option<Finding> {
     let results = runs.iter().flat_map(|run| &run.results);
     let stalls = results.map(|result| {
@@ -39,7 +40,7 @@ mod tests {
         assert_eq!([said(59.0), said(f64::NAN), said(f64::INFINITY)], [None, None, None]);
     }
 
-    /// A result whose I/Os took so many seconds, and the longest of them so many.
+    /// Result with this mean and longest I/O.
     fn result(name: &str, mean_s: f64, longest_s: f64) -> TestResult {
         let mut result = TestResult::of(name.parse().unwrap(), 1.0);
         (result.latency_us.mean, result.latency_us.max) = (mean_s * 1e6, longest_s * 1e6);

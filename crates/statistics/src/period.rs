@@ -1,17 +1,15 @@
-//! Whether places repeat at a period: Rayleigh's test on their phases (docs/reference/flash.md#garbage-collection).
+//! Periodicity of positions: Rayleigh's test of their phases (docs/reference/flash.md#garbage-collection).
 
-/// How strongly places repeat at a period.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PeriodStrength {
-    /// The period.
     pub period: f64,
-    /// Length of the mean of all phases as arrows: 1 where all have the same phase.
+    /// Length of the mean phase vector, 1 if all phases are equal.
     pub strength: f64,
-    /// Probability of such a strength by chance, over all periods that were tried.
+    /// Probability of such a strength by chance, over all periods tried.
     pub chance: f64,
 }
 
-/// The strongest of some periods for some places; `None` for fewer than five places or no periods.
+/// Strongest of the given periods. None for fewer than five places or no periods.
 pub fn strongest(places: &[f64], periods: &[f64]) -> Option<PeriodStrength> {
     if places.len() < 5 {
         return None;
@@ -25,7 +23,7 @@ pub fn strongest(places: &[f64], periods: &[f64]) -> Option<PeriodStrength> {
         let chance = ((-n * strength * strength).exp() * periods.len() as f64).min(1.0);
         PeriodStrength { period: *period, strength, chance }
     });
-    // A multiple of a period shows too where places are few: of equally strong ones the largest says most.
+    // A multiple of a period is as strong if places are few, so of equally strong ones the largest is used.
     found.max_by(|a, b| {
         let near = (a.strength - b.strength).abs() < 0.02;
         if near { a.period.total_cmp(&b.period) } else { a.strength.total_cmp(&b.strength) }

@@ -1,62 +1,55 @@
-//! The spread of values by medians, which stalls cannot inflate; and whether times of one kind are longer than those of
-//! another, by medians of logarithms: a stall of a hundred times the usual cannot move the answer
-//! (docs/reference/flash.md#rules-for-timing).
+//! Robust statistics by medians, which stalls cannot inflate: deviation, standard error, and the ratio of two samples of
+//! times (docs/reference/flash.md#rules-for-timing).
 
 use cardscope_model::statistics::{median, median_in_place};
 
-/// Median of the distances from `centre`: a spread that stalls cannot inflate. Not scaled to a deviation.
+/// Median distance from `centre`, not scaled to a standard deviation.
 pub fn median_deviation(values: &[f64], centre: f64) -> Option<f64> {
     let mut distances: Vec<f64> = values.iter().map(|v| (v - centre).abs()).collect();
     median_in_place(&mut distances)
 }
 
-/// From the median deviation to the deviation of a normal distribution.
+/// Ratio of standard deviation to median deviation in a normal distribution.
 pub const MAD_SCALE: f64 = 1.4826;
 
-/// The median of normal values scatters so much more than their mean.
 const MEDIAN_SCATTER: f64 = 1.2533;
 
-/// Deviation of values around `centre` as a normal distribution has it, in spite of stalls; `None` for no values.
+/// Robust standard deviation around `centre`, None for no values.
 pub fn deviation(values: &[f64], centre: f64) -> Option<f64> {
     median_deviation(values, centre).map(|deviation| MAD_SCALE * deviation)
 }
 
-/// Standard error of the median of `n` values of that deviation.
 pub fn median_error(deviation: f64, n: usize) -> f64 {
     MEDIAN_SCATTER * deviation / (n as f64).sqrt()
 }
 
-/// Times repeat no better than this, whatever few of them say.
+/// Least relative spread, which a few equal times must not undercut.
 const LEAST_SPREAD: f64 = 0.02;
 
-/// How much longer one kind of times is than another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeShift {
     /// Logarithm of the ratio of the medians.
     pub log_ratio: f64,
-    /// Its standard error.
     pub error: f64,
 }
 
 impl TimeShift {
-    /// The ratio of the medians.
     pub fn ratio(&self) -> f64 {
         self.log_ratio.exp()
     }
 
-    /// Whether the ratio is above `factor` for sure: it is, and 1 lies more than four standard errors below it.
+    /// True if the ratio exceeds `factor` and is more than four standard errors above 1.
     pub fn is_above(&self, factor: f64) -> bool {
         self.log_ratio > factor.ln() && self.log_ratio > 4.0 * self.error
     }
 }
 
-/// The shift from `before` to `after`; `None` where one of them has no times.
+/// Shift from `before` to `after`, None if one is empty.
 pub fn shift(before: &[f64], after: &[f64]) -> Option<TimeShift> {
     let (a, b) = (level(before)?, level(after)?);
     Some(TimeShift { log_ratio: b.0 - a.0, error: a.1.hypot(b.1) })
 }
 
-/// Median of the logarithms and its standard error.
 fn level(times: &[f64]) -> Option<(f64, f64)> {
     let logs: Vec<f64> = times.iter().filter(|t| **t > 0.0).map(|t| t.ln()).collect();
     let centre = median(&logs)?;

@@ -1,22 +1,19 @@
-//! Wald's sequential probability ratio test: as many observations as the evidence needs, no more, with both errors
-//! bounded. For yes-or-no observations (was this write slow?) and for rates against a threshold
-//! (docs/reference/flash.md#open-blocks, docs/reference/flash.md#marks-by-measuring).
+//! Wald's sequential probability ratio test, which stops as soon as the evidence suffices, with bounded error rates. For
+//! yes-or-no observations (slow writes) and for rates against a threshold (docs/reference/flash.md#open-blocks,
+//! docs/reference/flash.md#marks-by-measuring).
 
 use crate::robust::deviation;
 use cardscope_model::statistics::median;
 
-/// Which of two hypotheses the observations speak for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SprtVerdict {
-    /// The first, usually "nothing special" or "the threshold is met".
     Null,
-    /// The other one.
     Alternative,
-    /// Not decided yet.
+    /// More observations are needed.
     Open,
 }
 
-/// The test itself: a sum of log-likelihood ratios between two bounds.
+/// Sum of log-likelihood ratios between two bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SprtTest {
     sum: f64,
@@ -25,7 +22,7 @@ pub struct SprtTest {
 }
 
 impl SprtTest {
-    /// A test that wrongly leaves the null hypothesis with probability `alpha` and wrongly keeps it with `beta`.
+    /// Creates a test with the probabilities of falsely rejecting (`alpha`) and falsely keeping (`beta`) the null hypothesis.
     pub fn new(alpha: f64, beta: f64) -> Self {
         SprtTest { sum: 0.0, lower: (beta / (1.0 - alpha)).ln(), upper: ((1.0 - beta) / alpha).ln() }
     }
@@ -35,12 +32,11 @@ impl SprtTest {
         self.sum += ratio;
     }
 
-    /// Adds a yes or no whose probability of yes is `p0` under the null hypothesis and `p1` under the other.
+    /// Adds a yes-or-no observation with the probabilities of yes under the null hypothesis and the alternative.
     pub fn add_event(&mut self, yes: bool, p0: f64, p1: f64) {
         self.add(if yes { (p1 / p0).ln() } else { ((1.0 - p1) / (1.0 - p0)).ln() });
     }
 
-    /// What it says now.
     pub fn verdict(&self) -> SprtVerdict {
         match self.sum {
             s if s >= self.upper => SprtVerdict::Alternative,
@@ -49,29 +45,26 @@ impl SprtTest {
         }
     }
 
-    /// Probability of the null hypothesis, where both were as likely at first.
     pub fn null_probability(&self) -> f64 {
         1.0 / (1.0 + self.sum.clamp(-700.0, 700.0).exp())
     }
 }
 
-/// Probability of each error of [`rate`].
 pub const RATE_ERROR: f64 = 0.01;
 
-/// A rate so much below the threshold is the alternative that [`rate`] holds against it.
 pub const RATE_BELOW: f64 = 0.9;
 
-/// Slices repeat no better than this, whatever few of them say.
+/// Least relative spread of slices, which a few equal ones must not undercut.
 const LEAST_SPREAD: f64 = 0.02;
 
-/// Whether a rate is at least `threshold` (null) or at most 0.9 of it (alternative), from the rates of equal slices
-/// of time: normal in the logarithm, with a spread that stalls do not inflate.
+/// Tests if a rate is at least `threshold` (null) or at most 0.9 of it (alternative), from the rates of equal time slices.
+/// They are assumed to be log-normal with a robust spread.
 pub fn rate(slices: &[f64], threshold: f64) -> SprtTest {
     let mut test = SprtTest::new(RATE_ERROR, RATE_ERROR);
     if threshold <= 0.0 {
         return test;
     }
-    // A slice in which nothing ended says no more than that it was very slow.
+    // A slice without a completed I/O only shows that it was very slow.
     let logs: Vec<f64> = slices.iter().map(|r| (r.max(threshold * 1e-3) / threshold).ln()).collect();
     let Some(centre) = median(&logs) else { return test };
     let spread = deviation(&logs, centre).unwrap_or(0.0);

@@ -1,9 +1,9 @@
-//! What a large archive costs: a million runs of two thousand cards, in either database.
+//! Benchmark of a large archive: a million runs of two thousand cards, in both databases.
 //!
-//! `cargo bench -p cardscope-store --bench million` makes the archives in a temporary folder (a folder as argument puts
-//! them on another disk; `--runs N` makes fewer). A PostgreSQL server is tried where `CARDSCOPE_BENCH_POSTGRES` holds
-//! the address of an empty database. `--make FILE|URL` makes the archive and nothing else: `benches/large-archive` asks the
-//! verbs of such ones. `--tables FILE|URL FOLDER` writes one that is there as tables into an empty folder (docs/tables.md).
+//! `cargo bench -p cardscope-store --bench million` creates the archives in a temporary folder; a folder as argument
+//! selects another disk, `--runs N` fewer runs. PostgreSQL is included if `CARDSCOPE_BENCH_POSTGRES` holds the address of
+//! an empty database. `--make FILE|URL` only creates an archive, for `benches/large-archive`. `--tables FILE|URL FOLDER`
+//! exports an archive as tables into an empty folder (docs/tables.md).
 
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::ConditionOrigin;
@@ -19,7 +19,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 const CARDS: usize = 2000;
-/// The tests of a run: what CrystalDiskMark's default profile and its followers measure.
+/// Tests of a run: CrystalDiskMark's default profile and its derivatives.
 const TESTS: [&str; 8] = [
     "SEQ1M Q8T1 read",
     "SEQ1M Q1T1 read",
@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let what = if place.starts_with("postgres:") { "PostgreSQL" } else { "SQLite" };
         println!("{what}: {runs} runs of {CARDS} cards, {} tests each", TESTS.len());
         fill(&place, runs)?;
-        // A process of its own, so that its memory is that of asking.
+        // Runs in a separate process, to measure only the memory of reading.
         Command::new(std::env::current_exe()?).arg("--ask").arg(&place).status()?;
         let tables = tempfile::tempdir_in(folder.path())?;
         Command::new(std::env::current_exe()?).arg("--tables").arg(&place).arg(tables.path()).status()?;
@@ -105,7 +105,7 @@ fn import(archive: &mut Archive, names: &[String], logs: &[CardLog]) -> Result<(
     Ok(())
 }
 
-/// Seconds of processor time so far, user and system (proc(5), `stat`, in ticks of 1/100 s).
+/// Processor time so far in seconds, user and system (proc(5), `stat`, in ticks of 1/100 s).
 fn processor_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
@@ -146,7 +146,7 @@ fn ask(place: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What it costs to write an archive as tables, and what they take.
+/// Measures the export as tables: time, memory and size.
 fn write_tables(place: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     let mut archive = Archive::open(place)?;
     archive.settle()?;
@@ -182,7 +182,7 @@ fn print(what: &str, time: Duration, of: &str) {
     println!("  {what:<22} {:9.1} ms  {of}", time.as_secs_f64() * 1e3);
 }
 
-/// The log of a card: half of them cooled, so that each card has two settings.
+/// Log of a card. Half of the logs are cooled, so that each card has two settings.
 fn log(card: usize, number: usize, runs: usize) -> CardLog {
     let mut log = CardLog::new("bench");
     log.tool = Some(LogTool { name: "CrystalDiskMark".to_owned(), version: Some("8.0.4".to_owned()) });
@@ -219,7 +219,7 @@ fn figure(test: &str, mb_s: f64) -> TestFigure {
     }
 }
 
-/// The most memory that was resident at once.
+/// Peak resident memory.
 fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,5 +1,5 @@
-//! What the archive costs a measurement: opening it and beginning a session (part of the 20 ms that a recipe may
-//! take to its first I/O), and storing a sample (the pause between two tests).
+//! Benchmark of the archive's cost for a measurement: opening it and starting a session, as part of the 20 ms to the first
+//! I/O, and storing a sample, which is the pause between two tests.
 //!
 //! `cargo bench -p cardscope-store`; a folder as argument puts the file on another disk.
 
@@ -59,7 +59,7 @@ fn print(what: &str, mut times: Vec<Duration>) {
     println!("{what:<22} {:8.3} ms least {:8.3} ms median {:8.3} ms most", ms(least), ms(middle), ms(most));
 }
 
-/// A file that is not new: sessions with samples.
+/// Existing archive: sessions with samples.
 fn fill(path: &Path, sessions: u32) -> Result<(), Box<dyn Error>> {
     let mut archive = Archive::open(path)?;
     for _ in 0..sessions {
@@ -92,7 +92,7 @@ fn start() -> SessionStart {
     }
 }
 
-/// A minute of random reads: 800 classes of latency, 60 seconds of course.
+/// One minute of random reads: 800 classes of latency, a series of 60 seconds.
 fn sample(loop_index: u32) -> SampleRecord {
     let mut histogram = LatencyHistogram::default();
     (0..800).for_each(|i| histogram.record(80_000 + i * 1000));

@@ -1,27 +1,27 @@
-//! Addresses of servers: told from paths of files, and shown without what may be a password.
+//! Addresses of database servers, and their display without passwords.
 //!
-//! Addresses are those of libpq (<https://www.postgresql.org/docs/15/libpq-connect.html#LIBPQ-CONNSTRING>). A password with
-//! signs in it that an address would have to spell out (`/`, `?`, `#`, `@`) makes no address and stands in one all the same.
+//! Addresses are those of libpq (<https://www.postgresql.org/docs/15/libpq-connect.html#LIBPQ-CONNSTRING>). Users also
+//! type passwords with unescaped `/`, `?`, `#` or `@`, which make the address invalid and must stay hidden as well.
 
 use std::path::{Path, PathBuf};
 
-/// The schemes of PostgreSQL's addresses.
+/// URL schemes of PostgreSQL.
 const SCHEMES: [&str; 2] = ["postgres", "postgresql"];
 
-/// What of an address is shown behind its `?`: nothing in which a password may stand.
+/// Query parameters that are displayed: those that cannot hold a password.
 const SHOWN_WORDS: [&str; 6] = ["host", "hostaddr", "port", "user", "dbname", "sslmode"];
 
-/// The scheme of an address that is of no database known here.
+/// Unsupported scheme of an address.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct OtherScheme(pub(crate) String);
 
-/// Where a server's database is.
+/// Address of a server's database.
 #[derive(Debug, Clone)]
 pub(crate) struct DatabaseAddress {
     pub(crate) url: String,
 }
 
-/// An archive's place as it may be shown: an address without its password.
+/// Returns the path, or the address without its password.
 pub fn shown(path: &Path) -> PathBuf {
     match DatabaseAddress::of(path) {
         Ok(Some(address)) => address.shown(),
@@ -30,10 +30,7 @@ pub fn shown(path: &Path) -> PathBuf {
 }
 
 impl DatabaseAddress {
-    /// The address; `None` for the path of a file.
-    ///
-    /// # Errors
-    /// The scheme of another kind of address.
+    /// Returns `None` for the path of a file, and an error for an unsupported scheme.
     pub(crate) fn of(path: &Path) -> Result<Option<Self>, OtherScheme> {
         let text = path.to_string_lossy();
         let Some(scheme) = scheme(&text) else { return Ok(None) };
@@ -44,23 +41,23 @@ impl DatabaseAddress {
         }
     }
 
-    /// The address as it may be shown: without its password.
+    /// The address without its password.
     pub(crate) fn shown(&self) -> PathBuf {
         let (scheme, rest) = self.url.split_once("://").unwrap_or((SCHEMES[0], ""));
         PathBuf::from(format!("{scheme}://{}", without_password(rest).unwrap_or("…".to_owned())))
     }
 }
 
-/// The scheme of an address (RFC 3986, section 3.1), if it is one.
+/// Scheme of an address (RFC 3986, section 3.1).
 fn scheme(place: &str) -> Option<&str> {
     let (scheme, _) = place.split_once("://")?;
     let inside = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
     (scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(inside)).then_some(scheme)
 }
 
-/// What follows the scheme without anything that may be a password; `None` where that cannot be told apart.
+/// The part after the scheme without its password; `None` if the password cannot be located.
 ///
-/// The password ends at the last `@`. An `@` behind `?word=` may belong to that word as well as to a password.
+/// The password ends at the last `@`. An `@` behind `?word=` may belong to that word or to a password.
 fn without_password(rest: &str) -> Option<String> {
     let (user, server) = match rest.rsplit_once('@') {
         Some((user, _)) if user.split_once('?').is_some_and(|(_, words)| words.contains('=')) => return None,
@@ -83,7 +80,7 @@ fn is_plain(text: &str) -> bool {
     text.chars().all(|c| c.is_alphanumeric() || "-._%+".contains(c))
 }
 
-/// A host with its port, if it has one; what stands in the place of a port and is none may be a password.
+/// True for a host with an optional numeric port; other text after `:` may be a password.
 fn is_host(text: &str) -> bool {
     if let Some(numeric) = text.strip_prefix('[') {
         return numeric.chars().all(|c| c.is_ascii_hexdigit() || ":.]%".contains(c));
@@ -114,7 +111,7 @@ mod tests {
             ("postgres://me:se/cret@db:5/cards", "postgres://me@db:5/cards"),
             ("postgres://me:se?cret@db/cards?sslmode=disable", "postgres://me@db/cards?sslmode=disable"),
             ("postgres://me:se#cr@t@db/cards", "postgres://me@db/cards"),
-            // Nobody can tell where the password is.
+            // The position of the password is ambiguous.
             ("postgres://me:se?x=cret@db/cards", "postgres://…"),
             ("postgres://db:5432/cards?user=me@there&password=a@b", "postgres://…"),
             ("postgres://me:secret/cards", "postgres://…"),

@@ -1,4 +1,4 @@
-//! The archive as its users see it: blocking calls, one error type.
+//! `Archive`: opens the database and offers blocking calls with one error type.
 
 use crate::address::DatabaseAddress;
 use crate::archive_file::ArchiveFile;
@@ -15,42 +15,41 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
-/// Digits that name a session by the end of its id, at least.
+/// Minimum length of a suffix that selects a session by its id.
 const END_DIGITS: usize = 8;
 
-/// Whether an archive's place is a server rather than a file.
+/// True if the path is the address of a database server.
 ///
 /// # Errors
-/// If it is the address of something that is neither, so that no file gets such a name, which may hold a password.
+/// If the address has an unsupported scheme: a file of that name could show a password.
 pub fn is_server(path: &Path) -> Result<bool, ArchiveError> {
     Ok(DatabaseAddress::of(path)?.is_some())
 }
 
 /// An open archive.
 ///
-/// Its calls block; from asynchronous code use it on a thread of its own. Several archives, in several processes,
-/// may be open on one file: they wait for each other for up to 20 s.
+/// Its calls block; async code calls them from a blocking thread. Archives of several processes may be open on one
+/// file and wait up to 20 s for each other's writes.
 ///
 /// # Errors
-/// Each call fails where the archive cannot be read or written, or has nothing of the name that was asked for. What was
-/// stored before is kept.
+/// Every call fails if the archive cannot be read or written, or lacks the given name. Earlier data are kept.
 #[derive(Debug)]
 pub struct Archive {
     path: PathBuf,
     durability: Durability,
-    /// Before the runtime, so that it is gone when the runtime goes. `None` only while dropping.
+    /// Declared before the runtime, so that it is dropped first. `None` only while dropping.
     connection: Option<Connection>,
-    /// The file, where it is one: held until its connection is closed.
+    /// `None` for a server. Held until the connection is closed.
     _place: Option<ArchiveFile>,
-    /// The server, where it is not a file.
+    /// `None` for a file.
     server: Option<DatabaseAddress>,
-    /// How long the server may be silent.
+    /// Longest silence of the server within a statement.
     answer: Duration,
     runtime: Runtime,
 }
 
 impl Archive {
-    /// Where the archive lies if nothing else is said: `$XDG_DATA_HOME/cardscope/archive.sqlite`, by default
+    /// Returns the default path: `$XDG_DATA_HOME/cardscope/archive.sqlite`, else
     /// `~/.local/share/cardscope/archive.sqlite`.
     ///
     /// # Errors
@@ -59,12 +58,12 @@ impl Archive {
         archive_file::default_path()
     }
 
-    /// Opens the archive: a file, or a database of a PostgreSQL server by its address (`postgres://user@host/name`).
-    /// A file is made with its folder where there is none; a database has to be there.
+    /// Opens a file, which is created with its folder if missing, or an existing PostgreSQL database by its address
+    /// (`postgres://user@host/name`).
     ///
     /// # Errors
-    /// If the system refuses, the disk is full, the server cannot be reached, or what lies there is no archive, a
-    /// damaged one, or one of a newer Cardscope; nothing is changed then.
+    /// If access fails, the disk is full, or the target is another kind of file, damaged, or of a newer Cardscope.
+    /// Nothing is changed then.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ArchiveError> {
         let server = DatabaseAddress::of(path.as_ref())?;
         let path = server.as_ref().map_or_else(|| path.as_ref().to_owned(), DatabaseAddress::shown);
@@ -81,8 +80,8 @@ impl Archive {
         Ok(Archive { path, durability, connection, _place: place, server, answer, runtime })
     }
 
-    /// Sets how long a server may go on without a row or an end to a statement, before the call fails as
-    /// [`ArchiveError::Unreachable`]; 60 s unless something else is said. Nothing limits the whole of a large import.
+    /// Sets the longest silence of a server within a statement (default 60 s), after which a call fails as
+    /// [`ArchiveError::Unreachable`]. A large import has no limit in all.
     pub fn wait_for_answers(&mut self, at_most: Duration) {
         self.answer = at_most;
         if let Some(Connection::Postgres(server)) = &mut self.connection {
@@ -90,13 +89,13 @@ impl Archive {
         }
     }
 
-    /// Where it lies; the address of a server without its password.
+    /// Path of the file, or address of the server without its password.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Stores the start of a session. That of a benchmark survives a crash of the process at once; on disk it is with the
-    /// first sample, so that a test does not wait for two syncs. That of another verb is on disk when this returns.
+    /// Stores the start of a session. A benchmark's start survives a crash of the process at once and reaches the disk
+    /// with the first sample, so that a test does not wait for two syncs. Other starts are synced at once.
     pub fn begin_session(&mut self, start: &SessionStart) -> Result<SessionId, ArchiveError> {
         let durability = if start.recipe.is_some() { Durability::Later } else { Durability::Now };
         let work = async |c: &mut Connection| {
@@ -106,16 +105,13 @@ impl Archive {
         self.call(durability, async |c| c.alone(work).await)
     }
 
-    /// Stores the start of a run, as firmly as that of a session.
-    ///
-    /// # Errors
-    /// If it cannot be written, or the session has a run of that number.
+    /// Stores the start of a run. It reaches the disk with its first sample; fails if the number is taken.
     pub fn begin_run(&mut self, session: SessionId, start: RunStart) -> Result<(), ArchiveError> {
         let work = async |c: &mut Connection| write::run(c, session, start).await;
         self.call(Durability::Later, async |c| c.told(work).await)
     }
 
-    /// Stores a sample of a run that was begun; it is on disk when this returns.
+    /// Stores and syncs a sample of a run.
     pub fn add_sample(
         &mut self,
         session: SessionId,
@@ -125,19 +121,18 @@ impl Archive {
         self.call(Durability::Now, async |c| write::sample(c, &session.to_string(), run, record).await)
     }
 
-    /// Stores the results of a run that was begun; they are on disk when this returns.
+    /// Stores and syncs the results of a run.
     pub fn finish_run(&mut self, session: SessionId, run: &RunResult) -> Result<(), ArchiveError> {
         self.write(async |c| write::run_end(c, session, run).await).map_err(|e| e.about(session))
     }
 
-    /// Stores a record's document as it is now; it is on disk when this returns. It is stored anew as a whole each time,
-    /// because only its verb knows what is in it.
+    /// Replaces and syncs a record's whole document: only its verb knows what is in it.
     pub fn update_record(&mut self, record: SessionId, document: &Value) -> Result<(), ArchiveError> {
         self.write(async |c| write::record_update(c, record, document).await).map_err(|e| e.about(record))
     }
 
-    /// Stores how a session ended and its last document, and settles its runs where it has any: they were measured under
-    /// the condition that the document states. All of it is on disk when this returns.
+    /// Stores and syncs the end of a session and its last document. The document's condition replaces the one that
+    /// was stored at the start, also for the runs.
     pub fn finish<B: Serialize>(
         &mut self,
         session: SessionId,
@@ -147,7 +142,7 @@ impl Archive {
         self.end(session, how, tree(document), &document.header)
     }
 
-    /// One for the documents of all verbs, since what it calls is large.
+    /// Not generic, so that its large callees are compiled once.
     fn end(
         &mut self,
         session: SessionId,
@@ -159,12 +154,12 @@ impl Archive {
             .map_err(|e| e.about(session))
     }
 
-    /// All sessions, records included, oldest first.
+    /// Returns all sessions and records, oldest first.
     pub fn sessions(&mut self) -> Result<Vec<SessionSummary>, ArchiveError> {
         self.read(async |c| c.all(statement(sql::SUMMARIES), read::summary).await)
     }
 
-    /// A window of the sessions, records included, newest first; and how many there are.
+    /// Returns one page of the sessions and records, newest first, and the total number.
     pub fn newest_sessions(
         &mut self,
         offset: usize,
@@ -179,11 +174,11 @@ impl Archive {
         })
     }
 
-    /// The sessions whose ids begin with a text or end in it, records included, oldest first. Sessions of one moment begin
-    /// alike; an end of fewer digits than a list shows is none.
+    /// Returns sessions and records whose id starts or ends with `part`, oldest first. Ids start with the time, so
+    /// sessions of one moment share their prefix; a suffix needs at least 8 digits.
     pub fn sessions_by_id(&mut self, part: &str) -> Result<Vec<SessionSummary>, ArchiveError> {
         let part = part.trim().to_lowercase();
-        // Nothing that LIKE would take for a pattern.
+        // Refuses the wildcards of LIKE.
         if part.is_empty() || !part.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-') {
             return Ok(Vec::new());
         }
@@ -193,7 +188,7 @@ impl Archive {
         self.read(async |c| c.all(asked, read::summary).await)
     }
 
-    /// How many sessions each card has, records included.
+    /// Returns the number of sessions and records of each card.
     pub fn session_counts(&mut self) -> Result<HashMap<String, u32>, ArchiveError> {
         let counted =
             statement("SELECT card_id, COUNT(*) FROM session WHERE card_id IS NOT NULL GROUP BY card_id");
@@ -201,17 +196,17 @@ impl Archive {
         Ok(counts.into_iter().collect())
     }
 
-    /// The sessions of a card, records included, oldest first.
+    /// Returns the sessions and records of a card, oldest first.
     pub fn card_sessions(&mut self, card: &str) -> Result<Vec<SessionSummary>, ArchiveError> {
         self.read(async |c| c.all(statement(sql::SUMMARIES_OF_CARD).bind(card), read::summary).await)
     }
 
-    /// The sessions of one unit, records included, oldest first.
+    /// Returns the sessions and records of a unit, oldest first.
     pub fn unit_sessions(&mut self, unit: &str) -> Result<Vec<SessionSummary>, ArchiveError> {
         self.read(async |c| c.all(statement(sql::SUMMARIES_OF_UNIT).bind(unit), read::summary).await)
     }
 
-    /// Work that only reads, however firmly the last call wrote.
+    /// Runs work that only reads, at the durability that is set.
     pub(crate) fn read<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
@@ -219,8 +214,8 @@ impl Archive {
         self.call(self.durability, work)
     }
 
-    /// Work that is on disk when this returns, all of it or nothing, while nobody else does such work. Those who watch the
-    /// archive ([`Changes`](crate::Changes)) hear of it.
+    /// Runs work in one synced transaction that excludes other writers, and notifies
+    /// [`ArchiveChanges`](crate::Changes).
     pub(crate) fn write<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
@@ -232,7 +227,7 @@ impl Archive {
         self.call(Durability::Now, async |c| c.alone(told).await)
     }
 
-    /// Work on the database, that blocks. A server that went away is asked for again with the next call.
+    /// Runs work on the connection and blocks. After a lost connection the next call reconnects to the server.
     pub(crate) fn call<T>(
         &mut self,
         durability: Durability,
@@ -251,8 +246,9 @@ impl Archive {
             Err(error) => Err(error),
         };
         let done = done.map_err(|e| ArchiveError::of_database(&self.path, &e));
+        // The broken connection is dropped, so that the next call reconnects.
         if matches!(done, Err(ArchiveError::Unreachable(..))) {
-            // As a new connection writes.
+            // A new connection starts with this durability.
             self.durability = Durability::Later;
         } else {
             self.connection = Some(connection);
@@ -260,7 +256,7 @@ impl Archive {
         done
     }
 
-    /// Takes the connection out; where it was lost, a new one.
+    /// Takes the connection out, or reconnects.
     fn connected(&mut self) -> Result<Connection, ArchiveError> {
         match (self.connection.take(), &self.server) {
             (Some(connection), _) => Ok(connection),
@@ -271,7 +267,7 @@ impl Archive {
 }
 
 impl Drop for Archive {
-    /// Closes it in order, so that the log is folded into the file. Failing costs nothing: the log is read next time.
+    /// Closes the connection, which folds SQLite's log into the file. An error is harmless: the log is read next time.
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
             self.runtime.block_on(connection.close());

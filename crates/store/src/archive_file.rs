@@ -1,6 +1,6 @@
-//! Where the archive lies, and whether what lies there is one: looked at before SQLite may touch it.
+//! Location and safety checks of the archive's file, before SQLite opens it.
 //!
-//! The default place follows the XDG Base Directory Specification 0.8; the bytes looked at are those of
+//! The default path follows the XDG Base Directory Specification 0.8; the header is described in
 //! <https://www.sqlite.org/fileformat2.html>, section 1.3.
 
 use crate::ArchiveError;
@@ -15,22 +15,20 @@ use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Stands in each archive's header, so that no other program's database is taken for one: "CSc1".
+/// SQLite's application id in the header of each archive: "CSc1".
 const APPLICATION_ID: u32 = 0x4353_6331;
 
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const HEADER: usize = 100;
 
-/// What was found at the archive's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArchiveFileState {
-    /// Nothing, or an empty file: an archive is to be made.
+    /// No file, or an empty one: an archive is to be created.
     Nothing,
-    /// An archive, as far as its header tells.
+    /// An archive, judged by its header.
     Archive,
 }
 
-/// The archive's path where none is given.
 pub(crate) fn default_path() -> Result<PathBuf, ArchiveError> {
     // The specification has relative paths ignored.
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
@@ -38,10 +36,9 @@ pub(crate) fn default_path() -> Result<PathBuf, ArchiveError> {
     Ok(data.ok_or(ArchiveError::NoHome)?.join("cardscope/archive.sqlite"))
 }
 
-/// An archive's file and folder, held while it is open.
+/// The archive's file and folder, held open while the archive is open.
 #[derive(Debug)]
 pub(crate) struct ArchiveFile {
-    /// As named.
     path: PathBuf,
     folder: ResolvedFolder,
     name: OsString,
@@ -49,8 +46,8 @@ pub(crate) struct ArchiveFile {
     found: ArchiveFileState,
 }
 
-/// Makes folder and file where they are not there, for this user alone, and looks at what is there. Nobody but root and
-/// this user may own or exchange anything of it, since SQLite opens and removes its files by their names.
+/// Creates folder and file for this user alone if missing, and checks them. Only root and this user may own or
+/// replace any part of the path, because SQLite opens and removes its files by name.
 pub(crate) fn look(path: &Path) -> Result<ArchiveFile, ArchiveError> {
     let failed = |e| of_files(path, e);
     let (folder, name) = ResolvedFolder::make_for_file(path).map_err(failed)?;
@@ -63,13 +60,13 @@ pub(crate) fn look(path: &Path) -> Result<ArchiveFile, ArchiveError> {
     }
     let mut place =
         ArchiveFile { path: path.to_owned(), folder, name, file, found: ArchiveFileState::Nothing };
-    // Another process may be making it right now: what was empty before its head was missing is nothing yet, and a head
-    // is held against what was there after it.
+    // Another process may be creating the file now. The length is read before the header for "empty", and again
+    // after a header was read, so that a file that grows in between is not called damaged.
     let empty = place.bytes()?;
     let header = header(&place.file).map_err(system)?;
     let bytes = if header.is_some() { place.bytes()? } else { empty };
     place.found = judge(path, bytes, header.as_ref())?;
-    // Those of earlier versions could be read by everybody.
+    // Earlier versions created the file readable by everybody.
     if about.mode() & 0o077 != 0 {
         let _ = place.file.set_permissions(Permissions::from_mode(about.mode() & 0o700));
     }
@@ -77,33 +74,31 @@ pub(crate) fn look(path: &Path) -> Result<ArchiveFile, ArchiveError> {
 }
 
 impl ArchiveFile {
-    /// As it was named.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What was there.
     pub(crate) fn found(&self) -> ArchiveFileState {
         self.found
     }
 
-    /// The path for SQLite: without links.
+    /// Path with links resolved, for SQLite.
     pub(crate) fn real(&self) -> PathBuf {
         self.folder.path().join(&self.name)
     }
 
-    /// Whether nobody may write to it: it lies on a file system that is mounted read-only, or is immutable.
+    /// True if nobody may write to it, root included: a read-only mount or an immutable file.
     pub(crate) fn is_read_only(&self) -> bool {
         access(self.real(), Access::WRITE_OK).is_err_and(|errno| is_read_only(errno.raw_os_error()))
     }
 
-    /// Whether a log lies beside it, of which the file may not have all.
+    /// True if a write-ahead log exists, so that the file alone may be incomplete.
     pub(crate) fn has_log(&self) -> bool {
         self.log_bytes().map_or(true, |bytes| bytes > 0)
     }
 
-    /// That SQLite's path leads to the file that was looked at, and that what lies beside it is ours: before anything
-    /// is written to what SQLite has opened.
+    /// Fails if SQLite's path leads to another file than the checked one, or if a neighbour file is foreign. Called
+    /// before anything is written to the file that SQLite has opened.
     pub(crate) fn is_still_there(&self) -> Result<(), ArchiveError> {
         let system = |e| ArchiveError::of_system(&self.path, &e);
         let now = self.real().symlink_metadata().map_err(system)?;
@@ -120,8 +115,8 @@ impl ArchiveFile {
         Ok((about.len(), log))
     }
 
-    /// Bytes of the write-ahead log. What SQLite puts beside the archive has to be plain files of ours under one name:
-    /// it would write to whatever is there.
+    /// Bytes of the write-ahead log. SQLite writes to any file that has the name of its log, so these must be plain
+    /// files of this user with one link.
     fn log_bytes(&self) -> Result<u64, ArchiveError> {
         let mut log = 0;
         for suffix in ["-wal", "-shm", "-journal"] {
@@ -139,14 +134,14 @@ impl ArchiveFile {
         Ok(log)
     }
 
-    /// The file's bytes and its name in the folder, both on disk.
+    /// Syncs the file and its directory entry.
     pub(crate) fn sync(&self) -> std::io::Result<()> {
         self.file.sync_all()?;
         Ok(self.folder.sync()?)
     }
 }
 
-/// Of several that meet an empty place one makes the file, and the others open that one.
+/// Opens the file, or creates it; if another process creates it first, that file is opened.
 fn open_or_create(folder: &ResolvedFolder, name: &OsStr) -> Result<SharedFile, FileError> {
     match SharedFile::open(folder, name) {
         Err(e) if e.is_absent() => match SharedFile::create(folder, name) {
@@ -157,7 +152,6 @@ fn open_or_create(folder: &ResolvedFolder, name: &OsStr) -> Result<SharedFile, F
     }
 }
 
-/// Whether an error says that nobody may write there, root included.
 fn is_read_only(errno: i32) -> bool {
     [Errno::ROFS, Errno::PERM].iter().any(|known| known.raw_os_error() == errno)
 }
@@ -203,7 +197,7 @@ fn judge(
         return not_ours("an SQLite database of another program".to_owned());
     }
     let expected = pages(header) * page_bytes(header);
-    // With a log beside it a short file may be whole: SQLite puts the pages back from there.
+    // A short file with a log may be complete: SQLite restores the missing pages from the log.
     if bytes < expected && log == 0 {
         return damaged(format!("only {bytes} of {expected} bytes"));
     }
@@ -221,23 +215,21 @@ fn page_bytes(header: &[u8; HEADER]) -> u64 {
     }
 }
 
-/// Pages the file says it has; believed only where the change counters agree, as the format demands.
+/// Pages of the file by its header; 0 unless the change counters agree, as the format demands.
 fn pages(header: &[u8; HEADER]) -> u64 {
     if number(header, 24) == number(header, 92) { number(header, 28) } else { 0 }
 }
 
-// Closing any descriptor of a file takes away all locks that the process has on it (fcntl(2), "Record locks"), SQLite's
-// with them. So an archive that is open already is looked at through the descriptor that is there, and that one is closed
-// when the last one who uses it is done.
+// Closing any descriptor of a file drops all locks of the process on it (fcntl(2), "Record locks"), including SQLite's.
+// So all checks of one archive share a descriptor, which is closed when the last user is done.
 
 static OPEN: Mutex<Vec<(FileIdentity, Weak<File>)>> = Mutex::new(Vec::new());
 
-/// An archive's file. Dropped after SQLite has closed its own.
+/// Shared descriptor of the archive's file. Must be dropped after SQLite has closed its own.
 #[derive(Debug)]
 struct SharedFile(Option<Arc<File>>);
 
 impl SharedFile {
-    /// Opens a file that is there.
     fn open(folder: &ResolvedFolder, name: &OsStr) -> Result<SharedFile, FileError> {
         let mut open = all();
         let there = folder.look(name)?.as_ref().map(FileIdentity::from);
@@ -246,7 +238,7 @@ impl SharedFile {
             return Ok(SharedFile(Some(file)));
         }
         let file = match folder.open_file(name, FileUse::Write) {
-            // To be read only: the file system is, or the file is immutable.
+            // Read-only file systems and immutable files refuse to be opened for writing.
             Err(FileError::Io(e)) if e.raw_os_error().is_some_and(is_read_only) => {
                 folder.open_file(name, FileUse::Read)
             }
@@ -255,7 +247,6 @@ impl SharedFile {
         SharedFile::keep(file?, &mut open)
     }
 
-    /// Makes a new one, for this user alone.
     fn create(folder: &ResolvedFolder, name: &OsStr) -> Result<SharedFile, FileError> {
         let mut open = all();
         SharedFile::keep(folder.create(name, 0o600)?, &mut open)
@@ -273,13 +264,13 @@ impl Deref for SharedFile {
     type Target = File;
 
     fn deref(&self) -> &File {
-        // It is taken out by dropping only.
+        // Only `drop` takes the file out.
         self.0.as_ref().expect("an archive's file is there until it is dropped")
     }
 }
 
 impl Drop for SharedFile {
-    /// Nobody opens the file between the last use and its closing.
+    /// Holds the list's lock, so that nobody opens the file between its last use and its closing.
     fn drop(&mut self) {
         let _open = all();
         self.0 = None;

@@ -1,4 +1,4 @@
-//! Files that hang on a card, a unit or a session: photographs, receipts, the maker's answer.
+//! Files attached to a card, unit or session: photographs, receipts, mail.
 
 use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, composed, statement};
 use crate::events::exists;
@@ -7,54 +7,44 @@ use cardscope_model::card::Attachment;
 use cardscope_model::session_file::AttachedTo;
 use uuid::Uuid;
 
-/// On what a file hangs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttachmentOwner<'a> {
-    /// A card, by its name in the archive.
+    /// Id of a card in the archive.
     Card(&'a str),
-    /// A unit, by its hash.
+    /// Id of a unit, a hash.
     Unit(&'a str),
-    /// A session.
     Session(SessionId),
 }
 
-/// A file to be attached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewAttachment<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// Its media type: `image/jpeg`.
+    /// Such as `image/jpeg`.
     pub media_type: &'a str,
-    /// What there is to say about it.
     pub note: Option<&'a str>,
-    /// Its bytes.
     pub bytes: &'a [u8],
 }
 
-/// An attached file in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredAttachment {
-    /// The file as people see it.
     pub file: Attachment,
-    /// On what it hangs.
     pub on: AttachedTo,
-    /// Size in bytes.
     pub bytes: u64,
 }
 
-/// What a file can hang on.
+/// Tables whose rows can have attachments.
 const TABLES: [&str; 3] = ["card", "specimen", "session"];
 
 const INSERT: &str = "INSERT INTO attached (id, hash, card_id, specimen_id, session_id, name, media_type, note, \
     content_bytes, added_at)";
 
-/// Of a card, its units and its sessions.
+/// Attachments of a card, its units and its sessions.
 const OF_CARD: &str = "SELECT hash, card_id, specimen_id, name, media_type, note, content_bytes \
     FROM attached WHERE card_id = $1 OR specimen_id IN (SELECT id FROM specimen WHERE card_id = $1) \
     OR session_id IN (SELECT id FROM session WHERE card_id = $1) ORDER BY added_at, id";
 
 impl Archive {
-    /// Attaches a file; its hash. The same file under the same name hangs on one thing once.
+    /// Attaches a file and returns its hash. An owner has a file of one name and content once.
     pub fn attach(
         &mut self,
         to: AttachmentOwner<'_>,
@@ -70,12 +60,12 @@ impl Archive {
         })
     }
 
-    /// What hangs on a card, its units and its sessions, oldest first.
+    /// Returns the attachments of a card, its units and its sessions, oldest first.
     pub fn attachments(&mut self, card: &str) -> Result<Vec<StoredAttachment>, ArchiveError> {
         self.read(async |c| c.all(statement(OF_CARD).bind(card), stored).await)
     }
 
-    /// The bytes of an attached file.
+    /// Returns the bytes of an attached file.
     pub fn attachment(&mut self, hash: &str) -> Result<Vec<u8>, ArchiveError> {
         let asked = || statement("SELECT content FROM attachment WHERE hash = $1").bind(hash);
         self.read(async |c| c.one(asked(), |row| row.get(0)).await).map_err(|e| e.about_file(hash))
@@ -90,7 +80,7 @@ impl AttachmentOwner<'_> {
         }
     }
 
-    /// Which of [`TABLES`] it stands in.
+    /// Index in [`TABLES`].
     fn index(&self) -> usize {
         match self {
             AttachmentOwner::Card(_) => 0,
@@ -100,7 +90,6 @@ impl AttachmentOwner<'_> {
     }
 }
 
-/// Stores a file and that it hangs there.
 pub(crate) async fn store(
     c: &mut Connection,
     to: AttachmentOwner<'_>,
@@ -140,7 +129,7 @@ async fn hangs_there(c: &mut Connection, to: AttachmentOwner<'_>, name: &str, ha
     Ok(c.optional(asked, |_| Ok(())).await?.is_some())
 }
 
-/// On what a file hangs that belongs to this card or unit; each belongs to one thing.
+/// Kind of the owner of an attachment, which has exactly one.
 pub(crate) fn attached_to([card, unit]: &[Option<String>; 2]) -> AttachedTo {
     match (card, unit) {
         (Some(_), _) => AttachedTo::Card,

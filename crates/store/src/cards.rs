@@ -1,4 +1,4 @@
-//! The cards of the archive: listed, found, edited, put together.
+//! Cards of the archive: list, find, edit and merge.
 
 use crate::attachments::{self, AttachmentOwner, NewAttachment};
 use crate::connection::{Connection, SqlResult, SqlRow, composed, found, statement};
@@ -15,24 +15,23 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Digits of a card's name by which it can be found; fewer would hit words.
+/// Minimum length of an id prefix that finds a card; shorter ones would match words.
 const ID_DIGITS: usize = 6;
 
 const CARDS: &str =
     "SELECT id, title, facts, specimens, sessions, runs, first_measured, last_measured FROM card";
 
-/// What a session says of its card beside its runs.
+/// Statements of one session about its card, apart from its runs.
 #[derive(Debug, Clone)]
 pub struct CardStatement {
-    /// The kind of the session: `bench`, `import`, a verb.
+    /// `bench`, `import`, or the verb of a record.
     pub kind: String,
-    /// What was true of card and rig.
     pub condition: Condition,
-    /// What the card said of itself; null for a log.
+    /// Registers and identity of the card; null for an imported log.
     pub identity: Value,
-    /// The document of a log, a map or a check.
+    /// Imported log, or document of a map or check.
     pub document: Option<Value>,
-    /// Lowest temperature at the start of a loop of a test, in °C, and the highest in all of them or in a long run.
+    /// Lowest start temperature of all loops and highest temperature of the session, in °C.
     pub temperatures: (Option<f64>, Option<f64>),
 }
 
@@ -41,40 +40,34 @@ const CARD_WORDS: &str = "SELECT s.kind, s.condition, s.identity, \
     (SELECT MIN(start_c) FROM sample WHERE session_id = s.id), \
     (SELECT MAX(max_c) FROM sample WHERE session_id = s.id) FROM session s WHERE s.card_id = $1 ORDER BY s.id";
 
-/// What counts of the document of a long run, which has each second of a day.
+/// The one used field of a long run's document, which holds every second of a day.
 #[derive(Default, Deserialize)]
 struct LongRun {
     #[serde(default)]
     max_celsius: Value,
 }
 
-/// The newest document of some verbs on a card.
+/// Newest document of certain verbs on one card.
 #[derive(Debug, Clone)]
 pub struct NewestDocument {
-    /// The card.
     pub card_id: String,
-    /// The session.
     pub session: String,
-    /// The verb.
     pub kind: String,
-    /// The document.
     pub document: Value,
 }
 
-/// What a verb or a log came to, without its runs.
+/// Document or log of one session, without its runs.
 #[derive(Debug, Clone)]
 pub struct CardConclusion {
-    /// The kind of the session: `import`, a verb.
+    /// `import`, or the verb of a record.
     pub kind: String,
-    /// The document of a verb.
     pub document: Option<Value>,
-    /// What a log says.
     pub log: Option<CardLog>,
 }
 
 impl Archive {
-    /// What these sessions came to, asked for together: a server may be far. Those that are gone or cannot be read are not
-    /// among them.
+    /// Returns the documents of these sessions in one query, since a server may be far. Sessions that are missing or
+    /// unreadable are left out.
     pub fn conclusions(
         &mut self,
         sessions: &[SessionId],
@@ -85,34 +78,34 @@ impl Archive {
         Ok(all.into_iter().flatten().collect())
     }
 
-    /// The newest verdict on each card that has one: the document of its last `check` or `verify`.
+    /// Returns the document of the last `check` or `verify` of each card that has one.
     pub fn newest_verdicts(&mut self) -> Result<Vec<NewestDocument>, ArchiveError> {
-        // Ids of sessions begin with the time.
+        // Ids of sessions begin with the time, so the greatest is the newest.
         let asked = "SELECT s.card_id, s.id, s.kind, s.document FROM session s JOIN \
             (SELECT MAX(id) AS id FROM session WHERE kind IN ('check', 'verify') AND card_id IS NOT NULL \
              AND document IS NOT NULL GROUP BY card_id) newest ON newest.id = s.id";
         self.read(async |c| c.all(statement(asked), newest).await)
     }
 
-    /// What the sessions of a card say of it beside their runs, oldest first.
+    /// Returns the statements of all sessions of a card, oldest first.
     pub fn card_words(&mut self, card: &str) -> Result<Vec<CardStatement>, ArchiveError> {
         self.read(async |c| c.all(statement(CARD_WORDS).bind(card), card_word).await)
     }
 
-    /// What a card said of itself in its sessions, the newest first.
+    /// Returns the identity of a card in each of its sessions, newest first.
     pub fn identities(&mut self, card: &str) -> Result<Vec<Value>, ArchiveError> {
         let asked = "SELECT identity FROM session WHERE card_id = $1 ORDER BY id DESC";
         self.read(async |c| c.all(statement(asked).bind(card), |row| row.json(0)).await)
     }
 
-    /// On which targets each card was measured, each once; `None` stands for its logs.
+    /// Returns each card with each target that it was measured on; `None` stands for imported logs.
     pub fn card_targets(&mut self) -> Result<Vec<(String, Option<String>)>, ArchiveError> {
         let asked = "SELECT DISTINCT card_id, CASE WHEN kind = 'import' THEN NULL ELSE target END FROM session \
             WHERE card_id IS NOT NULL";
         self.read(async |c| c.all(statement(asked), |row| Ok((row.get(0)?, row.get(1)?))).await)
     }
 
-    /// All cards, by title.
+    /// Returns all cards, sorted by title.
     pub fn cards(&mut self) -> Result<Vec<StoredCard>, ArchiveError> {
         self.settle()?;
         let mut cards = self.read(all)?;
@@ -120,7 +113,7 @@ impl Archive {
         Ok(cards)
     }
 
-    /// The newest sessions of some kinds, at most so many of a card, by card.
+    /// Returns the newest sessions of these kinds, at most `at_most` a card, by card.
     pub fn newest_of_kinds(
         &mut self,
         kinds: &[&str],
@@ -146,8 +139,8 @@ impl Archive {
         Ok(found)
     }
 
-    /// The cards whose name begins with these digits (6 at least), else those that have all words of a text in their
-    /// title, brand, model or marks.
+    /// Returns cards whose id begins with `text` (at least 6 hex digits), else cards whose title, brand, model and marks
+    /// contain all words of `text`.
     pub fn find_cards(&mut self, text: &str) -> Result<Vec<StoredCard>, ArchiveError> {
         let text = text.trim().to_lowercase();
         let mut cards = self.cards()?;
@@ -161,7 +154,7 @@ impl Archive {
         Ok(cards)
     }
 
-    /// The cards whose ids begin with a text, however short.
+    /// Returns cards whose id begins with a text of any length.
     pub fn cards_by_id(&mut self, beginning: &str) -> Result<Vec<StoredCard>, ArchiveError> {
         let beginning = beginning.trim().to_lowercase();
         let mut cards = self.cards()?;
@@ -169,14 +162,13 @@ impl Archive {
         Ok(cards)
     }
 
-    /// The units of a card, as they were first seen.
+    /// Returns the units of a card, in the order of their first session.
     pub fn units(&mut self, card: &str) -> Result<Vec<CardUnit>, ArchiveError> {
         self.read(async |c| c.all(statement(read::UNITS_OF_CARD).bind(card), read::unit).await)
     }
 
-    /// Changes what is known of a card, notes what happened to it and attaches files: all of it or nothing. `change`
-    /// gets the facts as they are at that moment, so that who changes another one at the same time loses nothing. What
-    /// is met under the new facts from now on is this card.
+    /// Changes the facts of a card, adds events and attaches files in one transaction. `change` gets the current facts,
+    /// so concurrent edits are not lost. Later sessions that match the new facts belong to this card.
     pub fn edit_card(
         &mut self,
         id: &str,
@@ -199,8 +191,7 @@ impl Archive {
         self.write(edit).map_err(|e| e.about_card(id))
     }
 
-    /// Makes one card of two that are the same: everything of `from` goes to `into`, and so does whatever is met
-    /// under the names of `from` from now on.
+    /// Moves everything of `from` to `into`. Later sessions that match the names of `from` belong to `into`.
     pub fn merge_cards(&mut self, from: &str, into: &str) -> Result<(), ArchiveError> {
         for id in [from, into] {
             self.read(async |c| exists(c, "card", id).await).map_err(|e| e.about_card(id))?;
@@ -212,7 +203,7 @@ impl Archive {
     }
 }
 
-/// All cards with what was last paid for them, in no order.
+/// Returns all cards, unsorted, with their last price.
 pub(crate) async fn all(c: &mut Connection) -> SqlResult<Vec<StoredCard>> {
     let prices = prices(c).await?;
     let mut cards = c.all(statement(CARDS), card).await?;
@@ -229,12 +220,12 @@ fn conclusion(row: &SqlRow) -> SqlResult<(SessionId, CardConclusion)> {
 }
 
 fn newest(row: &SqlRow) -> SqlResult<NewestDocument> {
-    // A document that cannot be read says nothing, and keeps no other from being listed.
+    // One unreadable document must not keep the others from being listed.
     let document = row.json(3).unwrap_or_default();
     Ok(NewestDocument { card_id: row.get(0)?, session: row.get(1)?, kind: row.get(2)?, document })
 }
 
-/// Nothing of one that cannot be read: it must not hide what the others say.
+/// Empty for an unreadable document, which must not hide the other sessions.
 fn long_run(document: Option<String>) -> LongRun {
     document.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
@@ -276,7 +267,7 @@ async fn facts(c: &mut Connection, id: &str) -> SqlResult<CardFacts> {
     c.one(statement("SELECT facts FROM card WHERE id = $1").bind(id), |row| row.json(0)).await
 }
 
-/// Stores facts anew; a card that nothing names keeps the title it has.
+/// Stores facts; a card without any name keeps its title.
 async fn edit(c: &mut Connection, id: &str, facts: &CardFacts) -> SqlResult<()> {
     let called = statement("SELECT title FROM card WHERE id = $1").bind(id);
     let title: String = c.one(called, |row| row.get(0)).await?;
@@ -286,6 +277,7 @@ async fn edit(c: &mut Connection, id: &str, facts: &CardFacts) -> SqlResult<()> 
 
 async fn merge(c: &mut Connection, from: &str, into: &str) -> SqlResult<()> {
     let mut known = facts(c, into).await?;
+    // Facts of the remaining card win.
     known.complete_from(&facts(c, from).await?);
     edit(c, into, &known).await?;
     for table in ["session", "specimen", "attached", "known_as"] {
@@ -297,7 +289,7 @@ async fn merge(c: &mut Connection, from: &str, into: &str) -> SqlResult<()> {
     mark_stale(c, &[into.to_owned()].into()).await
 }
 
-/// Removes a card to which nothing refers any more but what was made of it.
+/// Removes a card that only derived rows refer to.
 pub(crate) async fn forget(c: &mut Connection, id: &str) -> SqlResult<()> {
     for table in ["summary", "stale", "known_as"] {
         c.execute(composed(format!("DELETE FROM {table} WHERE card_id = $1")).bind(id)).await?;

@@ -1,9 +1,9 @@
-//! Whether anybody changes sessions or cards of an archive: what lists that stay open ask, so that they are read anew only then.
+//! Watches an archive for changes of sessions or cards, so that open lists reread only when needed.
 //!
-//! A server tells it by itself (LISTEN): whoever writes announces it in the same transaction
-//! ([`Connection::announce`](crate::connection::Connection)). A file is looked at: when it and its log were last written. It
-//! is not held open by SQLite, which maps the index of the log into memory: where the file system becomes read-only, as
-//! a kernel makes one that is damaged, the next write to that memory would end the process.
+//! A server notifies (LISTEN): every writer announces its change in the same transaction
+//! ([`Connection::announce`](crate::connection::Connection)). A file is polled by the times of itself and its log.
+//! SQLite must not hold it open, because it maps the log's index into memory: if the kernel remounts a damaged file
+//! system read-only, the next write to that memory would end the process.
 
 use crate::address::DatabaseAddress;
 use crate::connection::CHANNEL;
@@ -16,29 +16,29 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 use tokio::runtime::Runtime;
 
-/// How often a file is looked at.
+/// Interval between two checks of a file.
 const LOOKS: Duration = Duration::from_millis(500);
 
-/// The kernel's clock of files stands still for so long at most: a file that was written less ago may have been written again
-/// without a sign (`CONFIG_HZ` is 100 at least, which is 10 ms; the rest is room).
+/// Upper limit of the resolution of file times: a file that was written less ago may change again without a new time
+/// (`CONFIG_HZ` is at least 100, which is 10 ms; the rest is margin).
 const TICK: Duration = Duration::from_millis(50);
 
-/// So many times the clock is waited for.
+/// Attempts to find the file unchanged for [`TICK`].
 const TRIES_TO_SETTLE: u32 = 4;
 
-/// How often a server that went away is tried again.
+/// Pause between two attempts to reconnect to a server.
 const TRIES: Duration = Duration::from_millis(500);
 
-/// A server that was silent for so long is asked whether it is there: a line that was cut says nothing.
+/// Silence after which the server is probed, because a cut line sends nothing.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// How long it may take to answer that, or to let somebody in.
+/// Longest wait for a connection, and for the answer to a probe.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// However short the wait: less is not enough for any server.
+/// Shortest time given to one attempt to connect.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// A watch over an archive. It may be moved to a thread of its own.
+/// Watch on an archive. It may be moved to another thread.
 #[derive(Debug)]
 pub struct ArchiveChanges {
     path: PathBuf,
@@ -46,19 +46,17 @@ pub struct ArchiveChanges {
     runtime: Runtime,
 }
 
-/// What is watched.
 #[derive(Debug)]
 enum WatchedArchive {
-    /// A server, and when it was last heard of; nothing while it cannot be reached.
+    /// The listener and the time of its last message; `None` while disconnected.
     Server { address: DatabaseAddress, listening: Option<(PgListener, Instant)> },
-    /// A file, as it was; nothing where it may have changed since.
+    /// Last known state; `None` if the file may have changed since.
     File(Option<FilePairState>),
 }
 
-/// The file and its log. What is empty counts as not there: SQLite makes and removes an empty log for who only reads.
+/// State of the file and its log. An empty file counts as missing: SQLite creates and removes an empty log when it reads.
 type FilePairState = [Option<FileVersion>; 2];
 
-/// A file, its length, and when it was last written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileVersion {
     inode: u64,
@@ -67,11 +65,10 @@ struct FileVersion {
 }
 
 impl ArchiveChanges {
-    /// Begins to watch an archive: what is written from now on is told. A file may not be there yet, and none is made; that
-    /// it is there is a change.
+    /// Starts to watch; later writes are reported. A missing file is not created, and its creation is a change.
     ///
     /// # Errors
-    /// If the server cannot be reached, or what lies there is no archive.
+    /// If the server cannot be reached, or the file is not an archive.
     pub fn of(path: impl AsRef<Path>) -> Result<Self, ArchiveError> {
         let server = DatabaseAddress::of(path.as_ref())?;
         let path = server.as_ref().map_or_else(|| path.as_ref().to_owned(), DatabaseAddress::shown);
@@ -94,9 +91,8 @@ impl ArchiveChanges {
         Ok(ArchiveChanges { path, watched, runtime })
     }
 
-    /// Waits until sessions or cards were changed, at most so long; true if they were. Changes that follow each other
-    /// closely are told together. True as well where some may have been missed: the server was away, or the file was
-    /// exchanged.
+    /// Waits up to `at_most`; returns true if sessions or cards changed. Close changes are reported together. Also true
+    /// if changes may have been missed: the server was away, or the file was replaced.
     ///
     /// # Errors
     /// If the archive cannot be reached or read by the end of the time; the next call tries again.
@@ -113,7 +109,7 @@ impl ArchiveChanges {
 
 impl Drop for ArchiveChanges {
     fn drop(&mut self) {
-        // A listener says farewell by a task, which needs the runtime.
+        // The listener closes its connection in a task, which needs the runtime.
         let _within = self.runtime.enter();
         if let WatchedArchive::Server { listening, .. } = &mut self.watched {
             drop(listening.take());
@@ -135,7 +131,7 @@ fn look(path: &Path, known: &mut Option<FilePairState>, until: Instant) -> Resul
     }
 }
 
-/// How it is, once that can be told from whatever comes later; nothing where somebody writes all the time.
+/// State that a later write is sure to change; `None` if somebody writes all the time.
 fn settled(path: &Path) -> Result<Option<FilePairState>, ArchiveError> {
     let young = |written: &FileVersion| written.at.elapsed().is_ok_and(|age| age < TICK);
     for _ in 0..TRIES_TO_SETTLE {
@@ -166,22 +162,21 @@ fn written(path: &Path) -> Result<Option<FileVersion>, ArchiveError> {
     }
 }
 
-/// A connection that hears what writers announce.
+/// Connects and listens for the announcements of writers.
 async fn listen(address: &DatabaseAddress) -> Result<PgListener, ArchiveError> {
     let shown = address.shown();
     let failed = |e: sqlx::Error| ArchiveError::of_database(&shown, &e);
     let options = postgres::options(address)?;
-    // A listener needs a pool, and a pool goes on trying where nobody listens: that somebody does is seen before.
+    // A pool retries for ever if no server listens, so a plain connection is tried first.
     options.connect().await.map_err(failed)?.close().await.map_err(failed)?;
     let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(ANSWER).connect_with(options);
     let mut listener = PgListener::connect_with(&pool.await.map_err(failed)?).await.map_err(failed)?;
-    // What was lost is told here, after a new connection and not before.
+    // A lost connection must be reported as a change, so the listener must not reconnect by itself.
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await.map_err(failed)?;
     Ok(listener)
 }
 
-/// The same, given up after a time.
 async fn listen_within(address: &DatabaseAddress, at_most: Duration) -> Result<PgListener, ArchiveError> {
     let silent = |_| {
         let why = format!("no answer within {:.0} s", at_most.as_secs_f64());
@@ -190,7 +185,7 @@ async fn listen_within(address: &DatabaseAddress, at_most: Duration) -> Result<P
     tokio::time::timeout(at_most, listen(address)).await.map_err(silent)?
 }
 
-/// Where a connection is, and when something was last heard on it.
+/// A listener and the time of its last message; `None` while disconnected.
 type ListenerState = Option<(PgListener, Instant)>;
 
 async fn hear(
@@ -206,7 +201,7 @@ async fn hear(
         let silent = SILENCE.saturating_sub(heard.elapsed());
         match tokio::time::timeout(left.min(silent), listener.try_recv()).await {
             Ok(Ok(Some(_))) => {
-                // Those that came with it.
+                // Drains notifications that arrived together.
                 while listener.next_buffered().is_some() {}
                 *heard = Instant::now();
                 return Ok(true);
@@ -224,7 +219,7 @@ async fn hear(
     }
 }
 
-/// Tries to reach the server again until it is there, or the time is over.
+/// Reconnects until `until`. A successful reconnection counts as a change.
 async fn again(
     address: &DatabaseAddress,
     listening: &mut ListenerState,

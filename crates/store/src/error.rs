@@ -1,4 +1,4 @@
-//! What can go wrong with an archive, each told as what happened, on what, and what to do.
+//! `ArchiveError`: failure, path and remedy in one sentence each.
 
 use crate::SessionId;
 use crate::address::{DatabaseAddress, OtherScheme};
@@ -6,70 +6,66 @@ use cardscope_model::session_file::SessionFileError;
 use sqlx::postgres::PgDatabaseError;
 use std::path::{Path, PathBuf};
 
-/// An archive that could not be opened, read or written. Most have the file or folder, or a server's address without its
-/// password, and what the system or the database says.
+/// Failure to open, read or write an archive. Most variants hold the path, or the server's address without its
+/// password, and the reason of the system or database.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveError {
-    /// Neither `XDG_DATA_HOME` nor `HOME` says where data go.
+    /// Neither `XDG_DATA_HOME` nor `HOME` is set.
     #[error("no place for the archive: neither XDG_DATA_HOME nor HOME is set; give --archive FILE")]
     NoHome,
-    /// The system does not let us.
     #[error("the archive {path} is not writable ({1}); change its owner or mode, or give --archive \
              FILE", path = .0.display())]
     Permission(PathBuf, String),
-    /// The file cannot be there at all: a path that leads nowhere …
+    /// The path cannot be opened at all.
     #[error("the archive {path} cannot be opened ({1}); give another --archive FILE", path = .0.display())]
     Open(PathBuf, String),
-    /// What lies there is not taken for safety: a link, a pipe, another user's file … It was not touched.
+    /// Refused for safety: a link, a pipe, another user's file. It was not touched.
     #[error("{path} is refused as archive ({1}); give another --archive FILE", path = .0.display())]
     Refused(PathBuf, String),
-    /// Another kind of file, and which. It was not touched.
+    /// Another kind of file. It was not touched.
     #[error("{path} is not a Cardscope archive ({1}) and was not changed; give another --archive \
              FILE", path = .0.display())]
     NotAnArchive(PathBuf, String),
-    /// An archive of which parts are missing or overwritten, and how that is known. It was not touched.
+    /// An archive with missing or overwritten parts. It was not touched.
     #[error("the archive {path} is damaged ({1}); restore a copy, or move it away to start a new \
              one", path = .0.display())]
     Damaged(PathBuf, String),
-    /// A later Cardscope made it. It was not touched.
+    /// Written by a newer Cardscope. It was not touched.
     #[error("the archive {path} was written by a newer Cardscope (format {found}, this one knows up to {known}); use that one, or give another --archive FILE", path = path.display())]
     Newer {
-        /// The file.
         path: PathBuf,
-        /// Its format.
+        /// Format of the file.
         found: i64,
-        /// The newest format known here.
+        /// Newest format that this version reads.
         known: i64,
     },
-    /// No room. Everything that was stored before is kept.
+    /// The disk is full. Earlier data are kept.
     #[error("the disk of the archive {path} is full; earlier results are stored. Free some space, or give \
              --archive FILE on another disk", path = .0.display())]
     Full(PathBuf),
-    /// The server does not answer, or went away.
+    /// The server does not answer, or the connection was lost.
     #[error("the server of the archive {path} cannot be reached ({1}); earlier results are stored. Check \
              that it runs, then try again", path = .0.display())]
     Unreachable(PathBuf, String),
-    /// Another process held the archive for too long.
+    /// Another process locks the archive for too long.
     #[error("the archive {path} is locked by another process; wait for it to end, or give another --archive \
              FILE", path = .0.display())]
     Busy(PathBuf),
-    /// No session of that name.
     #[error("the archive has no session {0}; `cardscope archive list` shows its sessions")]
     NoSuchSession(String),
-    /// No card of that name.
     #[error("the archive has no card {0}; `cardscope archive cards` shows its cards")]
     NoSuchCard(String),
-    /// No file or attachment of that hash.
+    /// No file or attachment has this hash.
     #[error("the archive has no file {0}; files are named by the 64 hex digits of their hash")]
     NoSuchFile(String),
-    /// A session file that cannot be taken in.
+    /// A session file cannot be imported.
     #[error(transparent)]
     File(#[from] SessionFileError),
-    /// A stored value is not what it should be: which one, and what is wrong with it.
+    /// A stored value is invalid: path, column and reason.
     #[error("{1} of the archive {path} cannot be read ({2}); other sessions are not \
              affected", path = .0.display())]
     Unreadable(PathBuf, String, String),
-    /// Anything else that the database reports.
+    /// Any other error of the database.
     #[error("the archive {path} failed ({1}); check its disk, or give another --archive FILE", path = .0.display())]
     Failed(PathBuf, String),
 }
@@ -81,7 +77,7 @@ impl From<OtherScheme> for ArchiveError {
     }
 }
 
-// Primary result codes of SQLite (https://www.sqlite.org/rescode.html); the lowest byte of an extended one.
+// Primary result codes of SQLite (https://www.sqlite.org/rescode.html); the lowest byte of an extended code.
 const PERM: i64 = 3;
 const BUSY: i64 = 5;
 const LOCKED: i64 = 6;
@@ -90,11 +86,11 @@ const CORRUPT: i64 = 11;
 const FULL: i64 = 13;
 const CANTOPEN: i64 = 14;
 const NOTADB: i64 = 26;
-/// Extended: no room for the shared index beside the write-ahead log.
+/// Extended code: no room for the shared index of the write-ahead log.
 const IOERR_SHMSIZE: i64 = 4874;
 
 impl ArchiveError {
-    /// What an error of the database at `path` means to its user.
+    /// Maps an error of the database at `path`.
     pub(crate) fn of_database(path: &Path, error: &sqlx::Error) -> Self {
         let path = path.to_owned();
         let database = error.as_database_error();
@@ -116,15 +112,16 @@ impl ArchiveError {
             Some(FULL) => ArchiveError::Full(path),
             Some(CANTOPEN) => ArchiveError::Open(path, reason),
             Some(NOTADB) => ArchiveError::NotAnArchive(path, reason),
+            // The caller knows the id and fills it in.
             _ if matches!(error, sqlx::Error::RowNotFound) => ArchiveError::NoSuchSession(String::new()),
             _ => ArchiveError::Failed(path, reason),
         }
     }
 
-    /// What PostgreSQL's SQLSTATE means (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
+    /// Maps PostgreSQL's SQLSTATE (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
     fn of_server(path: PathBuf, code: &str, reason: String) -> Self {
         match code {
-            // Connection exceptions, and a server that is stopped or not yet up.
+            // Connection exceptions, and a server that is stopping or starting.
             "57P01" | "57P02" | "57P03" => ArchiveError::Unreachable(path, reason),
             _ if code.starts_with("08") => ArchiveError::Unreachable(path, reason),
             _ if code.starts_with("28") => ArchiveError::Permission(path, reason),
@@ -137,7 +134,7 @@ impl ArchiveError {
         }
     }
 
-    /// What an error of the way to the database means. Only a server is reached by a way that can break.
+    /// Maps an error of the transport. Only a server is reached through one that can break.
     fn of_connection(path: &Path, error: &sqlx::Error) -> Option<Self> {
         let lost = |reason: String| ArchiveError::Unreachable(path.to_owned(), reason);
         match error {
@@ -150,7 +147,6 @@ impl ArchiveError {
         }
     }
 
-    /// Names what was asked for, where it is not there.
     fn named(self, missing: impl FnOnce() -> ArchiveError) -> Self {
         match self {
             ArchiveError::NoSuchSession(_) => missing(),
@@ -158,22 +154,22 @@ impl ArchiveError {
         }
     }
 
-    /// Names the session that was asked for, where it is not there.
+    /// Inserts the session's id into a "not found" error.
     pub(crate) fn about(self, session: SessionId) -> Self {
         self.named(|| ArchiveError::NoSuchSession(session.to_string()))
     }
 
-    /// Names the card that was asked for, where it is not there.
+    /// Inserts the card's id into a "not found" error.
     pub(crate) fn about_card(self, id: &str) -> Self {
         self.named(|| ArchiveError::NoSuchCard(id.to_owned()))
     }
 
-    /// Names the file that was asked for, where it is not there.
+    /// Inserts the file's hash into a "not found" error.
     pub(crate) fn about_file(self, hash: &str) -> Self {
         self.named(|| ArchiveError::NoSuchFile(hash.to_owned()))
     }
 
-    /// What an error of the system on `path` means to its user.
+    /// Maps an error of the operating system on `path`.
     pub(crate) fn of_system(path: &Path, error: &std::io::Error) -> Self {
         use std::io::ErrorKind as Kind;
         let (path, reason) = (path.to_owned(), cardscope_files::in_words(error));

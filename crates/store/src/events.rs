@@ -1,4 +1,4 @@
-//! What happened to cards: bought, in use, failed.
+//! Events of cards: bought, in use, failed.
 
 use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, composed, json, statement};
 use crate::resolver::ResolvedSighting;
@@ -9,13 +9,12 @@ use uuid::Uuid;
 
 const INSERT: &str = "INSERT INTO event (id, hash, card_id, specimen_id, date, kind, event)";
 
-/// Undated events come first; of one day, in the order in which they were noted.
+/// Undated events first; events of one day in the order of entry.
 const OF_CARD: &str =
     "SELECT specimen_id, event FROM event WHERE card_id = $1 ORDER BY COALESCE(date, ''), id";
 
 const BOUGHT: &str = "SELECT card_id, event FROM event WHERE kind = 'bought' ORDER BY COALESCE(date, ''), id";
 
-/// Events to be stored.
 pub(crate) struct StoredEvents(RowBatch);
 
 impl Default for StoredEvents {
@@ -25,7 +24,7 @@ impl Default for StoredEvents {
 }
 
 impl StoredEvents {
-    /// Adds events of a card, and of a unit where it is known.
+    /// Adds events of a card, and of its unit if known.
     pub(crate) fn add_all(&mut self, placed: &ResolvedSighting, events: &[CardEvent]) -> SqlResult<()> {
         events.iter().try_for_each(|event| self.add(&placed.card, placed.unit.as_deref(), event))
     }
@@ -50,12 +49,12 @@ impl StoredEvents {
     }
 }
 
-/// By what the same event is known.
+/// Hash by which equal events are stored once.
 fn hash(card: &str, unit: Option<&str>, text: &str) -> String {
     crate::hash::short(&[card, unit.unwrap_or_default(), text])
 }
 
-/// Moves all events of a card to another one. What that one has already stays there once.
+/// Moves all events to another card, and drops those that it already has.
 pub(crate) async fn move_all(c: &mut Connection, from: &str, into: &str) -> SqlResult<()> {
     let asked = statement("SELECT id, specimen_id, event FROM event WHERE card_id = $1").bind(from);
     let read = |row: &SqlRow| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
@@ -75,13 +74,13 @@ pub(crate) async fn move_all(c: &mut Connection, from: &str, into: &str) -> SqlR
     Ok(())
 }
 
-/// The event without a price that is no number.
+/// Drops a price that is not finite, which JSON cannot hold.
 fn countable(event: &CardEvent) -> CardEvent {
     CardEvent { price: event.price.clone().filter(|price| price.amount.is_finite()), ..event.clone() }
 }
 
 impl Archive {
-    /// Notes what happened to a card, and to which unit of it where that is known. The same event is noted once.
+    /// Adds an event of a card, and of its unit if known. Equal events are stored once.
     pub fn add_event(
         &mut self,
         card: &str,
@@ -100,7 +99,7 @@ impl Archive {
         self.write(work).map_err(|e| e.about_card(card))
     }
 
-    /// What happened to a card, oldest first; with each event the unit it happened to, where known.
+    /// Returns the events of a card, oldest first, each with its unit if known.
     pub fn events(&mut self, card: &str) -> Result<Vec<(Option<String>, CardEvent)>, ArchiveError> {
         self.read(async |c| of_card(c, card).await)
     }
@@ -110,14 +109,14 @@ pub(crate) async fn of_card(c: &mut Connection, card: &str) -> SqlResult<Vec<(Op
     c.all(statement(OF_CARD).bind(card), |row| Ok((row.get(0)?, row.json(1)?))).await
 }
 
-/// What was last paid for each card.
+/// Returns the last price of each card, with its date.
 pub(crate) async fn prices(c: &mut Connection) -> SqlResult<HashMap<String, (CardPrice, Option<String>)>> {
     let bought =
         c.all(statement(BOUGHT), |row| Ok((row.get::<String>(0)?, row.json::<CardEvent>(1)?))).await?;
     Ok(bought.into_iter().filter_map(|(card, event)| Some((card, (event.price?, event.date)))).collect())
 }
 
-/// A row of that id must be in the table.
+/// Fails unless the table has a row with that id.
 pub(crate) async fn exists(c: &mut Connection, table: &'static str, id: &str) -> SqlResult<()> {
     c.one(composed(format!("SELECT 1 FROM {table} WHERE id = $1")).bind(id), |_| Ok(())).await
 }

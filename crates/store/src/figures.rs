@@ -1,4 +1,4 @@
-//! Figures as they stand in a run's row: JSON without field names, since a million runs have ten million of them.
+//! Figures of a run as compact JSON without field names: a million runs have ten million figures.
 
 use crate::connection::{SqlResult, json, unreadable};
 use cardscope_model::result::ToolPrints;
@@ -7,7 +7,7 @@ use cardscope_model::test_name::TestName;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Test, step, MB/s, I/Os per second, mean latency in microseconds, the other latencies, as printed.
+/// Test, step, MB/s, I/Os per second, mean latency in µs, other latencies, value as printed.
 type Compact<'a> = (
     TestName,
     Option<Cow<'a, str>>,
@@ -18,8 +18,8 @@ type Compact<'a> = (
     Option<(f64, Cow<'a, str>)>,
 );
 
-/// The longest latency in microseconds, and the percentiles behind it where there are any: most rows are older than these, or
-/// of tools that print none.
+/// Longest latency in µs, with the percentiles if there are any. Rows of earlier versions and of many tools have only
+/// the longest.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum LongestLatency {
@@ -44,7 +44,6 @@ impl LongestLatency {
     }
 }
 
-/// The text of figures.
 pub(crate) fn to_text(figures: &[TestFigure]) -> SqlResult<String> {
     fn compact(f: &TestFigure) -> Compact<'_> {
         let printed = f.as_printed.as_ref().map(|p| (p.value, p.unit.as_str().into()));
@@ -54,7 +53,6 @@ pub(crate) fn to_text(figures: &[TestFigure]) -> SqlResult<String> {
     json(&figures.iter().map(compact).collect::<Vec<_>>())
 }
 
-/// The figures of a text.
 pub(crate) fn of_text(text: &str) -> SqlResult<Vec<TestFigure>> {
     let all: Vec<Compact<'_>> =
         serde_json::from_str(text).map_err(|e| unreadable("figures", e.to_string()))?;

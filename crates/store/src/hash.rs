@@ -1,28 +1,28 @@
-//! Hashes by which the archive names what it stores once.
+//! Content hashes (BLAKE3) for data that is stored once.
 
-/// Hash of several texts; each with its length, so that no two lists run together. BLAKE3, 64 hex digits.
+/// Hash of texts in 64 hex digits. Lengths are hashed as well, so different lists never run together.
 pub(crate) fn of(parts: &[&str]) -> String {
     hasher(parts).finalize().to_hex().to_string()
 }
 
-/// The same in 32 hex digits, for what stands in very many rows: 128 bits still never meet by chance.
+/// Hash in 32 hex digits for very frequent rows; 128 bits still do not collide by chance.
 pub(crate) fn short(parts: &[&str]) -> String {
     let mut hex = of(parts);
     hex.truncate(32);
     hex
 }
 
-/// Hash of bytes: BLAKE3, 64 hex digits.
+/// Hash of bytes in 64 hex digits.
 pub(crate) fn of_bytes(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-/// Whether a text can be one: 64 hex digits as they are written here.
+/// True for a text of 64 lower-case hex digits.
 pub(crate) fn is_one(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// As [`of`], with one more text at the end that is never written down.
+/// Hash as [`of`] of the texts and a last one, which is streamed and never in memory.
 pub(crate) fn of_with(parts: &[&str], last: impl Iterator<Item = u8> + Clone) -> String {
     let mut hasher = hasher(parts);
     hasher.update(&(last.clone().count() as u64).to_le_bytes());
@@ -37,7 +37,7 @@ pub(crate) fn of_with(parts: &[&str], last: impl Iterator<Item = u8> + Clone) ->
     hasher.update(&some).finalize().to_hex().to_string()
 }
 
-/// Bytes that are hashed at a time.
+/// Bytes hashed at a time.
 const AT_ONCE: usize = 16 << 10;
 
 fn hasher(parts: &[&str]) -> blake3::Hasher {

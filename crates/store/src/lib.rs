@@ -1,9 +1,8 @@
-//! The archive: every session that was ever measured, here or elsewhere, in one SQLite file or in a PostgreSQL
-//! database, nothing lost that was finished.
+//! The archive of all sessions, measured here or imported, in one SQLite file or a PostgreSQL database.
 //!
 //! A sample is on disk when [`Archive::add_sample`] returns, so a crash, a full disk or a pulled plug costs at most
-//! the sample under way. Inside it is asynchronous (sqlx), outside it blocks: who measures has no runtime. Both
-//! databases get the same statements; what they do not share is in `sqlite` and `postgres`.
+//! the sample under way. The public calls block, since a program that measures has no async runtime; sqlx runs
+//! inside. Both databases get the same statements, and `sqlite` and `postgres` hold the differences.
 #![forbid(unsafe_code)]
 
 mod address;

@@ -1,4 +1,4 @@
-//! The figures of cards, run by run: what comparing starts from.
+//! Figures of cards run by run, the input of comparisons.
 
 use crate::connection::{Connection, SqlResult, SqlRow};
 use crate::{Archive, ArchiveError, SessionId, figures};
@@ -6,7 +6,7 @@ use cardscope_model::run::{CardRun, Run};
 use cardscope_model::setting::Setting;
 use std::collections::{BTreeSet, HashMap};
 
-/// When a run was made: a session of one's own has a clock, a log has perhaps a date.
+/// Time of a run: own runs have a clock, an imported log may have a date.
 macro_rules! at {
     () => {
         "CASE WHEN s.kind = 'import' THEN s.measured_at ELSE r.started_at END"
@@ -22,13 +22,13 @@ const RUNS: &str = concat!(
 );
 
 impl Archive {
-    /// All finished runs of these cards, in the order in which they were measured.
+    /// Returns all finished runs of these cards, in order of measurement.
     pub fn measurements(&mut self, cards: &[String]) -> Result<Vec<CardRun>, ArchiveError> {
         self.read(async |c| of_cards(c, cards).await)
     }
 }
 
-/// A run before its setting was looked up.
+/// A run whose setting is not loaded yet.
 struct RawRun {
     started_at: String,
     setting: String,
@@ -66,7 +66,7 @@ fn raw_run(row: &SqlRow) -> SqlResult<RawRun> {
     Ok(RawRun { started_at: row.get(9)?, setting: row.get(3)?, run })
 }
 
-/// Settings by their hash.
+/// Returns settings by their hash.
 pub(crate) async fn settings(
     c: &mut Connection,
     hashes: impl Iterator<Item = &str>,

@@ -1,7 +1,6 @@
-//! The archive's shape and how an older one becomes a newer one: all of it or nothing, one process at a time, in both
-//! databases from the same files.
+//! Schema migrations: all or none, by one process at a time, from the same files for both databases.
 //!
-//! The table of what was applied is the one that sqlx keeps (`_sqlx_migrations`), since older archives have it.
+//! Applied versions are in sqlx's table `_sqlx_migrations`, since older archives have it.
 
 use crate::ArchiveError;
 use crate::connection::{Connection, SqlResult, composed, statement};
@@ -12,8 +11,8 @@ use std::cmp::Ordering;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// The steps in `migrations/`, in order: number, description, statements. sqlx has a macro that lists the folder, which builds
-/// sqlx, SQLite and the client of PostgreSQL a second time, for itself.
+/// Migrations in order: number, description, statements. sqlx's macro that lists the folder would build sqlx and both
+/// database clients a second time.
 static MIGRATIONS: LazyLock<Vec<Migration>> = LazyLock::new(|| {
     let step = |number, description: &'static str, sql: &'static str| {
         Migration::new(number, description.into(), MigrationType::Simple, sql.into_sql_str(), false)
@@ -33,27 +32,23 @@ const APPLIED: &str = "CREATE TABLE IF NOT EXISTS _sqlx_migrations (version BIGI
 const NOTE: &str = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
     VALUES ($1, $2, TRUE, $3, 0)";
 
-/// The version that this program makes.
 pub(crate) fn newest() -> i64 {
     MIGRATIONS.iter().map(|m| m.version).max().unwrap_or(0)
 }
 
-/// What a database is to this program.
 enum SchemaState {
-    /// Of this version.
     Ready,
-    /// Empty, or of an older version: how far it is.
+    /// Empty or of an older version; the version found.
     Older(i64),
-    /// Of a newer version.
     Newer(i64),
-    /// Of another program: what it is.
+    /// Database of another program; its description.
     Foreign(String),
 }
 
-/// Upgrades what is older; refuses what is newer or of another program, untouched.
+/// Upgrades an older database; refuses a newer or foreign one without changes.
 ///
-/// Whatever is not ready at first sight is looked at once more with the writers' lock held, in the transaction that
-/// upgrades: several statements see a database change that another process is filling meanwhile.
+/// A database that is not current is examined again under the writers' lock, in the upgrading transaction, because
+/// several statements may see it half filled by another process.
 pub(crate) async fn ready(c: &mut Connection, path: &Path) -> Result<(), ArchiveError> {
     let found = match state(c).await {
         Ok(SchemaState::Ready) => Ok(SchemaState::Ready),
@@ -81,7 +76,7 @@ async fn state(c: &mut Connection) -> SqlResult<SchemaState> {
     })
 }
 
-/// The version found; 0 for a database without tables.
+/// Stored version; 0 for a database without tables.
 async fn version(c: &mut Connection) -> SqlResult<i64> {
     if let Connection::Sqlite(_) = c {
         return c.one(statement("PRAGMA user_version"), |row| row.get(0)).await;
@@ -92,15 +87,14 @@ async fn version(c: &mut Connection) -> SqlResult<i64> {
     c.one(statement("SELECT COALESCE(MAX(version), 0) FROM _sqlx_migrations"), |row| row.get(0)).await
 }
 
-/// Reads the table of tables: `to_regclass` remembers that there was none, also while another process that made it was
-/// waited for.
+/// Queries `pg_class`, because `to_regclass` caches a missing table, even while another process creates it.
 async fn applied_exists(c: &mut Connection) -> SqlResult<bool> {
     let there = "SELECT EXISTS (SELECT 1 FROM pg_class WHERE relname = '_sqlx_migrations' \
         AND relnamespace = current_schema()::regnamespace)";
     c.one(statement(there), |row| row.get(0)).await
 }
 
-/// What the database is if it is not ours. Of SQLite's the header of the file has told already.
+/// Description of a foreign database. SQLite's header has been checked before.
 async fn foreign(c: &mut Connection) -> SqlResult<Option<String>> {
     if let Connection::Sqlite(_) = c {
         return Ok(None);
@@ -116,7 +110,7 @@ async fn foreign(c: &mut Connection) -> SqlResult<Option<String>> {
     Ok((!ours).then(|| "a PostgreSQL database of another program".to_owned()))
 }
 
-/// Applies what is missing; what was found before that.
+/// Applies missing migrations and returns the state before.
 async fn upgrade(c: &mut Connection) -> SqlResult<SchemaState> {
     let found = state(c).await?;
     if let SchemaState::Older(version) = found {

@@ -1,8 +1,8 @@
-//! What a card is called, when two names mean one card, and when they do not.
+//! Rules by which two names mean one card.
 //!
-//! A card is a model as one buys it. It is known by how its registers name it (maker, model, capacity), else by what
-//! is printed on it (brand, name, size). Makers sell other flash under the same name, so facts that contradict each
-//! other make two cards of one name: `docs/archive.md` has the rules and their limits.
+//! A card is a model as sold. It is identified by its registers (maker, model, capacity), else by its label (brand,
+//! name, size). Makers sell different flash under one name, so contradicting facts make two cards of one name.
+//! `docs/archive.md` has the rules and their limits.
 
 use crate::hash;
 use crate::record::unit_id;
@@ -11,34 +11,33 @@ use cardscope_model::identity::{HexRegisters, Identity, from_hex};
 use cardscope_model::log::CardLog;
 use cardscope_model::session_file::CardUnit;
 
-/// A card as it was met: in a log, in a slot, in a file.
+/// Appearance of a card in a log, a slot or a file.
 #[derive(Debug, Clone)]
 pub(crate) struct CardSighting {
-    /// What is known of it.
     pub(crate) facts: CardFacts,
-    /// The unit, where it can be told from others, with what is known of it alone.
+    /// The unit if it is identifiable, with the facts that hold for it alone.
     pub(crate) unit: Option<CardUnit>,
-    /// Where it was met, told apart from all other places: what names a card of which nothing else is known.
+    /// Unique place of the sighting; identifies a card without any name.
     pub(crate) met_at: String,
-    /// How it is called if nothing names it.
+    /// Title if nothing names the card.
     pub(crate) title: String,
-    /// The name it had in the archive that it comes from.
+    /// Id in the archive that the session comes from.
     pub(crate) id: Option<String>,
 }
 
-/// The names by which a card is found again.
+/// Keys by which a card is identified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CardNames {
-    /// Hash of all that names it.
+    /// Hash of label, registers and all facts that distinguish generations.
     pub(crate) fingerprint: String,
-    /// Hash of what is printed on it: a name may be longer than a row of an index.
+    /// Hash of the label. Hashed, because a label may be longer than an index row allows.
     pub(crate) label: Option<String>,
-    /// Hash of how its registers name it.
+    /// Hash of maker, model and capacity of the registers.
     pub(crate) registers: Option<String>,
 }
 
 impl CardNames {
-    /// `None` where nothing names the card.
+    /// `None` if nothing names the card.
     pub(crate) fn of(facts: &CardFacts) -> Option<Self> {
         let (label, registers) = (label(facts), registers(facts));
         if label.is_none() && registers.is_none() {
@@ -59,18 +58,18 @@ impl CardNames {
     }
 }
 
-/// The id of a card that its registers name; the same since the archive's first version.
+/// Id of a card made of its registers; unchanged since the archive's first version.
 pub(crate) fn register_id(facts: &CardFacts) -> Option<String> {
     let model = facts.model.as_deref()?;
     Some(hash::of(&[facts.maker.as_deref().unwrap_or_default(), model, &capacity(facts)]))
 }
 
-/// How a card is called of which nothing is known but where it was met.
+/// Title of a card without any name.
 pub(crate) fn unnamed(place: &str) -> String {
     format!("unnamed card of {place}")
 }
 
-/// True where anything names the card, so that it is known again by its name.
+/// True if brand, name or model is set, so that the card is identified by its name.
 pub fn is_named(facts: &CardFacts) -> bool {
     [&facts.brand, &facts.name, &facts.model].into_iter().any(Option::is_some)
 }
@@ -99,20 +98,20 @@ fn capacity(facts: &CardFacts) -> String {
     facts.capacity_bytes.map(|bytes| bytes.to_string()).unwrap_or_default()
 }
 
-/// Case and blanks are as people happen to type them.
+/// Ignores case and blanks, which people type differently.
 fn normal(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
-/// True where both know something and it is not the same: two cards, though they share a label.
+/// True if the facts of two cards with one label contradict each other.
 pub(crate) fn labels_hide_difference(known: &CardFacts, met: &CardFacts) -> bool {
     differ(&known.model, &met.model)
         || known.capacity_bytes.zip(met.capacity_bytes).is_some_and(|(a, b)| a != b)
         || generations_differ(known, met)
 }
 
-/// The same for cards whose registers are alike: flash of one kind is sold by several brands, and registers of a simulated
-/// card may be those of a real one.
+/// True if the facts of two cards with equal registers contradict each other. Several brands sell the same flash, and
+/// a simulated card may have the registers of a real one.
 pub(crate) fn registers_hide_difference(known: &CardFacts, met: &CardFacts) -> bool {
     differ(&known.brand, &met.brand)
         || known.simulated_target() != met.simulated_target()
@@ -127,7 +126,7 @@ fn differ(a: &Option<String>, b: &Option<String>) -> bool {
     a.as_deref().zip(b.as_deref()).is_some_and(|(a, b)| normal(a) != normal(b))
 }
 
-/// True where facts say nothing that would tell generations of one name apart.
+/// True if the facts do not distinguish generations of one name.
 pub(crate) fn is_general(facts: &CardFacts) -> bool {
     facts.model.is_none()
         && facts.capacity_bytes.is_none()
@@ -135,14 +134,13 @@ pub(crate) fn is_general(facts: &CardFacts) -> bool {
         && facts.firmware.is_none()
 }
 
-/// The card of a unit that was measured here.
+/// Sighting of a card that is measured here.
 pub(crate) fn of_unit(unit: Option<&CardUnit>, place: &str, place_shown: &str) -> CardSighting {
     let facts = unit.map(facts_of_unit).unwrap_or_default();
     let unit = unit.map(|unit| CardUnit { facts: of_unit_alone(&facts), ..unit.clone() });
     CardSighting { facts, unit, met_at: place.to_owned(), title: unnamed(place_shown), id: None }
 }
 
-/// What a unit tells of its card.
 fn facts_of_unit(unit: &CardUnit) -> CardFacts {
     CardFacts {
         maker: unit.maker.clone(),
@@ -156,7 +154,7 @@ fn facts_of_unit(unit: &CardUnit) -> CardFacts {
     }
 }
 
-/// Of all that was told, what is true of one unit and not of each that is sold.
+/// The facts that hold for one unit only, not for its model.
 fn of_unit_alone(facts: &CardFacts) -> CardFacts {
     CardFacts {
         serial: facts.serial.clone(),
@@ -168,7 +166,8 @@ fn of_unit_alone(facts: &CardFacts) -> CardFacts {
     }
 }
 
-/// The card of a log, and how it is called if nothing names it. Registers in it win over what stands beside them.
+/// Sighting of the card of a log. Registers in the log win over its other statements; `called` is the title if nothing
+/// names the card.
 pub(crate) fn of_log(log: &CardLog, place: &str, called: &str) -> CardSighting {
     let mut facts = log.card.clone();
     let mut unit = identity(log).and_then(|identity| unit(&identity, facts.capacity_bytes));
@@ -194,8 +193,7 @@ fn unit(identity: &Identity, capacity_bytes: Option<u64>) -> Option<CardUnit> {
     })
 }
 
-/// The registers of a log, by which the unit is known like one that was measured here: its CID, or what it holds of
-/// NVMe's own description. Registers that cannot be read name nobody.
+/// Registers of a log: its CID, or its NVMe identity. Unreadable registers identify nothing.
 fn identity(log: &CardLog) -> Option<Identity> {
     if let Some(cid) = &log.card.cid {
         let registers = |csd| from_hex(HexRegisters { cid: Some(cid), csd, ..HexRegisters::default() }).ok();

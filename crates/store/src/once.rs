@@ -1,6 +1,7 @@
-//! A session says some things in several places: the series of a test with its loops, in the results of the run and in
-//! the report. In the archive each stands once, with what it was made of, and is put together again on reading. Rows of
-//! earlier versions say all of it in all places, and stay as they are.
+//! Removes duplicate data before a session is stored, and restores it on reading.
+//!
+//! The series of a test is in its loops, in the results of its run and in the report; the archive stores it once. Rows
+//! of earlier versions hold all copies and stay as they are.
 
 use cardscope_model::aggregate;
 use cardscope_model::result::{BenchReport, RunResult, TestResult};
@@ -10,10 +11,10 @@ use cardscope_model::test_name::TestName;
 use serde::Deserialize as _;
 use serde_json::Value;
 
-/// A test of a run: its name, and its step where a recipe has the same test twice.
+/// Test of a run, with its step if a recipe has the same test twice.
 pub(crate) type SampledTest = (TestName, Option<String>);
 
-/// A run without the series of the tests whose loops are stored.
+/// Returns a run without the series of tests whose loops are stored.
 pub(crate) fn without_series(run: &RunResult, stored: &[SampledTest]) -> RunResult {
     let result = |r: &TestResult| {
         let has_loops = stored.iter().any(|(name, step)| is_of(r, *name, step.as_deref()));
@@ -23,7 +24,7 @@ pub(crate) fn without_series(run: &RunResult, stored: &[SampledTest]) -> RunResu
     RunResult { results: run.results.iter().map(result).collect(), ..run.clone() }
 }
 
-/// Leaves out of a report the runs that are stored in rows of their own: there they are as [`without_series`] makes them.
+/// Removes from a report the runs that have rows, which are stored as [`without_series`] makes them.
 pub(crate) fn leave_out_runs(report: &mut Value, stored: &[(RunResult, Vec<SampledTest>)]) {
     let is_row = |row: &RunResult, run: &RunResult, tests: &[SampledTest]| {
         row.run == run.run && (row == run || *row == without_series(run, tests))
@@ -34,15 +35,16 @@ pub(crate) fn leave_out_runs(report: &mut Value, stored: &[(RunResult, Vec<Sampl
     }
 }
 
-/// Puts the series back into a run that was stored without them.
+/// Restores the series of a run from its loops.
 pub(crate) fn with_series(run: &mut RunResult, samples: &[SampleRecord]) {
+    // Rows of earlier versions still have their series.
     for result in run.results.iter_mut().filter(|r| r.series.is_empty()) {
         let own = samples.iter().filter(|s| is_of(result, s.test, s.step.as_deref())).map(|s| &s.sample);
         result.series = aggregate::joined_series(own);
     }
 }
 
-/// Puts the runs back into a report that was stored without them.
+/// Restores the runs of a report from their rows.
 pub(crate) fn with_runs<'a>(report: &mut BenchReport, rows: impl Iterator<Item = &'a RunResult>) {
     for row in rows {
         if !report.body.runs.iter().any(|run| run.run == row.run) {

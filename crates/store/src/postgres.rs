@@ -1,7 +1,7 @@
-//! What is PostgreSQL's own: opening, how long its answers are waited for, and how firmly it writes.
+//! PostgreSQL: opens and prepares a connection.
 //!
-//! sqlx reads addresses as libpq does; what an address leaves out comes from `PGHOST`, `PGUSER`, `PGPASSWORD` and `~/.pgpass`. The connection
-//! is not encrypted: put a tunnel around it where the network is not yours.
+//! Parts that an address leaves out come from `PGHOST`, `PGUSER`, `PGPASSWORD` and `~/.pgpass`, as in libpq. The
+//! connection is not encrypted; use a tunnel in a foreign network.
 
 use crate::address::DatabaseAddress;
 use crate::connection::{Connection, Durability, ServerConnection, SqlResult, composed, statement};
@@ -10,14 +10,14 @@ use sqlx::ConnectOptions;
 use sqlx::postgres::PgConnectOptions;
 use std::time::Duration;
 
-/// How long to wait for a server that lets nobody in, and for what others hold.
+/// Longest wait for a connection, and for locks that others hold.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long one statement may go on without a row or an end, if nothing else is said. Longer than [`PATIENCE`] for what
-/// others hold, and than what a busy disk takes to sync a large batch.
+/// Default of the longest silence within a statement. Longer than [`PATIENCE`], which bounds the wait for locks, and
+/// than a busy disk needs to sync a large batch.
 pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 
-/// Opens the database, fills or upgrades it where needed.
+/// Opens the database, and creates or upgrades its tables.
 pub(crate) async fn open(address: &DatabaseAddress, answer: Duration) -> Result<Connection, ArchiveError> {
     let shown = address.shown();
     let failed = |e: sqlx::Error| ArchiveError::of_database(&shown, &e);
@@ -32,7 +32,7 @@ pub(crate) async fn open(address: &DatabaseAddress, answer: Duration) -> Result<
     Ok(connection)
 }
 
-/// What an address says of a connection.
+/// Parses the connection options of an address.
 pub(crate) fn options(address: &DatabaseAddress) -> Result<PgConnectOptions, ArchiveError> {
     let wrong = |e: sqlx::Error| ArchiveError::Open(address.shown(), e.to_string());
     let options: PgConnectOptions = address.url.parse().map_err(wrong)?;

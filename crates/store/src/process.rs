@@ -1,16 +1,16 @@
-//! Tells a session that is running from one whose process died.
+//! Distinguishes a running session from one whose process died.
 //!
-//! A process is named by the boot it lives in, its number, and when it started (field 22 of `/proc/PID/stat`,
-//! proc(5)): numbers come again, the three together do not.
+//! A process is identified by boot id, process id and start time (field 22 of `/proc/PID/stat`, proc(5)), because
+//! process ids are reused.
 
 use std::fs::read_to_string;
 
-/// The name of this process; empty where `/proc` is not there.
+/// Identity of this process; empty if `/proc` is missing.
 pub(crate) fn this() -> String {
     name(std::process::id()).unwrap_or_default()
 }
 
-/// True if the process of that name lives on this machine.
+/// True if the process lives on this machine.
 pub(crate) fn lives(stored: &str) -> bool {
     let number = stored.split(' ').nth(1).and_then(|n| n.parse().ok());
     number.and_then(name).is_some_and(|now| now == stored)
@@ -19,11 +19,11 @@ pub(crate) fn lives(stored: &str) -> bool {
 fn name(number: u32) -> Option<String> {
     let boot = read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let stat = read_to_string(format!("/proc/{number}/stat")).ok()?;
-    // The second field is the program's name in brackets, in which anything may stand.
+    // The second field is the program's name in brackets, which may contain any character.
     let (_, fields) = stat.rsplit_once(')')?;
     let state = fields.split_whitespace().next()?;
     let started = fields.split_whitespace().nth(19)?;
-    // Z: dead, and only its parent has not noticed.
+    // Z: a zombie, which its parent has not reaped.
     (state != "Z").then(|| format!("{} {number} {started}", boot.trim()))
 }
 

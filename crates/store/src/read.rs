@@ -1,4 +1,4 @@
-//! What is read back: lists, and sessions whole.
+//! Reads rows of sessions, units and samples.
 
 use crate::connection::{SqlResult, SqlRow};
 use crate::record::{SessionEnd, SessionSummary};
@@ -28,7 +28,7 @@ pub(crate) fn unit(row: &SqlRow) -> SqlResult<CardUnit> {
     })
 }
 
-/// The line that a session has in a list.
+/// Reads the line of a session in a list.
 pub(crate) fn summary(row: &SqlRow) -> SqlResult<SessionSummary> {
     let (ended_at, word): (Option<String>, Option<String>) = (row.get("ended_at")?, row.get("ended_how")?);
     let ended = SessionEnd::ALL.into_iter().find(|how| Some(how.word()) == word.as_deref());

@@ -1,4 +1,4 @@
-//! What goes into the archive and comes out of it.
+//! Public types of sessions, runs and their ids.
 
 use cardscope_model::condition::Condition;
 use cardscope_model::log::CardLog;
@@ -11,11 +11,10 @@ use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
 
-/// Names a session for ever, in every archive: a UUID of version 7, so that names sort by time.
+/// Globally unique id of a session: a UUID of version 7, so that ids sort by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub(crate) Uuid);
 
-/// A text that names no session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} is not a session name; names look like 01890a5d-ac96-774b-bcce-b302099a8057, and `cardscope \
@@ -36,59 +35,54 @@ impl FromStr for SessionId {
     }
 }
 
-/// The hash by which a unit is known again, of what it says of itself (e.g. its CID in hex): BLAKE3, in hex.
+/// Id of a unit: BLAKE3 in hex of its unique identity, such as the CID in hex.
 pub fn unit_id(identity: &str) -> String {
     crate::hash::of_bytes(identity.as_bytes())
 }
 
-/// What is known when a session begins.
+/// Facts about a session at its start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionStart {
-    /// `bench`, or the verb that leaves a document: `verify`, `endure`, `format`.
+    /// `bench`, or the verb of a record: `verify`, `endure`, `format`.
     pub kind: String,
-    /// The target as the user named it.
+    /// Target as the user named it.
     pub target: String,
-    /// The unit on the table, where it could be identified; its own `facts` are made of the rest.
+    /// Inserted unit, if identifiable. Its `facts` are derived from the rest.
     pub unit: Option<CardUnit>,
-    /// The recipe of a benchmark, stored once, so that the session can be repeated exactly; `None` for a record.
+    /// Recipe of a benchmark, for exact repetition; `None` for a record.
     pub recipe: Option<FileRecipe>,
-    /// The seed of places and data.
+    /// Seed of addresses and data.
     pub seed: u64,
-    /// What is true of card and rig.
     pub condition: Condition,
-    /// How the I/O of a benchmark goes: `io_uring`, `preads`, `simulated`.
+    /// `io_uring`, `preads` or `simulated`.
     pub io_path: String,
-    /// What the bus can carry in MB/s, where known.
+    /// Limit of the bus in MB/s, if known.
     pub bus_ceiling_mb_s: Option<f64>,
-    /// What the card says of itself; `Null` where it says nothing.
+    /// Registers and identity of the card; `Null` if it has none.
     pub identity: Value,
-    /// The computer.
     pub host: Value,
-    /// Cardscope's own version.
+    /// Version of Cardscope.
     pub tool_version: String,
 }
 
-/// What is known when a run begins.
+/// Facts about a run at its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunStart {
     /// Counts from 1.
     pub run: u32,
-    /// The seed of its random places and data.
     pub seed: u64,
-    /// False where the run is not part of the summary.
+    /// False if the summary ignores the run.
     pub counted: bool,
-    /// Size of the test area in bytes, where known: the recipe's, whatever range a single test goes over.
+    /// Size of the recipe's test area in bytes, if known; single tests may use another range.
     pub size_bytes: Option<u64>,
 }
 
-/// How a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionEnd {
-    /// As planned.
     Complete,
-    /// The user stopped it, or its budget was used up.
+    /// Stopped by the user or by an exhausted budget.
     Interrupted,
-    /// An error ended it; the report says which.
+    /// Ended by an error, which the report contains.
     Failed,
 }
 
@@ -96,7 +90,7 @@ impl SessionEnd {
     pub(crate) const ALL: [SessionEnd; 3] =
         [SessionEnd::Complete, SessionEnd::Interrupted, SessionEnd::Failed];
 
-    /// The word in the archive and in output.
+    /// Word in the archive and in output.
     pub fn word(self) -> &'static str {
         match self {
             SessionEnd::Complete => "complete",
@@ -106,50 +100,43 @@ impl SessionEnd {
     }
 }
 
-/// A session in a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionSummary {
-    /// Its name.
     pub id: SessionId,
-    /// `bench` for what was measured here, `import` for a log of another tool, else the verb of a record.
+    /// `bench`, `import`, or the verb of a record.
     pub kind: String,
-    /// The target as the user named it; the name of the file for a log.
+    /// Target as the user named it, or name of the imported file.
     pub target: String,
-    /// The card's model, else how it is called, where known.
+    /// Model of the unit, else title of the card, if known.
     pub card: Option<String>,
-    /// The card's name in the archive.
     pub card_id: Option<String>,
-    /// The recipe's name; empty for a record.
+    /// Name of the recipe; empty for a record.
     pub recipe: String,
-    /// True for a record: its verb leaves a document and no runs.
+    /// True for a record, which has a document and no runs.
     pub is_record: bool,
-    /// When it began, UTC.
+    /// UTC.
     pub started_at: String,
-    /// When a record's document was last kept, UTC.
+    /// Last update of a record's document, UTC.
     pub updated_at: Option<String>,
-    /// When it ended, UTC; `None` while it runs, or if its process died.
+    /// UTC; `None` while it runs, and if its process died.
     pub ended_at: Option<String>,
-    /// How it ended.
     pub ended: Option<SessionEnd>,
     /// True while its process lives on this machine.
     pub running: bool,
-    /// Runs begun.
     pub runs: u32,
-    /// Samples stored.
     pub samples: u32,
 }
 
-/// A session as stored, with everything raw.
+/// Session as stored, with all raw data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredSession {
-    /// The line it has in a list.
     pub summary: SessionSummary,
-    /// All of it, but for what hangs on it and for the bytes of its log's file.
+    /// Without attachments and the bytes of the imported file.
     pub file: SessionFile,
 }
 
 impl StoredSession {
-    /// Why it has no end, where it has none.
+    /// Returns the reason why the session has no end, or `None` if it has one.
     pub fn unended(&self) -> Option<&'static str> {
         match self.summary.ended {
             Some(_) => None,
@@ -158,7 +145,7 @@ impl StoredSession {
         }
     }
 
-    /// The report; for a session that did not finish, one made of the runs that did, without a summary.
+    /// Returns the report, or one without a summary made of the finished runs.
     pub fn report_so_far(&self) -> BenchReport {
         let file = &self.file;
         let recipe = file.recipe.as_ref();
@@ -182,7 +169,7 @@ impl StoredSession {
         })
     }
 
-    /// The log that it was imported from, as it was understood, with its runs, which stand in rows of their own.
+    /// Returns the imported log as it was parsed, with its runs from their own rows.
     pub fn log(&self) -> Option<CardLog> {
         let printed =
             |figure: &TestFigure| TestFigure { as_printed: Some(figure.printed()), ..figure.clone() };

@@ -1,10 +1,10 @@
-//! Taking a session or a record out of the archive, with what was there for it alone.
+//! Removes sessions and records, with everything that only they use.
 
 use crate::connection::{Connection, SqlResult, composed, statement};
 use crate::resolver::mark_stale;
 use crate::{Archive, ArchiveError, SessionId, cards};
 
-/// A card that nothing names and that nothing is left of.
+/// An unnamed card without sessions, units, events and attachments.
 const EMPTY: &str = "SELECT id FROM card WHERE id = $1 AND NOT named \
     AND NOT EXISTS (SELECT 1 FROM session WHERE card_id = $1) \
     AND NOT EXISTS (SELECT 1 FROM specimen WHERE card_id = $1) \
@@ -12,8 +12,8 @@ const EMPTY: &str = "SELECT id FROM card WHERE id = $1 AND NOT named \
     AND NOT EXISTS (SELECT 1 FROM attached WHERE card_id = $1)";
 
 impl Archive {
-    /// Removes a session or a record for good. A file from which no other session came goes too, so that it can be
-    /// imported again; its card stays, unless nothing names it and nothing else is known of it.
+    /// Removes a session or record for good. The imported file goes with its last session, so that it can be imported
+    /// again. The card stays unless it has no name and nothing else refers to it.
     pub fn remove_session(&mut self, session: SessionId) -> Result<(), ArchiveError> {
         self.write(async |c| remove(c, &session.to_string()).await).map_err(|e| e.about(session))
     }
@@ -26,6 +26,7 @@ async fn remove(c: &mut Connection, id: &str) -> SqlResult<()> {
     measured(c, id).await?;
     c.execute(statement("DELETE FROM attached WHERE session_id = $1").bind(id)).await?;
     c.execute(statement("DELETE FROM session WHERE id = $1").bind(id)).await?;
+    // Equal files share one row, which is removed with its last owner.
     let unused =
         "DELETE FROM attachment WHERE NOT EXISTS (SELECT 1 FROM attached WHERE hash = attachment.hash)";
     c.execute(statement(unused)).await?;
@@ -39,7 +40,7 @@ async fn remove(c: &mut Connection, id: &str) -> SqlResult<()> {
     }
 }
 
-/// Removes what was measured in a session.
+/// Removes samples, findings and runs of a session.
 pub(crate) async fn measured(c: &mut Connection, id: &str) -> SqlResult<()> {
     for table in ["sample", "finding", "run"] {
         c.execute(composed(format!("DELETE FROM {table} WHERE session_id = $1")).bind(id)).await?;

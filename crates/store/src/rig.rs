@@ -1,4 +1,4 @@
-//! Settings and rigs: what stands once for the many runs that share it.
+//! Settings, rigs and recipes, which many runs share and which are stored once.
 
 use crate::connection::{Connection, RowBatch, SqlResult, SqlValue, json};
 use crate::{hash, sql};
@@ -6,12 +6,11 @@ use cardscope_model::condition::Condition;
 use cardscope_model::setting::Setting;
 use std::collections::BTreeMap;
 
-/// The words of a condition that are about everything between the card and the figures: see
+/// Words of a condition about everything between card and figures, a subset of
 /// [`cardscope_model::condition::WORDS`].
 const WORDS: [&str; 8] =
     ["board", "board_clock", "bus_mode", "cpu_governor", "kernel", "reader", "supply", "usb_host"];
 
-/// Settings and rigs of a batch, each once.
 #[derive(Default)]
 pub(crate) struct SharedSettings {
     settings: BTreeMap<String, [SqlValue; 4]>,
@@ -20,7 +19,7 @@ pub(crate) struct SharedSettings {
 }
 
 impl SharedSettings {
-    /// The hash of a setting, which is there after [`Shared::write`].
+    /// Adds a setting and returns its hash.
     pub(crate) fn setting(&mut self, setting: &Setting) -> SqlResult<String> {
         let condition = json(&setting.condition)?;
         let size = setting.size_bytes.map(|bytes| bytes.to_string()).unwrap_or_default();
@@ -33,7 +32,7 @@ impl SharedSettings {
         Ok(hash)
     }
 
-    /// The same of a rig; `None` where nothing is known of it.
+    /// Adds a rig and returns its hash; `None` if the condition says nothing about it.
     pub(crate) fn rig(&mut self, condition: &Condition) -> SqlResult<Option<String>> {
         let words = words(condition);
         if words.is_empty() {
@@ -47,7 +46,7 @@ impl SharedSettings {
         Ok(Some(hash))
     }
 
-    /// The same of a recipe, or of a tool with an empty text.
+    /// Adds a recipe, or a tool with an empty text, and returns its hash.
     pub(crate) fn recipe(&mut self, name: &str, version: &str, text: &str) -> String {
         let hash = hash::of(&[name, version, text]);
         let row = || [hash.clone().into(), name.into(), version.into(), text.into()];
@@ -55,7 +54,7 @@ impl SharedSettings {
         hash
     }
 
-    /// Writes those that are not there yet.
+    /// Writes the missing ones.
     pub(crate) async fn write(self, c: &mut Connection) -> SqlResult<()> {
         let once = "ON CONFLICT (hash) DO NOTHING";
         let mut settings = RowBatch::new(sql::INSERT_SETTINGS, once);
@@ -70,7 +69,7 @@ impl SharedSettings {
     }
 }
 
-/// What a condition says of the rig.
+/// The words of a condition that describe the rig.
 pub(crate) fn words(condition: &Condition) -> BTreeMap<String, String> {
     let of_rig = condition.iter().filter(|(word, _)| WORDS.contains(word));
     of_rig.map(|(word, value)| (word.to_owned(), value.to_owned())).collect()

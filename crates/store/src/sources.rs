@@ -1,22 +1,20 @@
-//! The files whose logs were taken in, as they were.
+//! Imported files, stored byte for byte.
 
 use crate::connection::{SqlResult, SqlRow, statement};
 use crate::{Archive, ArchiveError};
 
-/// A file in a list.
+/// Imported file in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredSource {
     /// BLAKE3 of its bytes, in hex.
     pub hash: String,
-    /// Its name.
     pub name: String,
-    /// The importer that read it.
+    /// Importer that read it.
     pub format: String,
-    /// Its size in bytes.
     pub bytes: u64,
-    /// When it came, UTC.
+    /// UTC.
     pub imported_at: String,
-    /// The sessions that it became.
+    /// Number of sessions made of it.
     pub sessions: u32,
 }
 
@@ -33,13 +31,13 @@ macro_rules! sources {
 }
 
 impl Archive {
-    /// Every file whose logs are here, oldest first.
+    /// Returns all imported files, oldest first.
     pub fn sources(&mut self) -> Result<Vec<StoredSource>, ArchiveError> {
         let all = sources!("", "ORDER BY o.imported_at, o.name, o.hash");
         self.read(async |c| c.all(statement(all), source).await)
     }
 
-    /// A file with its bytes.
+    /// Returns an imported file with its bytes.
     pub fn source(&mut self, hash: &str) -> Result<(StoredSource, Vec<u8>), ArchiveError> {
         let one = sources!(", o.content", "WHERE o.hash = $1");
         let asked = || statement(one).bind(hash);

@@ -1,5 +1,4 @@
-//! Statements of sessions, runs and cards: numbered parameters and plain SQL, which SQLite and PostgreSQL both
-//! take. Those of a single question stand beside it.
+//! SQL statements that several modules use: numbered parameters and plain SQL for SQLite and PostgreSQL.
 
 use crate::connection::{SqlResult, SqlValue, json};
 use crate::naming;
@@ -20,7 +19,7 @@ pub(crate) const UPDATE_SPECIMEN: &str = "UPDATE specimen SET facts = $2 WHERE i
 pub(crate) const INSERT_STALE: &str = "INSERT INTO stale (card_id)";
 pub(crate) const STALE_AGAIN: &str = "ON CONFLICT (card_id) DO UPDATE SET card_id = excluded.card_id";
 
-/// A card's values, in the order of [`INSERT_CARDS`]; the title of its facts, unless nothing in them names it.
+/// Values of a card in the order of [`INSERT_CARDS`]; `unnamed` is the title if the facts have no name.
 pub(crate) fn card_row(
     id: &str,
     facts: &CardFacts,
@@ -47,10 +46,10 @@ pub(crate) const INSERT_SESSIONS: &str = "INSERT INTO session (id, kind, card_id
     content_hash, log, target, recipe_hash, seed, condition, condition_origins, io_path, bus_ceiling_mb_s, identity, \
     host, tool_version, process, started_at, measured_at, updated_at, ended_at, ended_how, document)";
 
-/// The recipe of a session that has none: of a verb that leaves a document and no runs.
+/// Recipe hash of a record, which has no recipe.
 pub(crate) const NO_RECIPE: &str = "";
 
-/// A session that came without its end gets what the file with its end says.
+/// Completes a session that was imported before its end.
 pub(crate) const SESSION_AGAIN: &str = "ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, card_id = excluded.card_id, \
     specimen_id = excluded.specimen_id, rig_hash = excluded.rig_hash, source_hash = excluded.source_hash, \
     content_hash = excluded.content_hash, log = excluded.log, target = excluded.target, \
@@ -96,11 +95,11 @@ pub(crate) const DELETE_FINDINGS: &str = "DELETE FROM finding WHERE session_id =
 pub(crate) const INSERT_FINDINGS: &str =
     "INSERT INTO finding (session_id, place, claim, verdict, weight, confidence, evidence, advice)";
 
-/// What a session's runs are measured under, as far as it is stored.
+/// Setting of the runs of a session, as far as it is stored.
 pub(crate) const SESSION_SETTING: &str = "SELECT r.name, s.condition, s.card_id, \
     (SELECT MAX(size_bytes) FROM run WHERE session_id = s.id) FROM session s JOIN recipe r ON r.hash = s.recipe_hash WHERE s.id = $1";
 
-/// The columns of a session in a list.
+/// Columns of a session in a list.
 macro_rules! summaries {
     ($rest:literal) => {
         concat!(

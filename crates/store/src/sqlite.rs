@@ -1,4 +1,4 @@
-//! What is SQLite's own: opening and making the file, and how firmly it is written.
+//! SQLite: opens, creates and checks the archive's file.
 
 use crate::archive_file::{ArchiveFile, ArchiveFileState};
 use crate::connection::{Connection, SqlResult, SqlRow, statement};
@@ -7,23 +7,22 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteLockingMode, Sq
 use sqlx::{ConnectOptions, Executor};
 use std::time::Duration;
 
-/// How long one Cardscope waits for another's write to end. A write takes milliseconds; on a card that stalls,
-/// seconds.
+/// Longest wait for another process's write, which takes milliseconds, or seconds on a card that stalls.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Tries to take the file alone while it is being made, 10 ms apart: SQLite does not wait for that by itself.
+/// Attempts to lock a file that is being created, 10 ms apart: SQLite's busy timeout does not cover that.
 const CREATION_TRIES: u32 = 500;
 
-/// Rows that SQLite's thread reads ahead of ours: with the usual 50 the two wake each other more than they read.
+/// Rows that SQLite's thread reads ahead: with the default of 50 the two threads mostly wake each other.
 const ROWS_AHEAD: usize = 1000;
 
-/// Opens what was found, makes or upgrades it where needed. Where that fails it is closed again in order, so that no
-/// log of ours stays beside a file that is not for us.
+/// Opens, creates or upgrades the archive. On failure the connection is closed, so that no log of ours stays next to a
+/// foreign file.
 pub(crate) async fn open(place: &ArchiveFile) -> Result<Connection, ArchiveError> {
     let shared = connect_ready(place, SqliteLockingMode::Normal).await;
     match shared {
-        // Sharing takes an index of 32 KiB beside the log. Alone, SQLite keeps it in memory, and an archive on a full
-        // disk can be read.
+        // Sharing needs an index file of 32 KiB. In exclusive mode SQLite keeps the index in memory, so that an archive on
+        // a full disk can be read.
         Err(ArchiveError::Full(_)) if place.found() == ArchiveFileState::Archive => {
             connect_ready(place, SqliteLockingMode::Exclusive).await
         }
@@ -34,8 +33,8 @@ pub(crate) async fn open(place: &ArchiveFile) -> Result<Connection, ArchiveError
     }
 }
 
-/// Opens what nobody may write to. Where no log lies beside it SQLite is told that nothing changes it: it could not make the
-/// index that it shares with others.
+/// Opens a file that nobody may write to. Without a log it is opened as immutable, because SQLite cannot create its
+/// shared index there.
 async fn read_only(place: &ArchiveFile) -> Result<Connection, ArchiveError> {
     let failed = |e: sqlx::Error| ArchiveError::of_database(place.path(), &e);
     let options = SqliteConnectOptions::new()
@@ -52,6 +51,7 @@ async fn read_only(place: &ArchiveFile) -> Result<Connection, ArchiveError> {
 
 async fn connect_ready(place: &ArchiveFile, locking: SqliteLockingMode) -> Result<Connection, ArchiveError> {
     let mut file = connect(place, locking).await.map_err(|e| ArchiveError::of_database(place.path(), &e))?;
+    // SQLite opens its files by name, so this is checked both before and after anything is written.
     let made = match place.is_still_there() {
         Ok(()) => make(&mut file, place).await,
         other => other,
@@ -74,8 +74,8 @@ async fn connect_ready(place: &ArchiveFile, locking: SqliteLockingMode) -> Resul
     }
 }
 
-/// Refuses a schema that is not UTF-8: sqlx takes the names and types of columns, which stand in it, for UTF-8 and panics
-/// where they are not (`StatementHandle::column_decltype`). As blobs they can be read whatever they are.
+/// Refuses a schema that is not UTF-8, on which sqlx would panic (`StatementHandle::column_decltype`). Read as blobs,
+/// the texts are safe.
 async fn check_schema(connection: &mut Connection, place: &ArchiveFile) -> Result<(), ArchiveError> {
     let schema = statement(
         "SELECT CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_schema ORDER BY rowid",
@@ -108,11 +108,11 @@ async fn connect(place: &ArchiveFile, locking: SqliteLockingMode) -> SqlResult<S
         .await
 }
 
-/// Marks an empty file as an archive and switches it to a write-ahead log, so that reading and writing do not wait
-/// for each other. The mark comes first, in the file itself, so that it can be seen without SQLite.
+/// Marks an empty file as an archive and switches it to a write-ahead log, so that readers and writers do not wait
+/// for each other. The mark goes into the file first, so that it can be checked without SQLite.
 ///
-/// SQLite would sync some ten times over these two pages, which is seconds on a slow card; nothing is in them yet, so
-/// they are synced once, at the end.
+/// SQLite would sync about ten times for these two pages, which takes seconds on a slow card. The file is empty, so
+/// one sync at the end is enough.
 async fn make(connection: &mut SqliteConnection, place: &ArchiveFile) -> Result<(), ArchiveError> {
     if place.found() == ArchiveFileState::Archive {
         return Ok(());
@@ -122,14 +122,14 @@ async fn make(connection: &mut SqliteConnection, place: &ArchiveFile) -> Result<
 
 async fn mark(connection: &mut SqliteConnection, place: &ArchiveFile) -> SqlResult<()> {
     insist(connection, "PRAGMA synchronous = OFF").await?;
-    // The application id of `place`, in decimal.
+    // The application id of `archive_file`, in decimal.
     insist(connection, "PRAGMA application_id = 1129538353").await?;
     insist(connection, "PRAGMA journal_mode = WAL").await?;
     place.sync()?;
     insist(connection, "PRAGMA synchronous = NORMAL").await
 }
 
-/// Tries again while another process is making the same file.
+/// Executes a statement, and retries while another process creates the same file.
 async fn insist(connection: &mut SqliteConnection, statement: &'static str) -> SqlResult<()> {
     let mut tries = CREATION_TRIES;
     loop {
@@ -142,7 +142,7 @@ async fn insist(connection: &mut SqliteConnection, statement: &'static str) -> S
 }
 
 fn is_busy(error: &sqlx::Error) -> bool {
-    // SQLITE_BUSY and its extended forms.
+    // SQLITE_BUSY and its extended codes.
     let code = error.as_database_error().and_then(|e| e.code()).and_then(|c| c.parse::<i64>().ok());
     code.is_some_and(|c| c & 0xff == 5)
 }

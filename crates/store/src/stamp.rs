@@ -1,18 +1,18 @@
-//! Times as the archive writes them: UTC, microseconds, always of the same length, so that they sort as text.
+//! Times as the archive writes them: UTC with six digits of a second, so that they sort as text.
 
 use cardscope_model::card::{YEARS, is_date};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-/// Bytes of the longest time that is kept as one: a date with time, fractions of a second and zone, and room to spare.
+/// Longest accepted time in bytes: date, time, fraction and zone with margin.
 const LONGEST_TIME: usize = 64;
 
-/// True for a time or a date that there was: `2026-02-28T23:59:59.5Z`, with an offset, a zone or neither, or the day, month or
-/// year alone, as published reports are dated. A 60th second was announced on 27 days, and no clock here counts it.
+/// True for a valid time or date: `2026-02-28T23:59:59.5Z`, with an offset, a zone or neither, or a day, month or year
+/// alone, as in published reports. A leap second is refused, since no clock here counts it.
 pub(crate) fn is_time(text: &str) -> bool {
     let zoned = || text.parse::<Zoned>().ok().map(|time| time.date());
-    // A place in time without a zone is one of UTC.
+    // An exact time without a zone counts as UTC.
     let exact = || text.parse::<Timestamp>().ok().map(|time| time.to_zoned(TimeZone::UTC).date());
     let local = || text.parse::<DateTime>().ok().map(DateTime::date);
     let has_60th_second = text.get(16..19) == Some(":60");
@@ -22,7 +22,7 @@ pub(crate) fn is_time(text: &str) -> bool {
             || zoned().or_else(exact).or_else(local).is_some_and(|day| YEARS.contains(&day.year())))
 }
 
-/// Now.
+/// Current time.
 pub(crate) fn now() -> String {
     of(Timestamp::now())
 }

@@ -1,7 +1,6 @@
-//! Every test of every card over its runs, kept ready: what ranking thousands of cards reads.
+//! Stored statistics of every test of every card over its runs, for the ranking of thousands of cards.
 //!
-//! Whoever writes runs marks their card in the same transaction; the summaries of marked cards are made anew before
-//! anybody reads one.
+//! A transaction that writes runs marks their card as stale. The next reader recomputes the stale cards first.
 
 use crate::connection::{Connection, Durability, RowBatch, SqlResult, composed, json, statement};
 use crate::measurements::{at, settings};
@@ -14,7 +13,7 @@ use cardscope_model::test_name::TestName;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// Cards whose summaries are made in one transaction: others wait for its end, half a second at 500 runs a card.
+/// Cards of one transaction; other writers wait for its end, half a second at 500 runs a card.
 const CARDS_AT_ONCE: usize = 100;
 
 const ROWS: &str = "SELECT card_id, setting_hash, tests FROM summary";
@@ -37,7 +36,7 @@ const COUNT: &str = "UPDATE card SET \
     last_measured = (SELECT MAX(s.measured_at) FROM session s WHERE s.card_id = card.id) WHERE id IN ";
 
 impl Archive {
-    /// The tests of all cards that are wanted.
+    /// Returns the statistics of all wanted tests of all cards.
     pub fn summaries(
         &mut self,
         wanted: impl Fn(TestName) -> bool + Sync,
@@ -46,15 +45,15 @@ impl Archive {
         self.read(async |c| read(c, &wanted).await)
     }
 
-    /// Makes anew what is older than the runs it was made of. Reading does so by itself; after a large import it is
-    /// done at once, so that nobody waits for it later.
+    /// Recomputes the statistics of stale cards. Readers do it as well; a large import calls it at once, so that no
+    /// reader waits.
     pub fn settle(&mut self) -> Result<(), ArchiveError> {
         let any = async |c: &mut Connection| {
             c.optional(statement("SELECT card_id FROM stale LIMIT 1"), |_| Ok(())).await
         };
         while self.read(any)?.is_some() {
             match self.call(Durability::Later, async |c| c.alone(settle_some).await) {
-                // What nobody may write to is read as it is.
+                // A read-only archive is read as it is.
                 Err(ArchiveError::Permission(..)) => return Ok(()),
                 settled => settled?,
             }
@@ -63,7 +62,7 @@ impl Archive {
     }
 }
 
-/// What the archive would say of the tests that are wanted, over runs that are in none.
+/// Computes the same statistics over runs that are not in an archive.
 pub fn summaries_of(runs: &[CardRun], wanted: impl Fn(TestName) -> bool) -> Vec<SummaryRow> {
     let mut settings: Vec<Arc<Setting>> = Vec::new();
     let mut spreads = TestSpreads::default();
@@ -72,7 +71,7 @@ pub fn summaries_of(runs: &[CardRun], wanted: impl Fn(TestName) -> bool) -> Vec<
             settings.push(Arc::new(run.setting.clone()));
             settings.len() - 1
         });
-        // Of so many digits that settings stay in the order in which they came.
+        // Zero-padded, so that settings sort in their order of appearance.
         spreads.add(run.card_id.clone(), format!("{place:08}"), run.at.clone(), &run.run.results);
     }
     let of_group = |(card, place, group): (String, String, Vec<StoredSpread>)| {
@@ -85,7 +84,7 @@ pub fn summaries_of(runs: &[CardRun], wanted: impl Fn(TestName) -> bool) -> Vec<
 }
 
 async fn settle_some(c: &mut Connection) -> SqlResult<()> {
-    // Waits for whoever has marked one of them and is not done yet.
+    // The delete waits for open transactions that have marked one of these cards.
     let take = format!(
         "DELETE FROM stale WHERE card_id IN (SELECT card_id FROM stale ORDER BY card_id LIMIT {CARDS_AT_ONCE}) \
          RETURNING card_id"
@@ -99,7 +98,7 @@ async fn settle_some(c: &mut Connection) -> SqlResult<()> {
     c.execute(of_these("DELETE FROM summary WHERE card_id IN ")).await?;
     let mut spreads = TestSpreads::default();
     let read = c.all(of_these(RUNS), |row| {
-        // One damaged run must not keep all others from being summed up; who looks at it is told.
+        // One damaged run must not block the summary of all others; reading that run reports the error.
         let figures = figures::of_text(&row.get::<String>(3)?).unwrap_or_default();
         spreads.add(row.get(0)?, row.get(1)?, row.get(2)?, &figures);
         Ok(())
@@ -113,7 +112,7 @@ async fn settle_some(c: &mut Connection) -> SqlResult<()> {
 
 async fn read(c: &mut Connection, wanted: &(impl Fn(TestName) -> bool + Sync)) -> SqlResult<Vec<SummaryRow>> {
     let rows = c.all(statement(ROWS), |row| {
-        // One that cannot be read says nothing, rather than keep thousands of others from being ranked.
+        // One unreadable row must not keep thousands of others from being ranked.
         let mut tests: Vec<StoredSpread> = row.json(2).unwrap_or_default();
         tests.retain(|spread| wanted(spread.0));
         Ok((row.get(0)?, row.get(1)?, tests))
@@ -132,25 +131,24 @@ async fn read(c: &mut Connection, wanted: &(impl Fn(TestName) -> bool + Sync)) -
     Ok(all)
 }
 
-/// One test over its runs, in MB/s (10^6), as it stands in the archive, as a list without field names: test, step, runs,
-/// mean, standard deviation, median, best, worst, longest latency in microseconds, and when it was last measured.
+/// Statistics of one test over its runs, stored as a list without field names: test, step, runs, mean, standard
+/// deviation, median, best, worst (MB/s, 10^6), longest latency in µs, time of the last run.
 type StoredSpread =
     (TestName, Option<String>, u32, f64, Option<f64>, f64, f64, f64, Option<f64>, Option<String>);
 
-/// What is said of a card under a setting.
 fn row_of(card: &str, setting: &Arc<Setting>, spread: StoredSpread) -> SummaryRow {
     let (test, step, n, mean, sd, median, best, worst, max_latency_us, last) = spread;
     let (card_id, setting) = (card.to_owned(), Arc::clone(setting));
     SummaryRow { card_id, setting, test, step, n, mean, sd, median, best, worst, max_latency_us, last }
 }
 
-/// All tests of a batch of cards.
+/// Tests of a batch of cards.
 #[derive(Default)]
 struct TestSpreads {
     by_card_and_setting: BTreeMap<(String, String), SettingGroup>,
 }
 
-/// The tests of one card under one setting, in the order in which they came.
+/// Tests of one card under one setting, in order of appearance.
 #[derive(Default)]
 struct SettingGroup {
     tests: Vec<SummedTest>,
@@ -173,7 +171,6 @@ impl TestSpreads {
         }
     }
 
-    /// The tests of each card under each setting.
     fn into_groups(self) -> impl Iterator<Item = (String, String, Vec<StoredSpread>)> {
         let groups = self.by_card_and_setting.into_iter();
         groups.map(|((card, setting), group)| {
@@ -190,7 +187,7 @@ impl TestSpreads {
 }
 
 impl SettingGroup {
-    /// The test of a figure. Runs of one recipe have their tests in one order, so it is mostly where it was last time.
+    /// Returns the entry of a figure. Runs of one recipe have one order of tests, so `expected` mostly hits.
     fn test(&mut self, expected: usize, figure: &TestFigure) -> &mut SummedTest {
         let is = |t: &SummedTest| t.test == figure.name() && t.step == figure.step;
         if self.tests.get(expected).is_some_and(is) {

@@ -1,4 +1,4 @@
-//! What an older archive lacks and SQL alone cannot make: facts of cards, figures and settings of runs.
+//! Data migration to version 3: facts of cards, figures and settings of runs, which SQL alone cannot compute.
 
 use crate::connection::{Connection, SqlResult, SqlRow, statement};
 use crate::figures;
@@ -10,10 +10,10 @@ use cardscope_model::result;
 use cardscope_model::run::Run;
 use cardscope_model::setting::Setting;
 
-/// The version whose tables [`cards`] fills.
+/// Version whose new tables [`cards`] fills.
 pub(crate) const CARDS: i64 = 3;
 
-/// Fills in what version 3 added, within the transaction that makes its tables.
+/// Fills the tables of version 3 within the transaction that creates them.
 pub(crate) async fn cards(c: &mut Connection) -> SqlResult<()> {
     let cards = c.all(statement("SELECT id, maker, model, capacity_bytes FROM card"), registers).await?;
     let mut names = Vec::new();
@@ -44,7 +44,7 @@ struct OldSession {
     id: String,
     card: Option<String>,
     target: String,
-    /// `None` where the condition cannot be read.
+    /// `None` if the condition is unreadable.
     setting: Option<Setting>,
 }
 
@@ -54,7 +54,7 @@ fn session(row: &SqlRow) -> SqlResult<OldSession> {
     Ok(OldSession { id: row.get(0)?, card: row.get(1)?, target: row.get(2)?, setting })
 }
 
-/// What cannot be read stays as it is and gets no figures: one damaged session must not lock up all others.
+/// Leaves unreadable data without figures: one damaged session must not lock the whole archive.
 async fn fill_session(c: &mut Connection, session: OldSession) -> SqlResult<()> {
     let card = match &session.card {
         Some(card) => card.clone(),
@@ -86,7 +86,7 @@ async fn fill_runs(c: &mut Connection, session: &str, setting: &str) -> SqlResul
     Ok(())
 }
 
-/// A card of its own for a session whose card said nothing of itself.
+/// Creates a card for a session of an unidentified card.
 async fn unnamed_card(c: &mut Connection, session: &OldSession) -> SqlResult<String> {
     let sighting = naming::of_unit(None, &session.id, &session.target);
     let mut resolver = CardResolver::default();

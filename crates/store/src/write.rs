@@ -1,4 +1,4 @@
-//! What is written of own measurements: sessions, runs, samples, records, and their ends.
+//! Writes own measurements: sessions, runs, samples and records.
 
 use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, SqlValue, found, json, statement};
 use crate::once::{self, SampledTest};
@@ -18,12 +18,13 @@ use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// Stores the start of a session, its recipe and its card. In a benchmark a card that says nothing of itself is one of its
-/// own: two that cannot be told apart must not share their figures.
+/// Stores the start of a session with its recipe and card. An unidentified card of a benchmark becomes a new card, so
+/// that two different ones never share figures.
 pub(crate) async fn session(c: &mut Connection, start: &SessionStart) -> SqlResult<SessionId> {
     let id = SessionId(Uuid::now_v7());
     let (name, now) = (id.to_string(), stamp::now());
     let placed = match (&start.unit, &start.recipe) {
+        // A record of an unidentified card has no card; a benchmark always has one.
         (None, None) => None,
         (unit, _) => {
             let sighting = naming::of_unit(unit.as_ref(), &name, &start.target);
@@ -75,8 +76,8 @@ pub(crate) async fn record_update(c: &mut Connection, id: SessionId, document: &
     found(c.execute(update).await?)
 }
 
-/// Frees the room of a document that is replaced in the same transaction: SQLite would write the new one beside it, and a
-/// file does not shrink.
+/// Frees the pages of a document before it is replaced: SQLite would write the new one to other pages, and a file does
+/// not shrink.
 async fn let_go_of_document(c: &mut Connection, id: SessionId) -> SqlResult<()> {
     if c.is_server() {
         return Ok(());
@@ -130,9 +131,9 @@ pub(crate) async fn sample(
     c.execute(insert).await.map(|_| ())
 }
 
-/// Stores the results of a run, and its figures beside those of all others.
+/// Stores the results of a run.
 ///
-/// All writers mark the card before they store settings: two that wait for each other's would wait for ever.
+/// All writers mark the card before they store settings; another order could deadlock.
 pub(crate) async fn run_end(c: &mut Connection, session: SessionId, run: &RunResult) -> SqlResult<()> {
     let (setting, card) = setting_of(c, session).await?;
     mark_stale(c, &card.into_iter().collect()).await?;
@@ -151,7 +152,6 @@ pub(crate) async fn run_end(c: &mut Connection, session: SessionId, run: &RunRes
     found(c.execute(end).await?)
 }
 
-/// Stores the last document and how the session ended.
 pub(crate) async fn session_end(
     c: &mut Connection,
     id: SessionId,
@@ -160,6 +160,7 @@ pub(crate) async fn session_end(
     header: &ReportHeader,
 ) -> SqlResult<()> {
     let recipe: String = c.one(statement(sql::SESSION_RECIPE).bind(id.to_string()), |row| row.get(0)).await?;
+    // Records have neither runs nor rows of findings.
     if recipe != sql::NO_RECIPE {
         settle(c, id, header).await?;
         once::leave_out_runs(&mut document, &finished_runs(c, id).await?);
@@ -173,7 +174,7 @@ pub(crate) async fn session_end(
     found(c.execute(end).await?)
 }
 
-/// Stores what its document says of the condition, which wins over what the start said, and its findings.
+/// Stores findings and condition of the document; the condition replaces the one of the start.
 async fn settle(c: &mut Connection, id: SessionId, header: &ReportHeader) -> SqlResult<()> {
     let (mut setting, card) = setting_of(c, id).await?;
     mark_stale(c, &card.into_iter().collect()).await?;
@@ -193,7 +194,7 @@ async fn settle(c: &mut Connection, id: SessionId, header: &ReportHeader) -> Sql
     findings(c, &id.to_string(), &header.findings).await
 }
 
-/// The tests of which a run has loops.
+/// Tests that have stored loops in a run.
 async fn tests_of(c: &mut Connection, session: SessionId, run: u32) -> SqlResult<Vec<SampledTest>> {
     let asked = statement(sql::TESTS).bind(session.to_string()).bind(run);
     let test = |row: &SqlRow| {
@@ -202,7 +203,6 @@ async fn tests_of(c: &mut Connection, session: SessionId, run: u32) -> SqlResult
     c.all(asked, test).await
 }
 
-/// The finished runs of a session as they are stored, and the tests of which they have loops.
 async fn finished_runs(
     c: &mut Connection,
     session: SessionId,
@@ -217,7 +217,7 @@ async fn finished_runs(
     Ok(all)
 }
 
-/// What the runs of a session are measured under, and its card.
+/// Setting of the runs of a session, and its card.
 async fn setting_of(c: &mut Connection, session: SessionId) -> SqlResult<(Setting, Option<String>)> {
     let read = statement(sql::SESSION_SETTING).bind(session.to_string());
     c.one(read, |row| {
@@ -253,7 +253,7 @@ pub(crate) async fn findings(c: &mut Connection, session: &str, findings: &[Find
     rows.write(c).await
 }
 
-/// Who says what of a condition, which its own stored form leaves out.
+/// Origin of each word of a condition, which the condition's own stored form lacks.
 pub(crate) fn origins(condition: &Condition) -> BTreeMap<&str, ConditionOrigin> {
     condition.iter().filter_map(|(word, _)| Some((word, condition.origin(word)?))).collect()
 }

@@ -1,4 +1,4 @@
-//! The page of any verb's document, by the verb: what an archive or a server has kept is shown as the verb shows it.
+//! Renders a stored document by the name of its verb, as the archive and the server show it.
 
 use crate::list::Verb;
 use cardscope_model::answer::Answer;
@@ -6,12 +6,12 @@ use cardscope_model::report::NewsTone;
 use cardscope_page::tree::Page;
 use serde_json::Value;
 
-/// The page; `None` where the verb has none, or the document is too early or too old for it.
+/// Returns the page; `None` for an unknown verb, and for a document of another version that cannot be read.
 pub fn page(kind: &str, document: &Value) -> Option<Page> {
     Verb::find(kind)?.page(document)
 }
 
-/// Answer and tone of that page, for a line of a list.
+/// Returns answer and tone of the page, for a line of a list.
 pub fn answer(kind: &str, document: &Value) -> Option<(Answer, NewsTone)> {
     page(kind, document).map(|page| (page.answer, page.tone))
 }

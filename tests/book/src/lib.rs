@@ -1,5 +1,5 @@
-//! Links of the book: each page, anchor and picture that a chapter names is there, and each file of the book is
-//! reached by a chapter. A link to another site is only looked at for its form, since a test has no network.
+//! Link checker of the book: every page, anchor and picture that a chapter links to exists, and a chapter leads to
+//! every file. Links to other sites are checked for their form only, because tests have no network.
 
 #![forbid(unsafe_code)]
 
@@ -7,20 +7,20 @@ use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-/// Pages outside of the book that link into it.
+/// Pages outside of the book with links into it.
 const OUTSIDE: [&str; 4] = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "tests/README.md"];
 
-/// Files that belong to the book without being in it.
+/// Files of the book that no chapter links to.
 const OWN: [&str; 3] = ["docs/SUMMARY.md", "docs/book.toml", "docs/book.css"];
 
-/// A link as it stands in a page.
+/// Link in a page.
 #[derive(Debug, PartialEq)]
 struct Link {
     line: usize,
     target: String,
 }
 
-/// What a page holds: its links, the names of its headings, and what is wrong with the way it is written.
+/// Links and headings of a page, and its errors.
 #[derive(Debug, Default)]
 struct Page {
     links: Vec<Link>,
@@ -37,7 +37,7 @@ fn read(text: &str) -> Page {
     let mut undefined = Vec::new();
     let mut page = Page::default();
     let callback = |link: BrokenLink<'_>| -> Option<(CowStr<'_>, CowStr<'_>)> {
-        // `[lo, hi]` is text; `[text][name]` is meant as a link.
+        // `[lo, hi]` is text, but `[text][name]` is meant as a link.
         if matches!(link.link_type, LinkType::Reference | LinkType::Collapsed) {
             undefined.push((line(text, link.span.start), format!("[{}] is not defined", link.reference)));
         }
@@ -81,7 +81,7 @@ fn read(text: &str) -> Page {
     page
 }
 
-/// The name that mdBook gives to a heading; where several headings have one name, a number follows it.
+/// Anchor that mdBook gives to a heading. Repeated headings get a number.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     let letter = |c: char| match c {
@@ -91,7 +91,7 @@ fn anchor(heading: &str) -> String {
     kept.chars().filter_map(letter).collect()
 }
 
-/// A path without `.` and `..`; none where it leads out of the project.
+/// Path without `.` and `..`; `None` if it leads out of the project.
 fn plain(path: &Path) -> Option<PathBuf> {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -120,24 +120,24 @@ fn is_markdown(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "md")
 }
 
-/// Files in a folder `source` are what pages are made of.
+/// True for files in a folder `source`, from which pages are generated.
 fn is_source(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == "source")
 }
 
-/// What stands between `before` and the next quote, each time.
+/// Texts between `before` and the next quote.
 fn quoted<'a>(text: &'a str, before: &'a str) -> impl Iterator<Item = &'a str> {
     text.split(before).skip(1).filter_map(|rest| rest.split('"').next())
 }
 
-/// The form of a link to another site.
+/// True if a link to another site has a valid form.
 fn is_well_formed(url: &str) -> bool {
     let host = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
     let host = host.and_then(|rest| rest.split(['/', '#', '?']).next()).unwrap_or_default();
     host.contains('.') && !host.starts_with('.') && !url.contains(char::is_whitespace)
 }
 
-/// The book as it stands: its source, its pages, and what its chapters name.
+/// Source and pages of the book, with the links of its chapters.
 struct Check<'a> {
     root: &'a Path,
     chapters: BTreeSet<PathBuf>,
@@ -145,7 +145,7 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// Why a link leads nowhere.
+    /// Reason why a link is dead.
     fn fault(&mut self, page: &Path, target: &str) -> Option<&'static str> {
         if target.contains("://") {
             return (!is_well_formed(target)).then_some("is not a well-formed address");
@@ -189,13 +189,13 @@ impl Check<'_> {
     }
 }
 
-/// The chapters that the summary lists.
+/// Chapters in the summary.
 fn chapters(root: &Path) -> BTreeSet<PathBuf> {
     let text = std::fs::read_to_string(root.join("docs/SUMMARY.md")).unwrap_or_default();
     read(&text).links.iter().filter_map(|link| plain(&Path::new("docs").join(&link.target))).collect()
 }
 
-/// Links of the built pages that lead to no file of the book.
+/// Dead links in the built pages.
 pub fn dead_in(book: &Path) -> Vec<String> {
     let mut pages = Vec::new();
     files(book, Path::new(""), &mut pages);
@@ -207,7 +207,7 @@ pub fn dead_in(book: &Path) -> Vec<String> {
         for target in named.filter(|target| !target.contains(':') && !target.starts_with('#')) {
             let path = target.split(['#', '?']).next().unwrap_or_default();
             let folder = page.parent().unwrap_or(Path::new(""));
-            // A page that is not found is shown at any address, so its links begin at the book's root.
+            // The page for missing addresses is shown at any depth, so its links begin at the book's root.
             let there = path.starts_with('/')
                 || plain(&folder.join(path)).is_some_and(|file| book.join(file).exists());
             if !there {
@@ -218,7 +218,7 @@ pub fn dead_in(book: &Path) -> Vec<String> {
     dead
 }
 
-/// Everything that is wrong with the links of the book's source, a line each: file, line, target, reason.
+/// Errors in the links of the book's source, each with file, line, target and reason.
 pub fn wrong_in(root: &Path) -> Vec<String> {
     let mut check = Check { root, chapters: chapters(root), reached: BTreeSet::new() };
     let mut wrong = Vec::new();
@@ -241,7 +241,7 @@ pub fn wrong_in(root: &Path) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// A small book with each kind of fault in it.
+    /// Small book with each kind of error.
     fn made() -> (tempfile::TempDir, Vec<String>) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();

@@ -1,4 +1,4 @@
-//! Builds the book in `docs/` into `target/book` with the libraries of mdBook, and checks every link in it. Run by
+//! Builds the book in `docs/` into `target/book` with the libraries of mdBook, and checks its links. Run by
 //! `scripts/book`.
 
 #![forbid(unsafe_code)]
@@ -8,7 +8,7 @@ use mdbook_driver::MDBook;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Builds the book anew, in a folder of its own, and says where it is.
+/// Builds the book in an empty folder and returns its path.
 fn built(root: &Path) -> Result<PathBuf, String> {
     let mut book = MDBook::load(root.join("docs")).map_err(|error| format!("{error:#}"))?;
     book.config.build.build_dir = "../target/book".into();

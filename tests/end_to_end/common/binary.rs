@@ -1,5 +1,4 @@
-//! The built binary: started with an archive of its own, ended when dropped, and everything it said at hand when a
-//! test fails.
+//! The built binary: started with its own archive, killed when dropped, with its output at hand when a test fails.
 
 use super::PATIENCE;
 use super::machine::{names_in, tool};
@@ -18,18 +17,18 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The program under test.
+/// Path of the program under test.
 pub(crate) const CARDSCOPE: &str = env!("CARGO_BIN_EXE_cardscope");
 
-/// A copy of the program, for users who cannot reach the built one. Another process makes it: a file that this one has open
-/// for writing is also open in whatever its other threads are just starting, and could not be run.
+/// Copies the program for users who cannot reach the built one. Another process copies it: a file that this process
+/// has open for writing is inherited by children of other threads and could not be executed.
 #[track_caller]
 pub(crate) fn copy_to(path: &Path) {
     tool("cp", &[CARDSCOPE, path.to_str().unwrap()]);
 }
 
-/// A user's home with nothing in it: the archive and the recipes of one test. What a program keeps lies in memory, where no
-/// other test fills its disk: hundreds of waits for one are minutes beside all others.
+/// Empty home of a user, with archive and recipes of one test. It is in memory, because waiting for a disk that other
+/// tests fill takes minutes.
 pub(crate) struct Home {
     dir: TempDir,
     kept: TempDir,
@@ -37,12 +36,12 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// A home of its own; waits while a test runs that needs the machine to itself.
+    /// Creates a home; waits while a test needs the machine alone.
     pub(crate) fn new() -> Self {
         Self::that_keeps_in(Path::new("/dev/shm"))
     }
 
-    /// The same, all of it on a disk, for a command that says what its folders lie on.
+    /// Same, on a disk, for commands that report the file system of their folders.
     pub(crate) fn on_disk() -> Self {
         Self::that_keeps_in(&std::env::temp_dir())
     }
@@ -53,18 +52,18 @@ impl Home {
         Home { dir, kept: tempfile::tempdir_in(folder).unwrap(), _turn: turn }
     }
 
-    /// What has this name in the home; `data` and `state` are the folders that programs keep in.
+    /// Path of a name in the home; `data` and `state` are the XDG folders.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         let kept = ["data", "state"].iter().any(|folder| Path::new(name).starts_with(folder));
         if kept { self.kept.path().join(name) } else { self.dir.path().join(name) }
     }
 
-    /// The names of everything in it.
+    /// Names in the home.
     pub(crate) fn names(&self) -> Vec<String> {
         [self.dir.path(), self.kept.path()].map(names_in).concat()
     }
 
-    /// Gives it to another user; others may look into it, and no more.
+    /// Gives the home to another user. Others may read it.
     pub(crate) fn give_to(&self, user: u32) {
         for folder in [self.dir.path(), self.kept.path()] {
             std::os::unix::fs::chown(folder, Some(user), Some(user)).expect("this test needs root");
@@ -72,7 +71,7 @@ impl Home {
         }
     }
 
-    /// A program that finds this home: `cardscope`, or what starts it.
+    /// Command with this home: `cardscope`, or a program that starts it.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
@@ -84,7 +83,7 @@ impl Home {
         command
     }
 
-    /// Runs `cardscope` to its end.
+    /// Runs `cardscope` and waits for its end.
     #[track_caller]
     pub(crate) fn run(&self, arguments: &[&str]) -> Outcome {
         self.start(arguments).finish()
@@ -98,7 +97,7 @@ impl Home {
         Running::of(command)
     }
 
-    /// Writes a recipe of the user's own; gives its path. `[area]` holds `size = "16MiB"` unless `area` says more.
+    /// Writes a recipe and returns its path. `area` replaces the default `size = "16MiB"` in `[area]`.
     pub(crate) fn recipe(&self, area: &str, tests: &str) -> String {
         let path = self.path("own.toml");
         let size = if area.contains("size") { "" } else { "size = \"16MiB\"\n" };
@@ -107,18 +106,18 @@ impl Home {
         path.to_str().unwrap().to_owned()
     }
 
-    /// The archive's file.
+    /// Path of the archive.
     pub(crate) fn archive(&self) -> PathBuf {
         self.path("data/cardscope/archive.sqlite")
     }
 
-    /// All sessions in the archive that have runs, whole.
+    /// Sessions with runs in the archive.
     pub(crate) fn sessions(&self) -> Vec<StoredSession> {
         sessions_in(&self.archive())
     }
 }
 
-/// All sessions in an archive that have runs; none where there is no archive.
+/// Sessions with runs in an archive; empty if it does not exist.
 pub(crate) fn sessions_in(archive: &Path) -> Vec<StoredSession> {
     if !archive.exists() {
         return Vec::new();
@@ -128,7 +127,7 @@ pub(crate) fn sessions_in(archive: &Path) -> Vec<StoredSession> {
     all.map(|s| archive.session(s.id).unwrap()).collect()
 }
 
-/// What a program left behind; printed whole where a test fails.
+/// Exit status and output of a program, which a failing test prints.
 pub(crate) struct Outcome {
     pub(crate) command: String,
     pub(crate) status: ExitStatus,
@@ -138,14 +137,14 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Demands an exit status.
+    /// Asserts the exit status.
     #[track_caller]
     pub(crate) fn expect(self, status: i32) -> Self {
         assert_eq!(self.status.code(), Some(status), "exit status {status} was expected\n{self}");
         self
     }
 
-    /// Demands that stderr holds all of these.
+    /// Asserts that stderr contains all words.
     #[track_caller]
     pub(crate) fn says(self, words: &[&str]) -> Self {
         for word in words {
@@ -154,12 +153,12 @@ impl Outcome {
         self
     }
 
-    /// What stdout says, without the ends of its lines: a page breaks sentences where the screen ends.
+    /// Standard output without line breaks, which depend on the width.
     pub(crate) fn one_line(&self) -> String {
         self.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// The document on stdout, which must hold it and nothing else.
+    /// Document on stdout, which must have nothing else.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout)
@@ -182,7 +181,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// A program under way; killed when dropped.
+/// Running program, killed when dropped.
 pub(crate) struct Running {
     command: String,
     child: Child,
@@ -211,17 +210,17 @@ impl Running {
         self.child.id()
     }
 
-    /// What it printed on stdout so far.
+    /// Output on stdout so far.
     pub(crate) fn printed(&self) -> String {
         self.said(0)
     }
 
-    /// What it printed on stderr so far.
+    /// Output on stderr so far.
     pub(crate) fn noted(&self) -> String {
         self.said(1)
     }
 
-    /// Waits until stderr holds a text.
+    /// Waits until stderr contains a text.
     #[track_caller]
     pub(crate) fn wait_for(&mut self, word: &str) {
         while !self.said(1).contains(word) {
@@ -235,7 +234,7 @@ impl Running {
         }
     }
 
-    /// True once it has ended.
+    /// True if the program has ended.
     pub(crate) fn is_over(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
     }
@@ -245,13 +244,13 @@ impl Running {
         kill_process(id, signal).unwrap();
     }
 
-    /// Waits for its end, which must come within [`PATIENCE`].
+    /// Waits for the end, at most [`PATIENCE`].
     #[track_caller]
     pub(crate) fn finish(self) -> Outcome {
         self.finish_within(PATIENCE)
     }
 
-    /// Waits for its end, which must come within `limit` from now.
+    /// Waits for the end, at most `limit` from now.
     #[track_caller]
     pub(crate) fn finish_within(mut self, limit: Duration) -> Outcome {
         let began = Instant::now();

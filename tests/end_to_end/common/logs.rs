@@ -1,18 +1,17 @@
-//! Cards in archives, for tests that need no measuring: logs of `cdm_fio.sh` with numbers of our own, and what `archive`
-//! says of them.
+//! Cards in archives without measuring: logs of `cdm_fio.sh` with made-up numbers, and output of `archive`.
 
 use super::binary::{Home, Outcome};
 use super::{list, text};
 use serde_json::Value;
 use std::fmt::Write;
 
-/// A simulated card that tells its CID, with the serial number 00C0FFEE; measured in seconds of its own time.
+/// Simulated card with a CID whose serial number is 00C0FFEE; it takes seconds of virtual time.
 pub(crate) const CONSTANT: &str = "sim:constant";
 
-/// The lines of a run; each is one MiB/s slower than the one before.
+/// Tests of a run, each one MiB/s slower than the previous.
 const ROWS: [&str; 6] = ["Sequential", "512KB", "Sequential Q32T1", "4KB", "4KB Q32T1", "4KB Q8T8"];
 
-/// A log with a run of 1 GiB for each number, which is its first figure in MiB/s; writes are 100 MiB/s slower.
+/// Log with a run of 1 GiB for each number, which is its first result in MiB/s; writes are 100 MiB/s slower.
 pub(crate) fn log(runs: &[u32]) -> String {
     let mut out = String::new();
     for fast in runs {
@@ -28,7 +27,7 @@ pub(crate) fn log(runs: &[u32]) -> String {
     out
 }
 
-/// Writes a file into a home; its path.
+/// Writes a file into a home and returns its path.
 #[track_caller]
 pub(crate) fn write(home: &Home, name: &str, content: impl AsRef<[u8]>) -> String {
     let path = home.path(name);
@@ -37,7 +36,7 @@ pub(crate) fn write(home: &Home, name: &str, content: impl AsRef<[u8]>) -> Strin
     path.to_str().unwrap().to_owned()
 }
 
-/// Takes a log into the home's archive, or where `more` says.
+/// Imports a log into the home's archive, or as `more` says.
 #[track_caller]
 pub(crate) fn taken_in(home: &Home, name: &str, runs: &[u32], more: &[&str]) -> Outcome {
     let file = write(home, name, log(runs));
@@ -49,13 +48,13 @@ pub(crate) fn archive(home: &Home, arguments: &[&str]) -> Outcome {
     home.run(&[&["archive"], arguments].concat())
 }
 
-/// The document of an `archive` command that succeeds.
+/// Document of a successful `archive` command.
 #[track_caller]
 pub(crate) fn told(home: &Home, arguments: &[&str]) -> Value {
     archive(home, &[arguments, &["--json"]].concat()).expect(0).json()
 }
 
-/// What the cards of an archive are called.
+/// Titles of the cards in an archive.
 #[track_caller]
 pub(crate) fn titles(home: &Home) -> Vec<String> {
     list(&told(home, &["cards"]), "/cards").iter().map(|card| text(card, "/title").to_owned()).collect()

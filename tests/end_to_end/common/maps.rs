@@ -1,4 +1,4 @@
-//! What the tests of `map` share.
+//! Helpers for tests of `map`.
 
 use super::binary::Home;
 use super::machine::names_in;
@@ -6,7 +6,7 @@ use super::{list, number, text};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// The names of everything that `DESIGN.md` promises in the document.
+/// Properties that `DESIGN.md` promises in the document.
 pub(crate) const PROMISED: [&str; 8] = [
     "/page_bytes",
     "/read_unit_bytes",
@@ -18,7 +18,7 @@ pub(crate) const PROMISED: [&str; 8] = [
     "/queue_depth_effective",
 ];
 
-/// Each promised property has a status, a value exactly where it was measured, and otherwise why or how far.
+/// Asserts that each promised property has a status, a value exactly if measured, and otherwise a reason.
 #[track_caller]
 pub(crate) fn holds_what_is_promised(document: &Value) {
     for name in PROMISED {
@@ -37,13 +37,13 @@ pub(crate) fn holds_what_is_promised(document: &Value) {
     assert!(document["advice"].is_object() && !list(document, "/profile").is_empty());
 }
 
-/// Parts that write, but for those that take longest on a loop device; all of them with `CARDSCOPE_LONG=1`.
+/// Writing parts without those that take long on a loop device; all parts with `CARDSCOPE_LONG=1`.
 pub(crate) fn parts() -> &'static [&'static str] {
     let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty() && value != "0");
     if long { &["--cache", "16M"] } else { &["--cache", "16M", "--only", "open-blocks", "--only", "cache"] }
 }
 
-/// The journals that wait in a home.
+/// Journals in a home.
 pub(crate) fn journals(home: &Home) -> Vec<PathBuf> {
     let folder = home.path("state/cardscope");
     let names = if folder.exists() { names_in(&folder) } else { Vec::new() };

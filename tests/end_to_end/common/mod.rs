@@ -1,5 +1,5 @@
-//! What the end-to-end tests share: the built binary with an archive of its own for each test, and things of the
-//! machine (loop devices, mounts, served cards) that are taken away again when dropped, also when a test panics.
+//! Helpers of the end-to-end tests: the built binary with its own archive, and loop devices, mounts and served cards
+//! that are removed when dropped, also after a panic.
 
 pub(crate) mod binary;
 pub(crate) mod logs;
@@ -17,16 +17,16 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// No command of a test takes nearly as long, on a busy machine either: beyond it, it hangs.
+/// Limit of every wait. No command takes nearly as long, even on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(100);
 
-/// The real logs, where they are at hand: by themselves beside the workspace.
+/// Folder of the real logs, beside the workspace, if they are available.
 pub(crate) fn data() -> PathBuf {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     std::env::var_os("CARDSCOPE_DATA").map_or(beside, PathBuf::from)
 }
 
-/// Waits until `ready` holds.
+/// Waits until `ready` returns true.
 #[track_caller]
 pub(crate) fn until(what: &str, mut ready: impl FnMut() -> bool) {
     let start = Instant::now();
@@ -36,14 +36,14 @@ pub(crate) fn until(what: &str, mut ready: impl FnMut() -> bool) {
     }
 }
 
-/// The number at a JSON pointer.
+/// Number at a JSON pointer.
 #[track_caller]
 pub(crate) fn number(value: &Value, pointer: &str) -> f64 {
     let found = value.pointer(pointer).unwrap_or_else(|| panic!("no {pointer} in {value:#}"));
     found.as_f64().unwrap_or_else(|| panic!("{pointer} is no number: {found}"))
 }
 
-/// A document without the answer of its page, which is made from it and stored nowhere.
+/// Document without the answer of its page, which is not stored.
 #[track_caller]
 pub(crate) fn without_answer(mut document: Value) -> Value {
     let answer = document.as_object_mut().and_then(|fields| fields.remove("answer"));
@@ -51,26 +51,26 @@ pub(crate) fn without_answer(mut document: Value) -> Value {
     document
 }
 
-/// The text at a JSON pointer.
+/// Text at a JSON pointer.
 #[track_caller]
 pub(crate) fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
     let found = value.pointer(pointer).unwrap_or_else(|| panic!("no {pointer} in {value:#}"));
     found.as_str().unwrap_or_else(|| panic!("{pointer} is no text: {found}"))
 }
 
-/// The list at a JSON pointer.
+/// List at a JSON pointer.
 #[track_caller]
 pub(crate) fn list<'a>(value: &'a Value, pointer: &str) -> &'a Vec<Value> {
     let found = value.pointer(pointer).unwrap_or_else(|| panic!("no {pointer} in {value:#}"));
     found.as_array().unwrap_or_else(|| panic!("{pointer} is no list: {found}"))
 }
 
-/// All results of all runs of a bench document.
+/// Results of all runs of a bench document.
 pub(crate) fn results(document: &Value) -> Vec<&Value> {
     list(document, "/runs").iter().flat_map(|run| list(run, "/results")).collect()
 }
 
-/// The result of one test, named like `RND4K Q32T1 read`, in the first run.
+/// Result of one test in the first run, named like `RND4K Q32T1 read`.
 #[track_caller]
 pub(crate) fn result<'a>(document: &'a Value, name: &str) -> &'a Value {
     let named = |r: &&Value| format!("{} {}", text(r, "/test"), text(r, "/op")) == name;
@@ -78,7 +78,7 @@ pub(crate) fn result<'a>(document: &'a Value, name: &str) -> &'a Value {
     found.unwrap_or_else(|| panic!("no result of {name} in {document:#}"))
 }
 
-/// The words by which the doubts about a document are known.
+/// Kinds of the caveats in a document.
 pub(crate) fn caveats(document: &Value) -> Vec<&str> {
     let of = |value: &'_ Value| value.get("caveats").and_then(Value::as_array).cloned().unwrap_or_default();
     let known =

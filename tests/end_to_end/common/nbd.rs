@@ -5,10 +5,10 @@ use super::until;
 use rustix::process::Signal;
 use std::time::Duration;
 
-/// A server of NBD under way.
+/// Running NBD server.
 pub(crate) struct Nbd {
     pub(crate) running: Option<Running>,
-    /// As the server said it.
+    /// Lines that the server printed.
     pub(crate) said: Vec<String>,
 }
 
@@ -17,14 +17,14 @@ impl Nbd {
     pub(crate) fn start(home: &Home, names: &[&str], address: &str, options: &[&str]) -> Nbd {
         let mut running = home.start(&[&["sim", "serve"], names, &["--nbd", address], options].concat());
         running.wait_for("is nbd");
-        // The lines of all cards come at once, but not in one piece.
+        // The lines of all cards are printed together, but may arrive in parts.
         let lines = |running: &Running| running.noted().lines().filter(|l| l.contains(" is nbd")).count();
         until("all cards' addresses", || lines(&running) == names.len());
         let said = running.noted().lines().map(str::to_owned).collect();
         Nbd { running: Some(running), said }
     }
 
-    /// The address of a card, as clients write it.
+    /// URI of a card for clients.
     pub(crate) fn uri(&self, card: usize) -> &str {
         let line = self.said.iter().filter(|l| l.contains(" is nbd")).nth(card).unwrap();
         line.split_once(" is ").unwrap().1

@@ -1,5 +1,4 @@
-//! Reports as tests read them: written by the binary, taken apart as a browser, a spreadsheet and a reader of Markdown
-//! would.
+//! Reports written by the binary and parsed as browsers, spreadsheets and Markdown readers do.
 
 use super::binary::{Home, Outcome};
 use super::logs::{CONSTANT, taken_in, write};
@@ -9,7 +8,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Endings of all formats.
+/// File extensions of all formats.
 pub(crate) const ENDINGS: [&str; 9] =
     ["html", "md", "csv", "json", "svg", "png", "plotly.md", "cdm.txt", "kdm.txt"];
 
@@ -18,7 +17,7 @@ pub(crate) fn report(home: &Home, file: &Path, more: &[&str]) -> Outcome {
     home.run(&[&["report", "-o", file.to_str().unwrap()], more].concat())
 }
 
-/// What a report in a format holds.
+/// Content of a report in a format.
 #[track_caller]
 pub(crate) fn published(home: &Home, ending: &str, more: &[&str]) -> Vec<u8> {
     let file = home.path(&format!("published.{ending}"));
@@ -37,7 +36,7 @@ pub(crate) fn document(home: &Home, more: &[&str]) -> Value {
     serde_json::from_slice(&published(home, "json", more)).unwrap()
 }
 
-/// An archive with two cards of logs, one of them under two coolings, and one measured here, with mixes.
+/// Archive with two cards from logs, one of them with two kinds of cooling, and a measured one with mixed tests.
 pub(crate) fn drawer() -> Home {
     let home = Home::new();
     let swift = ["--brand", "Acme", "--card", "Swift", "--capacity", "64GB", "--mark", "U3"];
@@ -61,7 +60,7 @@ pub(crate) fn drawer() -> Home {
     home
 }
 
-/// A figure of a report in each of the four kinds: test, entry, kind, MB/s.
+/// Figures of a report by kind: test, entry, kind, MB/s.
 pub(crate) fn figures(document: &Value) -> Vec<(String, usize, &'static str, f64)> {
     let mut all = Vec::new();
     for test in list(document, "/comparison/tests") {
@@ -76,7 +75,7 @@ pub(crate) fn figures(document: &Value) -> Vec<(String, usize, &'static str, f64
     all
 }
 
-/// Tables of Markdown: the heading above, and the rows without their rule.
+/// Markdown tables: heading above, and rows without the rule.
 pub(crate) fn markdown_tables(page: &str) -> Vec<(String, Vec<Vec<String>>)> {
     let mut tables: Vec<(String, Vec<Vec<String>>)> = Vec::new();
     let (mut heading, mut inside) = (String::new(), false);
@@ -95,7 +94,7 @@ pub(crate) fn markdown_tables(page: &str) -> Vec<(String, Vec<Vec<String>>)> {
     tables
 }
 
-/// The cells of a line of a Markdown table, as a reader of Markdown takes it apart.
+/// Cells of a line of a Markdown table.
 pub(crate) fn cells(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut letters = line.trim_matches('|').chars();
@@ -110,7 +109,7 @@ pub(crate) fn cells(line: &str) -> Vec<String> {
     cells.iter().map(plain).collect()
 }
 
-/// What a browser finds in a page: rows of the tables of figures, every attribute, every script and style.
+/// Script that lists what a browser finds in a page: rows of tables, attributes, scripts and styles.
 pub(crate) const BROWSER: &str = "
 import html.parser, json, sys
 FIGURES = ['average-mb-s', 'worst-mb-s', 'best-mb-s', 'median-mb-s']
@@ -139,7 +138,7 @@ reader.feed(open(sys.argv[1], encoding='utf-8').read())
 json.dump(reader.found, sys.stdout)
 ";
 
-/// The style and the one script that runs; whatever else stands between script tags is data.
+/// Style and script of a page, which must have only one executable script.
 #[track_caller]
 pub(crate) fn only_script(found: &Value) -> String {
     let code = list(found, "/code");
@@ -156,21 +155,21 @@ pub(crate) fn browsed(home: &Home, page: &str) -> Value {
     serde_json::from_str(&tool("python3", &["-c", BROWSER, &file])).unwrap()
 }
 
-/// The records of a CSV file, as a spreadsheet takes it apart.
+/// Records of a CSV file, parsed as by a spreadsheet.
 pub(crate) fn records(home: &Home, csv: &[u8]) -> Vec<Value> {
     let file = write(home, "records.csv", csv);
     let read = "import csv, json, sys; json.dump(list(csv.DictReader(open(sys.argv[1], newline='', encoding='utf-8'), strict=True)), sys.stdout)";
     serde_json::from_str(&tool("python3", &["-c", read, &file])).unwrap()
 }
 
-/// The letters of a picture, which must be sound XML.
+/// Texts of a picture, which must be valid XML.
 pub(crate) fn letters(home: &Home, picture: &[u8]) -> String {
     let file = write(home, "read.svg", picture);
     let read = "import sys, xml.etree.ElementTree as t; print(' '.join(''.join(e.itertext()) for e in t.parse(sys.argv[1]).iter('{http://www.w3.org/2000/svg}text')))";
     tool("python3", &["-c", read, &file]).replace('\u{a0}', " ")
 }
 
-/// The figures of each log in a file: pattern, direction, MB/s.
+/// Figures of each log in a file: pattern, direction, MB/s.
 pub(crate) fn read_again(home: &Home, ending: &str) -> Vec<Vec<(String, f64)>> {
     let file = home.path(&format!("back.{ending}"));
     report(home, &file, &[]).expect(0);

@@ -1,12 +1,12 @@
-//! Pythons with packages of their own, made once below the target folder.
+//! Python environments with their own packages, created once below the target folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-/// A folder of programs, `python` among them, with what lists of requirements name, each held to its hash. A later list may need
-/// what an earlier one names to be built.
+/// Folder of programs, including `python`, with the packages of requirement lists, each pinned by hash. A later list
+/// may need packages of an earlier one to be built.
 #[track_caller]
 pub(crate) fn programs(lists: &[&Path]) -> PathBuf {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -30,7 +30,7 @@ pub(crate) fn programs(lists: &[&Path]) -> PathBuf {
     programs
 }
 
-/// What a program prints; `hint` is what it needs.
+/// Output of a program; `hint` says what it needs.
 #[track_caller]
 pub(crate) fn done(command: &mut Command, hint: &str) -> String {
     let output = command.stdin(Stdio::null()).output().unwrap_or_else(|e| panic!("{command:?}: {e}; {hint}"));

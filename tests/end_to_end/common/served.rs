@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// A server under way, with its mount.
+/// Running server with its mount.
 pub(crate) struct Served {
     running: Option<Running>,
     dir: TempDir,
 }
 
 impl Served {
-    /// Serves `name` on a directory of its own; returns when the file is there.
+    /// Serves `name` in a new directory; returns when the file exists.
     #[track_caller]
     pub(crate) fn start(home: &Home, name: &str, options: &[&str]) -> Self {
         let mut served = Served { running: None, dir: tempfile::tempdir().unwrap() };
@@ -26,14 +26,14 @@ impl Served {
         served
     }
 
-    /// Starts a server on the same directory, where none is running any more.
+    /// Starts another server in the same directory.
     #[track_caller]
     pub(crate) fn serve(&mut self, home: &Home, name: &str, options: &[&str]) {
         self.serve_all(home, &[name], options);
         until("the served file", || self.card().exists());
     }
 
-    /// Serves several cards, each on a directory of its own below one.
+    /// Serves several cards, each in a subdirectory.
     #[track_caller]
     pub(crate) fn several(home: &Home, names: &[&str], options: &[&str]) -> Self {
         let mut served = Served { running: None, dir: tempfile::tempdir().unwrap() };
@@ -41,7 +41,7 @@ impl Served {
         served
     }
 
-    /// Starts a server of any number of cards on the same directory.
+    /// Starts a server for several cards in the same directory.
     #[track_caller]
     pub(crate) fn serve_all(&mut self, home: &Home, names: &[&str], options: &[&str]) {
         let directory = self.dir.path().to_str().unwrap();
@@ -51,19 +51,19 @@ impl Served {
         self.running = Some(running);
     }
 
-    /// The server's process.
+    /// Process of the server.
     pub(crate) fn id(&self) -> Pid {
         let id = self.running.as_ref().expect("it is running").id();
         Pid::from_raw(id.cast_signed()).unwrap()
     }
 
-    /// What stands in `counters.json` or `truth.json` now.
+    /// Current content of `counters.json` or `truth.json`.
     #[track_caller]
     pub(crate) fn document(&self, name: &str) -> Value {
         serde_json::from_str(&std::fs::read_to_string(self.dir.path().join(name)).unwrap()).unwrap()
     }
 
-    /// Waits for an end that comes by itself.
+    /// Waits until the server ends by itself.
     pub(crate) fn finish(&mut self) -> Outcome {
         self.running.take().expect("it is running").finish_within(Duration::from_secs(20))
     }
@@ -72,12 +72,12 @@ impl Served {
         self.dir.path()
     }
 
-    /// The file that is the card.
+    /// File that represents the card.
     pub(crate) fn card(&self) -> PathBuf {
         self.dir.path().join("card")
     }
 
-    /// The card's content, past the page cache; reads that fail are repeated, and what never can be read is left zero.
+    /// Content of the card without the page cache. Failed reads are repeated; unreadable blocks remain zero.
     pub(crate) fn content(&self) -> Vec<u8> {
         const PIECE: usize = 4096;
         let file =
@@ -100,15 +100,15 @@ impl Served {
         content.to_vec()
     }
 
-    /// Ends the server as a crash would; its mount stays behind, dead.
+    /// Kills the server, which leaves a dead mount.
     pub(crate) fn kill(&mut self) {
         let running = self.running.take().expect("it is running");
         running.signal(Signal::KILL);
         running.finish();
     }
 
-    /// Makes the server, and with it the card, hang until what is returned is dropped. All its threads stand still
-    /// when this returns: one that took a request on its way there would keep the asking process from ending.
+    /// Freezes the server until the result is dropped. All its threads have stopped when this returns, because one in
+    /// the middle of a request would keep the requesting process from ending.
     pub(crate) fn freeze(&self) -> Frozen {
         let frozen = Frozen(self.id());
         kill_process(frozen.0, Signal::STOP).unwrap();
@@ -117,7 +117,7 @@ impl Served {
         frozen
     }
 
-    /// Ends the server by a signal it listens to.
+    /// Ends the server by a signal that it handles.
     pub(crate) fn stop(&mut self, signal: Signal) -> Outcome {
         let running = self.running.take().expect("it is running");
         running.signal(signal);
@@ -125,7 +125,7 @@ impl Served {
     }
 }
 
-/// A card that hangs.
+/// Frozen card.
 pub(crate) struct Frozen(Pid);
 
 impl Drop for Frozen {
@@ -134,12 +134,12 @@ impl Drop for Frozen {
     }
 }
 
-/// True where something is mounted on a directory.
+/// True if something is mounted on a directory.
 pub(crate) fn is_mounted(directory: &Path) -> bool {
     mounts_in(directory).iter().any(|mount| mount == directory)
 }
 
-/// All mounts on a directory and below it.
+/// Mounts on a directory and below.
 pub(crate) fn mounts_in(directory: &Path) -> Vec<PathBuf> {
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let points = mounts.lines().filter_map(|line| line.split(' ').nth(4)).map(PathBuf::from);
@@ -149,7 +149,7 @@ pub(crate) fn mounts_in(directory: &Path) -> Vec<PathBuf> {
 impl Drop for Served {
     fn drop(&mut self) {
         if let Some(running) = self.running.take() {
-            // Lets it unmount by itself; what does not end is killed when `running` is dropped.
+            // Gives it time to unmount; a hung server is killed when `running` is dropped.
             running.signal(Signal::TERM);
             for _ in 0..500 {
                 if mounts_in(self.dir.path()).is_empty() {

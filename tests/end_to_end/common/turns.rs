@@ -1,14 +1,14 @@
-//! Which tests may run beside which. A test that needs a quiet machine runs alone, or beside others that need one and leave it
-//! quiet; all others, which are known by the [`Home`](super::binary::Home) that they make, run beside each other as the test
-//! program starts them. Loop devices, mounts, servers and folders need no turn: each test has its own.
+//! Scheduling of tests. Some need an idle machine and run alone, or beside others that need one and leave it idle. All
+//! others, recognized by their [`Home`](super::binary::Home), run concurrently. Loop devices, mounts, servers and
+//! folders need no scheduling, because each test has its own.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
-/// The right to run until dropped.
+/// Permission to run, until dropped.
 pub(crate) struct Turn(());
 
-/// What a test runs beside: tests of its own kind, or none.
+/// Kind of test, which may run beside its own kind only.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Alone,
@@ -16,7 +16,7 @@ enum Kind {
     Other,
 }
 
-/// Tests that run, all of one kind.
+/// Running tests, all of one kind.
 struct Running {
     kind: Kind,
     tests: usize,
@@ -26,21 +26,21 @@ static RUNNING: Mutex<Running> = Mutex::new(Running { kind: Kind::Other, tests: 
 static ENDED: Condvar = Condvar::new();
 
 thread_local! {
-    /// The turn of the test on this thread; whatever it makes shares it.
+    /// Permission of the test on this thread, shared by everything that it creates.
     static MINE: RefCell<Weak<Turn>> = const { RefCell::new(Weak::new()) };
 }
 
-/// Waits until no other test runs, and keeps others from starting.
+/// Waits until no other test runs, and blocks others.
 pub(crate) fn alone() -> Arc<Turn> {
     join(Kind::Alone)
 }
 
-/// The same, but for others that wait for a card of some milliseconds and hardly compute.
+/// Same, but allows tests that wait for a card of some milliseconds and hardly compute.
 pub(crate) fn quiet() -> Arc<Turn> {
     join(Kind::Quiet)
 }
 
-/// Waits until no test runs that needs a quiet machine.
+/// Waits until no test runs that needs an idle machine.
 pub(crate) fn beside_others() -> Arc<Turn> {
     MINE.with_borrow(Weak::upgrade).unwrap_or_else(|| join(Kind::Other))
 }

@@ -1,4 +1,4 @@
-//! Archives that were damaged, and session files with dates that do not exist.
+//! Damaged archives, and session files with impossible dates.
 
 use super::{CARD, ended};
 use crate::common::binary::{Home, Outcome};
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Numbers that look random and are the same each time.
+/// Reproducible pseudo-random numbers.
 struct Draw(u64);
 
 impl Draw {
@@ -21,7 +21,7 @@ impl Draw {
     }
 }
 
-/// A small archive in a folder of its own.
+/// Small archive in its own folder.
 fn archive(home: &Home) -> PathBuf {
     let place = home.path("kept/archive.sqlite");
     for (name, first) in [("a.log", 700), ("b.log", 650)] {
@@ -30,7 +30,7 @@ fn archive(home: &Home) -> PathBuf {
     place
 }
 
-/// All that reads an archive.
+/// Runs everything that reads an archive.
 fn read_all(home: &Home, place: &str) -> Vec<Outcome> {
     let out = home.path("out");
     let _ = fs::remove_dir_all(&out);
@@ -79,7 +79,7 @@ fn an_archive_with_random_bytes_in_it_is_read_or_refused_and_panics_nowhere() {
     for round in rounds {
         let mut broken = whole.clone();
         for _ in 0..=draw.below(60) {
-            // Half of them in the schema and the heads of the pages, where most depends on each byte.
+            // Half of the changes hit the schema and page headers, where most depends on each byte.
             let at = if round % 2 == 0 { draw.below(whole.len()) } else { 100 + draw.below(16_000) };
             broken[at] = draw.below(256) as u8;
         }

@@ -1,4 +1,4 @@
-//! What is no card, named as one.
+//! Files that are no cards, named as cards.
 
 use super::ended;
 use crate::common::binary::Home;
@@ -41,7 +41,7 @@ fn files_of_the_kernel_are_refused_as_cards_by_every_verb() {
             let refused = home.run(&[verb, &[target], consent].concat()).expect(2);
             let asks_for_a_file =
                 verb == ["verify", "--files"] || ["fit", "info", "observe"].contains(&verb[0]);
-            // These say that it is the wrong kind of object.
+            // These refusals name the wrong kind of object.
             if !asks_for_a_file {
                 refused.says(&[target, file_system, "kernel"]);
             }
@@ -52,7 +52,7 @@ fn files_of_the_kernel_are_refused_as_cards_by_every_verb() {
     home.run(&["verify", "--files", "/sys"]).expect(2).says(&["sysfs"]);
 }
 
-/// A file that is no card, and what is said of it.
+/// Files that are no cards, with the expected message.
 fn other_files(home: &Home) -> Vec<(PathBuf, &'static str)> {
     let begins = |head: &[u8]| [head, &data(2 * MIB as usize - head.len())].concat();
     [
@@ -78,14 +78,14 @@ fn a_file_that_is_not_a_card_is_written_only_by_its_name() {
     let recipe = home.recipe("size = \"512KiB\"", "[[test]]\ntest = \"SEQ128K Q1T1 write\"\npasses = 1\n");
     for (path, words) in other_files(&home) {
         let (name, before) = (path.to_str().unwrap(), fs::read(&path).unwrap());
-        // Where data is preserved nobody is asked, so the name agrees to nothing.
+        // Verbs that preserve data ask no question, so the name is no consent.
         for verb in [&["verify"] as &[&str], &["map"], &["check"], &["check", "--yes-destroy", name]] {
             let outcome = home.run(&[verb, &[name]].concat()).expect(2);
             outcome.says(&[name, "not the image of a card", words, "nothing was written", "truncate -s"]);
         }
         for verb in [&["verify", "--full"] as &[&str], &["bench", "--recipe", &recipe], &["format"]] {
             let outcome = home.run(&[verb, &[name]].concat()).expect(2).says(&[name]);
-            // What is too short for a file system is not asked about.
+            // A file too short for a file system is refused without a question.
             if verb != ["format"] || !name.ends_with("short.img") {
                 outcome.says(&[words, "--yes-destroy"]);
             }
@@ -95,7 +95,7 @@ fn a_file_that_is_not_a_card_is_written_only_by_its_name() {
         assert!(home.run(&["info", name]).expect(0).stderr.is_empty());
         ended(home.run(&["bench", name, "--recipe", &recipe, "--yes-destroy", name]));
     }
-    // The name agrees, and then it is a card as any other.
+    // With consent by name it is tested like any card.
     let (path, _) = &other_files(&home)[3];
     let name = path.to_str().unwrap();
     let before = fs::read(path).unwrap();

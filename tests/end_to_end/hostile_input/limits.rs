@@ -1,4 +1,4 @@
-//! Bombs, deep nesting, and a shell that leaves little room.
+//! Decompression bombs, deep nesting, and small resource limits.
 
 use super::{CARD, drawn, ended, published};
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::fs;
 use std::time::Duration;
 
-/// Files in which a few hundred KiB stand for a GiB: zeros, many files, archives in archives.
+/// Files of a few hundred KiB that expand to a GiB: zeros, many files, nested archives.
 const BOMBS: &str = "
 import gzip, os, struct, sys, zipfile, zlib
 to = lambda name: os.path.join(sys.argv[1], name)
@@ -57,7 +57,7 @@ fn bombs_cost_little_time_and_memory_and_what_lies_beside_them_is_read() {
     for name in ["zeros.zip", "bomb.zip", "many.zip", "nested.zip", "zeros.gz", "members.gz"] {
         let bomb = folder.join(name);
         let mut command = home.command("sh");
-        // With the program's own addresses and the file itself.
+        // Includes the program's own address space and the file.
         let limited = "ulimit -v 600000 && exec \"$0\" import --json \"$@\"";
         command.args(["-c", limited, CARDSCOPE, bomb.to_str().unwrap(), &good]);
         let outcome = Running::of(command).finish();
@@ -70,7 +70,7 @@ fn bombs_cost_little_time_and_memory_and_what_lies_beside_them_is_read() {
     }
 }
 
-/// Runs the program with one of the shell's limits.
+/// Runs the program with a limit of the shell.
 fn limited(home: &Home, limit: &str, arguments: &[&str]) -> Outcome {
     let mut command = home.command("sh");
     command.args(["-c", &format!("ulimit {limit} && exec \"$@\""), "sh", CARDSCOPE]).args(arguments);
@@ -98,7 +98,7 @@ fn a_limit_on_the_size_of_files_ends_no_verb_and_loses_nothing() {
     fs::create_dir(&directory).unwrap();
     let directory = directory.to_str().unwrap();
     let backup = home.path("backup.img");
-    // Blocks of 512 bytes in one shell and of 1024 in another.
+    // Shells count in blocks of 512 or 1024 bytes.
     let mut is_drawn = drawn(5);
     for blocks in [0, 1, 8, 100, 2000, 20_000] {
         let limit = format!("-f {blocks}");
@@ -132,7 +132,7 @@ fn a_limit_on_the_size_of_files_ends_no_verb_and_loses_nothing() {
             if outcome.status.code() == Some(3) {
                 assert!(outcome.stderr.contains("ulimit -f"), "{name}\n{outcome}");
             }
-            // What could not be put back within the limit waits for one who has more room.
+            // Data that could not be restored within the limit can be restored without it.
             let restored = home.run(&["restore"]);
             assert!([Some(0), Some(2)].contains(&restored.status.code()), "{name}\n{restored}");
             assert!(fs::read(&card).unwrap() == content, "{name}: data of the card is lost");

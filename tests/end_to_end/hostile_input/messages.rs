@@ -1,16 +1,16 @@
-//! Endless texts as arguments and in files.
+//! Endless texts in arguments and files.
 
 use super::{CARD, drawn, ended, published};
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
 use crate::common::logs::write;
 use serde_json::Value;
 
-/// As many letters as one argument can have (`MAX_ARG_STRLEN` of Linux is 128 KiB), of which few stand in any word of ours.
+/// Longest texts of one argument (`MAX_ARG_STRLEN` of Linux is 128 KiB), of letters that are rare in our messages.
 fn long_texts() -> [String; 2] {
     ["q".repeat(100_000), "qj ".repeat(30_000)]
 }
 
-/// Demands that a message repeats at most 200 bytes of a text of these.
+/// Asserts that a message repeats at most 200 bytes of such a text.
 #[track_caller]
 fn repeats_little(outcome: &Outcome, arguments: &str) {
     let said = |text: &str| text.matches('q').count();
@@ -23,7 +23,7 @@ fn repeats_little(outcome: &Outcome, arguments: &str) {
     }
 }
 
-/// Runs what may go on for ever when it is not refused.
+/// Runs a command with a time limit, because it may run forever if it is not refused.
 fn for_a_moment(home: &Home, arguments: &[&str]) -> Outcome {
     let mut command = home.command("timeout");
     command.args(["--signal=INT", "--kill-after=30", "4", CARDSCOPE]).args(arguments);

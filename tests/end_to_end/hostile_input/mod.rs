@@ -1,8 +1,8 @@
-//! Input that is made to break things: damaged archives, files of the kernel, files that somebody would miss, endless
-//! texts, bombs, dates that do not exist; and a shell that leaves little room for files and for the stack. Nothing panics,
-//! nothing is lost, and each says what is wrong.
+//! Hostile input: damaged archives, kernel files, files that must not be lost, endless texts, decompression bombs,
+//! impossible dates, and small limits of file size and stack. Nothing panics, nothing is lost, and every message has
+//! the cause.
 //!
-//! The verbs and their options are those of the published command line (`docs/cli.md`).
+//! Verbs and options are those of the published command line (`docs/cli.md`).
 
 mod archives;
 mod cards;
@@ -15,20 +15,20 @@ use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 
-/// A simulated card that a test is through with in a moment.
+/// Simulated card that is tested within moments.
 const CARD: &str = "sim:constant?announced_bytes=64MiB";
 
-/// Demands that a program ended by itself, with a status of ours.
+/// Asserts that a program ended by itself with one of our exit statuses.
 #[track_caller]
 fn ended(outcome: Outcome) -> Outcome {
     let status = outcome.status.code();
-    // 124 is that of `timeout`, for one that a busy machine had not ended by then: it was interrupted, and ended.
+    // 124 is the status of `timeout` for a program that a busy machine had not finished: it was interrupted, and ended.
     assert!(status.is_some_and(|status| [0, 1, 2, 3, 4, 124, 130].contains(&status)), "{outcome}");
     assert!(!outcome.stderr.contains("panicked"), "{outcome}");
     outcome
 }
 
-/// Says which of many cases are run: each of so many from a drawn one on, all of them in `./check --long`.
+/// Selects cases: every n-th from a random one on, or all of them in `./check --long`.
 fn drawn(every: usize) -> impl FnMut() -> bool {
     let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty() && value != "0");
     let every = if long { 1 } else { every };
@@ -39,7 +39,7 @@ fn drawn(every: usize) -> impl FnMut() -> bool {
     }
 }
 
-/// Verbs of the published command line, with the options that take a value, and their positional arguments.
+/// Verbs of the published command line, with their options that take a value and their number of positional arguments.
 fn published() -> BTreeMap<String, (Vec<String>, usize)> {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md")).unwrap();
     let mut verbs = BTreeMap::new();

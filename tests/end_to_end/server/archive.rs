@@ -1,4 +1,4 @@
-//! An archive that can no longer be written, or is gone, while it is served; and a card of which it holds nothing but an attempt.
+//! Archive that becomes read-only or disappears while it is served; and a card without results.
 
 use super::{Server, escaped, verify};
 use crate::common::binary::Home;
@@ -11,7 +11,7 @@ use std::fs;
 const READ: [&str; 7] =
     ["/api/host", "/api/cards", "/api/cards?q=a", "/api/sessions", "/api/tasks", "/api/jobs", "/api/recipes"];
 
-/// Demands that a server answers as it should: with what there is, or with a reason.
+/// Asserts that a server answers with data or a reason.
 #[track_caller]
 fn answers(server: &Server, path: &str) {
     let answer = server.get(path);
@@ -34,7 +34,7 @@ fn a_card_whose_only_test_ended_before_its_first_result_is_shown() {
     assert_eq!(text(&card, "/html"), "", "nothing is published of it: {card:#}");
     assert!(text(&card, "/sessions/0/answer").starts_with("NOT TESTED: "), "{card:#}");
     assert!(text(&card, "/identity_html").contains("MID"), "{card:#}");
-    // Beside others it is left out.
+    // Among others it is left out.
     let published = server.document("/api/cards?own=false");
     let others = ["/cards/0/id", "/cards/1/id", "/cards/2/id"].map(|at| text(&published, at));
     let compared =
@@ -53,7 +53,7 @@ fn an_archive_that_becomes_read_only_is_read_and_a_change_says_why_not() {
     let card = format!("/api/cards/{}", text(&cards, "/cards/0/id"));
     let change = json!({ "set": { "model": "X1" } }).to_string();
     server.say("PATCH", &card, change.as_bytes()).expect(200);
-    // Its log stays writable: one that turns read-only under SQLite's shared memory kills whoever has it mapped.
+    // Its log stays writable: SQLite kills processes that have shared memory of a log mapped that becomes read-only.
     tool("chattr", &["+i", &archive]);
     READ.iter().for_each(|path| answers(&server, path));
     answers(&server, &card);

@@ -1,4 +1,4 @@
-//! Bodies that are too large, broken or never end: refused with a reason, and nothing of them stays.
+//! Request bodies that are too large, malformed or endless: refused with a reason, and nothing of them remains.
 
 use super::{Server, escaped};
 use crate::common::binary::Home;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::net::{Shutdown, TcpStream};
 
-/// Every address that takes a document.
+/// Paths that accept a document.
 const TAKE_DOCUMENTS: [(&str, &str); 5] = [
     ("POST", "/api/tasks"),
     ("POST", "/api/rank"),
@@ -40,7 +40,7 @@ fn what_is_no_document_of_the_right_form_is_refused_everywhere() {
             deep("{\"a\":", 100_000).as_bytes(),
         ] {
             let answer = server.say(method, path, body);
-            // A change of nothing is one, and then of a card that there is not.
+            // An empty change is valid, and then the card does not exist.
             let odd = [400, 422].contains(&answer.status) || (method == "PATCH" && answer.status == 404);
             assert!(odd, "{method} {path} {body:.60?}: {answer:?}");
             answer.refused(answer.status);
@@ -66,13 +66,13 @@ fn a_document_of_chunks_is_cut_off_where_it_is_too_large() {
     let answer = server.stream(|stream| {
         let chunk = format!("{:x}\r\n{}\r\n", 1 << 16, " ".repeat(1 << 16));
         let _ = stream.write_all(head.as_bytes());
-        // It never says that it ends.
+        // The end is never sent.
         while stream.write_all(chunk.as_bytes()).is_ok() {}
     });
     answer.refused(413);
 }
 
-/// A connection on which somebody says this and then nothing.
+/// Connection that sends this and then nothing.
 fn silent(server: &Server, said: &str) -> TcpStream {
     let mut stream = TcpStream::connect(server.address).unwrap();
     stream.write_all(said.as_bytes()).unwrap();
@@ -105,7 +105,7 @@ fn a_file_of_1_gb_is_refused_before_any_of_it_is_read() {
     let server = Server::start(&home, &[]);
     for length in ["1000000000", "9000000000000000000"] {
         let head = server.head("POST", "/api/uploads?name=large.log", &[("Content-Length", length)]);
-        // Nothing of it is sent: an answer that waited for it would never come.
+        // The body is never sent, so an answer that waited for it would not come.
         let error = server.send(head.as_bytes()).refused(413);
         assert!(error.contains("large.log") && error.contains("256 MiB"), "{error}");
     }

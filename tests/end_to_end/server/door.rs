@@ -1,9 +1,9 @@
-//! Who comes in, and what the answers let a browser do.
+//! Authentication, and headers that restrict browsers.
 
 use super::{Answer, Server};
 use crate::common::binary::{CARDSCOPE, Home, Running};
 
-/// An address that anybody with the token may read.
+/// Path that needs only the token.
 const PLACE: &str = "/api/tasks";
 
 fn asked(server: &Server, method: &str, path: &str, lines: &[String]) -> Answer {
@@ -41,9 +41,9 @@ fn only_its_own_name_to_the_letter_is_answered_to() {
         assert!([400, 403].contains(&answer.status), "{forged:?}: {}", answer.status);
         assert!(!answer.text().contains("\"tasks\""), "{forged:?}: {}", answer.text());
     }
-    // The app's page, too, so that no script of it runs under another name.
+    // Also the app's page, so that none of its scripts runs under another name.
     asked(&server, "GET", "/", &[format!("Host: evil.example:{port}")]).refused(403);
-    // A whole address in the first line changes nothing.
+    // An absolute address in the request line changes nothing.
     let absolute = format!("http://evil.example:{port}{PLACE}");
     asked(&server, "GET", &absolute, &[token.clone(), format!("Host: evil.example:{port}")]).refused(403);
 }
@@ -124,14 +124,14 @@ fn the_cookie_reads_and_never_writes() {
     assert_eq!(name, format!("cardscope-{}", server.address.port()));
     assert!(secret.len() == 64 && secret != server.token, "it has a secret of its own");
     assert_eq!(attributes, "Path=/; HttpOnly; SameSite=Strict");
-    // What another port of this computer gets to see is not good for the header.
+    // The cookie, which other ports of this computer can see, is not valid as the header.
     let header = [format!("Host: {}", server.address), format!("Cardscope-Token: {secret}")];
     asked(&server, "GET", PLACE, &header).refused(401);
     let own =
         [format!("Host: {}", server.address), format!("Cookie: a=b; {pair}"), "Content-Length: 0".to_owned()];
     asked(&server, "GET", PLACE, &own).expect(200);
     assert_eq!(asked(&server, "HEAD", PLACE, &own).status, 200);
-    // A question that has a body is no write.
+    // A query with a body is no write.
     let question = br#"{"job":"pi-boot"}"#;
     let head: String = own[..2].iter().map(|line| format!("{line}\r\n")).collect();
     let head = format!(
@@ -228,7 +228,7 @@ fn a_port_in_use_is_named_with_what_to_do() {
     ]);
     home.run(&["serve", "--port", "0", "--listen", "192.0.2.1"]).expect(2).says(&["--listen"]);
     server.get(PLACE).expect(200);
-    // The name is free as soon as the server has ended.
+    // The port is free as soon as the server has ended.
     drop(server);
     let mut command = home.command(CARDSCOPE);
     command.args(["serve", "--port", &port, "--json"]);

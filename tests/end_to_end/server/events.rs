@@ -1,4 +1,4 @@
-//! The stream of events: in order, resumed, never a brake on what happens.
+//! Event stream: ordered, resumable, and never blocking.
 
 use super::{Server, verify};
 use crate::common::binary::Home;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 
-/// An event as it comes.
+/// Received event.
 #[derive(Debug, Clone, PartialEq)]
 struct Event {
     id: Option<u64>,
@@ -16,11 +16,11 @@ struct Event {
     data: Value,
 }
 
-/// Somebody who listens.
+/// Client of the stream.
 struct Listener(BufReader<TcpStream>);
 
 impl Listener {
-    /// Listens from now on, or from behind an event. An older HTTP, whose bodies come as they are.
+    /// Listens from now on, or from an event on. Uses HTTP/1.0, which does not chunk the body.
     #[track_caller]
     fn new(server: &Server, last: Option<&str>) -> Self {
         let mut stream = TcpStream::connect(server.address).unwrap();
@@ -39,7 +39,7 @@ impl Listener {
         Listener(stream)
     }
 
-    /// The next event; none where the stream has ended.
+    /// Next event; `None` at the end of the stream.
     fn next(&mut self) -> Option<Event> {
         let mut event = Event { id: None, name: String::new(), data: Value::Null };
         loop {
@@ -58,7 +58,7 @@ impl Listener {
         }
     }
 
-    /// All events up to the first that is meant.
+    /// All events up to the first that matches.
     #[track_caller]
     fn until(&mut self, meant: impl Fn(&Event) -> bool) -> Vec<Event> {
         let mut all = Vec::new();
@@ -91,7 +91,7 @@ fn events_come_in_order_and_are_heard_again_by_who_was_away() {
     assert!(!named("moment").is_empty() && !named("archive").is_empty(), "{events:#?}");
     let stored = named("task").iter().filter(|event| event.data["session"].is_string()).count();
     assert!(stored > 0 && named("task").iter().all(|event| event.data.get("moments").is_none()));
-    // Who was away hears the same again, and then what follows.
+    // A client that resumes gets the missed events first.
     let third = events[2].id.unwrap().to_string();
     let mut again = Listener::new(&server, Some(&third));
     assert_eq!(again.until(is_end_of(&id)), events[3..]);
@@ -108,21 +108,21 @@ fn who_was_away_for_too_long_is_told_so() {
     let id = server.order(&verify("sim:constant"));
     server.ended(&id);
     let mut newest = None;
-    // Each tells of the task once more.
+    // Each of these reports the task again.
     (0..1100).for_each(|_| drop(server.stop(&id)));
     for last in ["1", "0", "18446744073709551614", "18446744073709551615"] {
         let mut listener = Listener::new(&server, Some(last));
         let gap = listener.next().unwrap();
         assert_eq!((gap.name.as_str(), &gap.data), ("gap", &json!({})), "{last}");
         server.stop(&id);
-        // What other tests attach is told as well.
+        // Other tests may attach devices, which is reported, too.
         let heard = listener.until(|event| event.name == "task");
         for (number, event) in (gap.id.unwrap() + 1..).zip(&heard) {
             assert_eq!(event.id, Some(number), "{event:?}");
         }
         newest = heard.last().and_then(|event| event.id);
     }
-    // What is no number was never said: only what is new is heard.
+    // An invalid id resumes nothing.
     for last in ["", "x", "-1", "1e3", "99999999999999999999999"] {
         let mut listener = Listener::new(&server, Some(last));
         server.stop(&id);
@@ -136,7 +136,7 @@ fn who_was_away_for_too_long_is_told_so() {
 fn a_reader_that_does_not_read_brakes_nothing_and_hears_of_the_gap() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
-    // A long name makes each event long.
+    // A long name makes long events.
     let target = format!("sim:constant?seed={}1", "0".repeat(3000));
     let id = server.order(&verify(&target));
     server.ended(&id);
@@ -161,7 +161,7 @@ fn a_hundred_listeners_hear_the_same_and_keep_the_server_from_nothing() {
     let mut server = Server::start(&home, &[]);
     let mut listeners: Vec<Listener> = (0..100).map(|_| Listener::new(&server, None)).collect();
     let id = server.order(&verify("sim:constant"));
-    // Who came earlier may have heard of devices that another test made meanwhile.
+    // Clients that connected earlier may have got events of devices from other tests.
     let heard = |listener: &mut Listener| {
         let events = listener.until(is_end_of(&id));
         let order = events.iter().position(|event| event.data["id"] == id.as_str());

@@ -1,4 +1,4 @@
-//! `cardscope serve` from outside: the real server, asked over plain sockets, so that requests can be forged.
+//! `cardscope serve`: the real server over plain sockets, so that requests can be forged.
 
 mod archive;
 mod bodies;
@@ -25,7 +25,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A server under way with its token; it ends, and its tests with it, when dropped.
+/// Running server with its token. It ends with its tests when dropped.
 struct Server {
     running: Option<Running>,
     address: SocketAddr,
@@ -33,7 +33,7 @@ struct Server {
     temp: PathBuf,
 }
 
-/// What a server answers.
+/// Response of a server.
 #[derive(Debug)]
 struct Answer {
     status: u16,
@@ -42,19 +42,19 @@ struct Answer {
 }
 
 impl Server {
-    /// Starts one on a free port, with a folder of its own for temporary files.
+    /// Starts a server on a free port, with its own temporary folder.
     #[track_caller]
     fn start(home: &Home, options: &[&str]) -> Self {
         Self::start_as(home, options, |_| ())
     }
 
-    /// The same of a command that is changed before.
+    /// Same, with a command that is changed first.
     #[track_caller]
     fn start_as(home: &Home, options: &[&str], change: impl FnOnce(&mut Command)) -> Self {
         let temp = home.path("temp");
         fs::create_dir_all(&temp).unwrap();
         let mut command = home.command(CARDSCOPE);
-        // In a group of its own, as at a terminal.
+        // In its own process group, as on a terminal.
         command.args(["serve", "--port", "0", "--json"]).args(options).env("TMPDIR", &temp);
         command.current_dir(home.path("")).process_group(0);
         change(&mut command);
@@ -75,7 +75,7 @@ impl Server {
         self.running.as_ref().expect("it runs")
     }
 
-    /// The address with the token, as it was printed.
+    /// Printed address with the token.
     fn link(&self) -> String {
         format!("http://{}/#token={}", self.address, self.token)
     }
@@ -84,7 +84,7 @@ impl Server {
         Pid::from_raw(self.running().id().cast_signed()).unwrap()
     }
 
-    /// Sends bytes as they are; the answer, whether all of them were read or not.
+    /// Sends raw bytes and returns the response, even if not all of them were read.
     #[track_caller]
     fn send(&self, bytes: &[u8]) -> Answer {
         self.stream(|stream| {
@@ -92,7 +92,7 @@ impl Server {
         })
     }
 
-    /// Sends what `write` writes while the answer is waited for.
+    /// Sends what `write` writes, and reads the response at the same time.
     #[track_caller]
     fn stream(&self, write: impl FnOnce(&mut TcpStream) + Send) -> Answer {
         let mut stream = TcpStream::connect(self.address).unwrap();
@@ -102,14 +102,14 @@ impl Server {
         let mut said = Vec::new();
         std::thread::scope(|scope| {
             scope.spawn(move || write(&mut writing));
-            // A connection that is cut has said all the same what came before.
+            // A closed connection still has the response that came first.
             let _ = stream.read_to_end(&mut said);
             let _ = stream.shutdown(std::net::Shutdown::Both);
         });
         Answer::of(&said)
     }
 
-    /// The head of a request of somebody with the token.
+    /// Header of a request with the token.
     fn head(&self, method: &str, path: &str, more: &[(&str, &str)]) -> String {
         let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.address);
         let _ = write!(head, "Cardscope-Token: {}\r\n", self.token);
@@ -124,7 +124,7 @@ impl Server {
         self.send(self.head("GET", path, &[]).as_bytes())
     }
 
-    /// The document at an address that must have one.
+    /// Document at a path, which must exist.
     #[track_caller]
     fn document(&self, path: &str) -> Value {
         self.get(path).expect(200)
@@ -135,7 +135,7 @@ impl Server {
         self.send(self.head("DELETE", path, &[]).as_bytes())
     }
 
-    /// Sends a body that is called a JSON document.
+    /// Sends a body with the content type of JSON.
     #[track_caller]
     fn say(&self, method: &str, path: &str, body: &[u8]) -> Answer {
         let length = body.len().to_string();
@@ -148,7 +148,7 @@ impl Server {
         self.say("POST", path, document.to_string().as_bytes())
     }
 
-    /// Sends a file; its name for an import.
+    /// Uploads a file and returns its name for an import.
     #[track_caller]
     fn upload(&self, name: &str, bytes: &[u8]) -> Value {
         let length = bytes.len().to_string();
@@ -157,13 +157,13 @@ impl Server {
         self.send(&[head.as_bytes(), bytes].concat()).expect(201)
     }
 
-    /// Orders a test that must be taken, of the card that is in its device now; its id.
+    /// Orders a test of the card that is in the device now; returns its id.
     #[track_caller]
     fn order(&self, order: &Value) -> String {
         text(&self.post("/api/tasks", &self.with_object(order)).expect(201), "/id").to_owned()
     }
 
-    /// An order of the card that is in its device now.
+    /// Order that names the card in the device now.
     #[track_caller]
     fn with_object(&self, order: &Value) -> Value {
         let mut order = order.clone();
@@ -173,7 +173,7 @@ impl Server {
         order
     }
 
-    /// A device as the list has it, by its path.
+    /// Device in the list, by path.
     #[track_caller]
     fn device(&self, path: &str) -> Option<Value> {
         let devices = self.document("/api/devices");
@@ -185,7 +185,7 @@ impl Server {
         self.document(&format!("/api/tasks/{id}"))
     }
 
-    /// The cookie that a browser with the token gets, with its attributes.
+    /// Cookie that a browser with the token gets, with attributes.
     #[track_caller]
     fn cookie(&self) -> String {
         let given = self.send(self.head("POST", "/api/session", &[("Content-Length", "0")]).as_bytes());
@@ -193,7 +193,7 @@ impl Server {
         given.header("set-cookie").unwrap().to_owned()
     }
 
-    /// Waits until a test has ended; the test.
+    /// Waits until a test has ended, and returns it.
     #[track_caller]
     fn ended(&self, id: &str) -> Value {
         let mut task = Value::Null;
@@ -210,7 +210,7 @@ impl Server {
             .expect(200)
     }
 
-    /// Waits until there is a process of a test, which is its child; that of the one that runs.
+    /// Waits for the process of the running test, a child of the server.
     #[track_caller]
     fn child(&self) -> Pid {
         let mut found = Vec::new();
@@ -221,13 +221,13 @@ impl Server {
         found[0]
     }
 
-    /// Files in its folder for temporary files, folders of uploads included.
+    /// Files in the temporary folder, including folders of uploads.
     fn temporary(&self) -> Vec<PathBuf> {
         let folders = fs::read_dir(&self.temp).unwrap().map(|entry| entry.unwrap().path());
         folders.flat_map(|folder| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path())).collect()
     }
 
-    /// Ends it as a crash would.
+    /// Kills the server.
     fn kill(&mut self) {
         let running = self.running.take().expect("it runs");
         running.signal(Signal::KILL);
@@ -272,7 +272,7 @@ impl Answer {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Demands a status; the document, null where there is none.
+    /// Asserts the status and returns the document, or null.
     #[track_caller]
     fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", self.text());
@@ -282,7 +282,7 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("{e}: {}", self.text()))
     }
 
-    /// Demands a refusal in the form that all have; what it says.
+    /// Asserts an error in the API's form and returns its message.
     #[track_caller]
     fn refused(&self, status: u16) -> String {
         let problem = self.expect(status);
@@ -294,7 +294,7 @@ impl Answer {
     }
 }
 
-/// A text as a part of an address: every byte that could say something there, escaped.
+/// Text as a part of a path, with every special byte escaped.
 fn escaped(text: &str) -> String {
     text.bytes().fold(String::new(), |mut out, byte| {
         match byte {
@@ -307,7 +307,7 @@ fn escaped(text: &str) -> String {
     })
 }
 
-/// Processes that a process started and that have not ended.
+/// Running child processes.
 fn children(of: Pid) -> Vec<Pid> {
     let of = of.as_raw_nonzero().to_string();
     let processes =
@@ -320,14 +320,14 @@ fn children(of: Pid) -> Vec<Pid> {
     processes.filter(is_child).filter_map(|id| Pid::from_raw(id.parse().ok()?)).collect()
 }
 
-/// A slow card as a loop device, with data on it.
+/// Slow card with data as a loop device.
 struct SlowCard {
     card: LoopDevice,
     before: Vec<u8>,
     served: Served,
 }
 
-/// 4 ms a command: a test of it can be met in the middle.
+/// Card slow enough to be interrupted: 4 ms a command.
 const SLOW: &str = "constant?command_s=0.004&mb_s=100&announced_bytes=64MiB";
 
 impl SlowCard {
@@ -342,7 +342,7 @@ impl SlowCard {
         slow
     }
 
-    /// What is on it, past everything that is kept in memory.
+    /// Content of the card, without any cache.
     fn content(&self) -> Vec<u8> {
         tool("blockdev", &["--flushbufs", &self.card.path]);
         fs::read(&self.card.path).unwrap()
@@ -353,7 +353,7 @@ impl SlowCard {
     }
 }
 
-/// Waits until a test has saved what it is about to overwrite.
+/// Waits until a test has saved data that it is about to overwrite.
 #[track_caller]
 fn until_it_writes(home: &Home) {
     until("the journal", || {
@@ -367,7 +367,7 @@ fn verify(target: &str) -> Value {
     json!({ "verb": "verify", "target": target, "options": {} })
 }
 
-/// A test of a card that stands still since it wrote: its server, its id and its process.
+/// Frozen test that has begun to write: server, id and process.
 fn held_while_it_writes(home: &Home, slow: &SlowCard) -> (Server, String, Pid) {
     let server = Server::start(home, &["--all"]);
     let id = server.order(&verify(slow.path()));

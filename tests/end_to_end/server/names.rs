@@ -1,4 +1,4 @@
-//! Names that a client sends: none is a path that is opened, and none becomes markup.
+//! Names from clients are never opened as paths and never become markup.
 
 use super::{Server, escaped, verify};
 use crate::common::binary::Home;
@@ -7,7 +7,7 @@ use crate::common::pages::browsed;
 use crate::common::{list, text};
 use serde_json::{Value, json};
 
-/// A recipe and a card of the user's own where the server stands, which a path would lead to.
+/// Recipe and card in the server's folder, to which a path could lead.
 fn bait(home: &Home) {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     for (from, to) in [
@@ -130,7 +130,7 @@ fn names_that_are_long_or_odd_are_names_of_nothing() {
         }
         server.delete(&format!("/api/tasks/{id}")).refused(404);
     }
-    // Longer than any address: refused before anybody looks.
+    // Longer than any valid address, so it is refused unparsed.
     let answer = server.get(&format!("/api/tasks/{}", "a".repeat(200_000)));
     assert!([414, 431].contains(&answer.status), "{answer:?}");
 }
@@ -143,7 +143,7 @@ const HOSTILE: [&str; 5] = [
     "\u{202e}dnarb & &amp; \u{7}bell",
 ];
 
-/// Demands that a fragment holds text only where a name stands.
+/// Asserts that a fragment has only text in place of a name.
 #[track_caller]
 fn is_text(home: &Home, html: &str) {
     let found = browsed(home, html);

@@ -1,4 +1,4 @@
-//! Consent names the card that was seen, not the path that leads to whichever card is there by then.
+//! Consent is bound to the card, not to the path of its device.
 
 use super::{Server, SlowCard, held_while_it_writes};
 use crate::common::binary::Home;
@@ -8,7 +8,7 @@ use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs;
 
-/// An order of each verb on a device, agreed to where data is lost.
+/// Order of each verb on a device, with consent where data is lost.
 fn orders(device: &str) -> Vec<Value> {
     let order = |verb: &str, options: Value| json!({ "verb": verb, "target": device, "options": options, "confirm": device });
     vec![
@@ -70,7 +70,7 @@ fn a_card_that_is_gone_when_its_turn_comes_ends_the_order_with_a_plain_word() {
     let mut slow = SlowCard::new(&home);
     let (server, first, child) = held_while_it_writes(&home, &slow);
     let waiting: Vec<String> = orders(slow.path()).iter().map(|order| server.order(order)).collect();
-    // The kernel lets go of the file as soon as the first test does.
+    // The kernel releases the file as soon as the first test does.
     slow.card.pull_out();
     kill_process(child, Signal::CONT).unwrap();
     server.ended(&first);

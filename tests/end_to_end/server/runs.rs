@@ -1,5 +1,5 @@
-//! Tests that are ordered: one a device, stopped, agreed to, and what is left of them when a card, the server or its user goes
-//! away in the middle. The card's data are the same to the byte after each of them.
+//! Ordered tests: one a device, stopped, confirmed, and recovered when a card, the server or its user disappears. The
+//! card's data is unchanged after each of them.
 
 use super::{Server, SlowCard, children, held_while_it_writes, until_it_writes, verify};
 use crate::common::binary::Home;
@@ -48,7 +48,7 @@ fn a_second_test_on_a_device_waits_for_the_first() {
     assert_eq!(children(server.pid()), [child]);
     server.delete(&format!("/api/tasks/{second}")).refused(409);
     server.delete(&format!("/api/tasks/{first}")).refused(409);
-    // Another target does not wait for it.
+    // Another target does not wait.
     let other = server.order(&verify("sim:constant"));
     assert_eq!(text(&server.ended(&other), "/state"), "complete");
     assert_eq!(text(&server.task(&second), "/state"), "queued");
@@ -75,7 +75,7 @@ fn who_waits_is_stopped_before_it_begins_and_who_runs_restores_the_data() {
     assert!(slow.content() == slow.before && journals(&home).is_empty());
     let session = server.document(&format!("/api/sessions/{}", text(&first, "/session")));
     assert_eq!(text(&session, "/kind"), "verify");
-    // What has ended is stopped no more.
+    // A finished test cannot be stopped.
     assert_eq!(text(&server.stop(text(&first, "/id")), "/state"), "interrupted");
     let send = |path: &str| server.send(server.head("POST", path, &[("Content-Length", "0")]).as_bytes());
     send("/api/tasks/none/stop").refused(404);
@@ -90,7 +90,7 @@ fn stopped_twice_it_restores_the_data_all_the_same() {
     until_it_writes(&home);
     let frozen = slow.served.freeze();
     assert_eq!(text(&server.stop(&id), "/state"), "stopping");
-    // A second signal that comes so much later would mean it.
+    // A second signal after this time counts as intended.
     std::thread::sleep(Duration::from_millis(700));
     assert_eq!(text(&server.stop(&id), "/state"), "stopping");
     drop(frozen);
@@ -165,7 +165,7 @@ fn a_test_whose_server_is_killed_restores_the_data_and_the_next_server_tells_of_
     assert_eq!((text(&task, "/state"), &task["session"]), ("interrupted", &Value::Null));
     assert!(text(&task, "/error").contains("before it began"), "{task:#}");
     assert!(list(&server.document("/api/journals"), "/journals").is_empty());
-    // The device is free.
+    // The device is free again.
     assert_eq!(text(&server.ended(&server.order(&verify(slow.path()))), "/state"), "complete");
 }
 
@@ -197,7 +197,7 @@ fn ctrl_c_at_the_server_s_terminal_stops_its_tests_which_restore_the_data() {
     let waiting = server.order(&verify(slow.path()));
     let frozen = slow.served.freeze();
     kill_process(child, Signal::CONT).unwrap();
-    // As a terminal does: all of the group hear it.
+    // A terminal sends the signal to the whole process group.
     kill_process_group(server.pid(), Signal::INT).unwrap();
     server.running.as_mut().unwrap().wait_for("restore their cards' data");
     drop(frozen);

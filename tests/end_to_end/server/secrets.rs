@@ -1,4 +1,4 @@
-//! The secrets of the server, as another user of the computer looks for them.
+//! Secrets of the server are hidden from other users of the computer.
 
 use super::Server;
 use crate::common::binary::{CARDSCOPE, Home, Outcome, Running};
@@ -20,7 +20,7 @@ fn token_file(home: &Home) -> PathBuf {
     home.path("state/cardscope/server-token")
 }
 
-/// What a script prints that another user runs.
+/// Output of a script that another user runs.
 fn as_another_user(script: &str, argument: &str) -> String {
     let mut command = Command::new("setpriv");
     command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", script, "sh", argument]);
@@ -29,7 +29,7 @@ fn as_another_user(script: &str, argument: &str) -> String {
     outcome.stdout + &outcome.stderr
 }
 
-/// A folder with an `xdg-open` that notes its arguments and lives on, as a browser does.
+/// Folder with an `xdg-open` that records its arguments and keeps running, like a browser.
 fn browser(home: &Home) -> PathBuf {
     let folder = home.path("bin");
     fs::create_dir(&folder).unwrap();
@@ -39,7 +39,7 @@ fn browser(home: &Home) -> PathBuf {
     folder
 }
 
-/// The page that the browser was told to open.
+/// Page that the browser was told to open.
 fn opened_page(home: &Home) -> PathBuf {
     until("the browser", || home.path("opened").exists());
     PathBuf::from(fs::read_to_string(home.path("opened")).unwrap().trim())
@@ -48,7 +48,7 @@ fn opened_page(home: &Home) -> PathBuf {
 #[test]
 fn another_user_finds_the_token_in_no_argument_environment_or_file() {
     let home = Home::new();
-    // As most home folders are: everybody may look into them.
+    // Readable for everybody, like most home folders.
     set(&home.path(""), 0o755);
     let browser = browser(&home);
     let server = Server::start_as(&home, &["--open"], |command| {
@@ -80,7 +80,7 @@ fn another_user_finds_the_token_in_no_argument_environment_or_file() {
     assert!(!everything.contains(&server.token));
     assert!(!as_another_user("cat \"$1\"", token_file(&home).to_str().unwrap()).contains(&server.token));
 
-    // It goes as soon as a browser is in.
+    // The page is removed as soon as a browser has the cookie.
     server.cookie();
     assert!(!page.exists());
 }
@@ -100,7 +100,7 @@ fn the_page_for_the_browser_goes_with_the_server_and_replaces_no_file_of_others(
     server.signal(rustix::process::Signal::INT);
     server.finish().expect(0);
     assert!(!page.exists());
-    // A link that waits where the page is to come leads nowhere.
+    // A planted link in place of the page is not followed.
     let port = page.to_str().unwrap().rsplit_once('-').unwrap().1.trim_end_matches(".html").to_owned();
     let bait = home.path("bait");
     fs::write(&bait, "mine").unwrap();
@@ -137,7 +137,7 @@ fn each_start_has_a_secret_of_its_own_that_ends_with_it() {
         .refused(401);
     second.token = own;
     second.get(PLACE).expect(200);
-    // What a killed one left is replaced.
+    // The token of a killed server is replaced.
     second.kill();
     assert_eq!(fs::read_to_string(&file).unwrap(), second.token);
     let third = Server::start(&home, &[]);
@@ -148,7 +148,7 @@ fn each_start_has_a_secret_of_its_own_that_ends_with_it() {
 #[test]
 fn a_disk_without_room_for_the_token_leaves_none_and_the_server_answers_all_the_same() {
     let home = Home::new();
-    // A page is room for the token and not for the address that is stored after it; then there is none.
+    // The disk has room for the token, but not for the address after it.
     let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=4k"], "tmpfs");
     let folder = disk.point.join("cardscope");
     for _ in 0..2 {
@@ -170,7 +170,7 @@ fn a_disk_without_room_for_the_token_leaves_none_and_the_server_answers_all_the_
     until("the warning", || server.running().noted().contains("HOME"));
 }
 
-/// Files and folders of a secret that others have rights on, made by `change`, with the command that mends it.
+/// Asserts that secrets exposed by `change` are refused with the command that repairs them.
 fn assert_refused(start: &dyn Fn() -> Outcome, token: &str, command: &str) {
     let outcome = start();
     assert_eq!(outcome.status.code(), Some(2), "{outcome}");
@@ -206,7 +206,7 @@ fn a_token_that_others_can_read_or_write_is_not_used() {
         tool("chown", &["65534", folder.to_str().unwrap()]);
         assert_refused(&start, &token, "chown 0");
         tool("chown", &["0", folder.to_str().unwrap()]);
-        // Nothing is wrong with it any more; one of an earlier start is not used all the same.
+        // Repaired, but a token of an earlier start is not used again.
         let server = Server::start(&home, &words[4..]);
         assert_eq!(server.token == token, option);
     }
@@ -276,7 +276,7 @@ fn the_proof_shows_that_the_server_knows_the_token_and_nothing_else() {
     }
 }
 
-/// Starts `serve --open` on a port, where there is no browser to open.
+/// Runs `serve --open` on a port without a browser.
 fn opened(home: &Home, port: u16) -> Outcome {
     let mut command = home.command(CARDSCOPE);
     command.args(["serve", "--port", &port.to_string(), "--open", "--json"]).env("PATH", home.path("bin"));
@@ -290,12 +290,12 @@ fn a_server_that_runs_already_is_opened_and_whoever_else_has_its_port_learns_no_
     let port = server.address.port();
     assert_eq!(text(&opened(&home, port).expect(0).json(), "/address"), server.link());
     drop(server);
-    // Another user's program waits where the server was.
+    // Another user's program takes over the port.
     let squatter = TcpListener::bind(("127.0.0.1", port)).unwrap();
     squatter.set_nonblocking(true).unwrap();
     let outcome = opened(&home, port).expect(2).says(&["another program listens there"]);
     assert!(!outcome.stdout.contains("token") && squatter.accept().is_err(), "{outcome}");
-    // The same while a server of the user runs elsewhere.
+    // Same, while a server of the user runs on another port.
     let server = Server::start(&home, &[]);
     let outcome = opened(&home, port).expect(2);
     assert!(!outcome.stdout.contains("token") && squatter.accept().is_err(), "{outcome}");

@@ -1,4 +1,4 @@
-//! Connections of others: whatever another user of the computer opens, the owner gets in, and finds descriptors for the tests.
+//! Connections of other users: they cannot lock out the owner or use up the descriptors of tests.
 
 use super::Server;
 use crate::common::binary::{Home, Running};
@@ -9,10 +9,10 @@ use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Connections that have not shown the token at a time.
+/// Most connections without authentication.
 const MOST: usize = 64;
 
-/// Time for the whole header of a request.
+/// Time limit for a complete request header.
 const HEADER: Duration = Duration::from_secs(10);
 
 fn descriptors(server: &Server) -> usize {
@@ -25,7 +25,7 @@ fn connect(server: &Server) -> TcpStream {
     stream
 }
 
-/// Returns true for a connection that the server has closed.
+/// True for a connection that the server has closed.
 fn is_closed(stream: &mut TcpStream) -> bool {
     stream.set_nonblocking(true).unwrap();
     let read = stream.read(&mut [0]);
@@ -38,7 +38,7 @@ fn is_closed(stream: &mut TcpStream) -> bool {
 
 #[test]
 fn twenty_thousand_idle_connections_of_another_user_do_not_shut_the_owner_out() {
-    // In five processes: a process may have no more than some thousand files.
+    // In five processes, because each may open only some thousand files.
     const OPEN: &str = "import os, resource, socket, sys
 limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
@@ -63,11 +63,11 @@ sys.stdin.read()";
     let mut other = Running::of(command);
     let (mut asked, began) = (0, Instant::now());
     while other.printed().matches("open").count() < 5 {
-        // Also while they come.
+        // Also while they connect.
         server.get("/api/tasks").expect(200);
         asked += 1;
         assert!(!other.is_over(), "{}", other.noted());
-        // The kernel drops what a busy machine accepts too slowly, and it comes again after a second.
+        // The kernel drops connections that a busy machine accepts too slowly, and they retry after a second.
         assert!(began.elapsed() < 4 * PATIENCE, "{}", other.printed());
     }
     assert!(asked > 1);
@@ -92,7 +92,7 @@ fn the_oldest_of_too_many_strangers_is_closed_and_the_owner_s_stays() {
     until("the first ones to be closed", || strangers[..20].iter_mut().all(is_closed));
     assert!(!strangers[20..].iter_mut().any(is_closed), "the newest ones are kept");
     assert!(!is_closed(&mut owner), "the owner's is not one of them");
-    // A newer one makes room for itself, and is the owner's from its first request on.
+    // A new connection evicts the oldest, and counts as the owner's from its first request on.
     server.get("/api/tasks").expect(200);
 }
 
@@ -109,7 +109,7 @@ fn a_header_that_does_not_come_whole_in_time_is_not_waited_for() {
     });
     let began = Instant::now();
     until("all of them to be closed", || {
-        // A byte now and then is no whole header either.
+        // A byte now and then is no complete header either.
         if began.elapsed() < HEADER / 2 {
             let _ = streams[2].write_all(b"X-More: 1\r\n");
         }

@@ -1,6 +1,6 @@
-//! Tests that time cards which answer in real time: each has the machine to itself, or shares it with others that
-//! mostly wait (`common::turns`), since whatever else runs takes the processor that the served card needs. Their module comes last in the order of names, in which tests
-//! are begun: a test that waits for its turn would take the thread of another.
+//! Timed tests on cards in real time. Each has the machine to itself, or shares it with others that mostly wait
+//! (`common::turns`), because other load takes the processor from the served card. Tests start in the order of their
+//! names and this module is the last, so that no waiting test occupies the thread of another.
 
 mod observed;
 mod peers;

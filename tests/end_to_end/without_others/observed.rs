@@ -1,5 +1,5 @@
-//! What `observe` counts of a device, at rest and under load, is what the kernel counts. Any other test that lists all devices
-//! reads this one, too.
+//! Counts of `observe`, idle and under load, equal those of the kernel. Other tests must not run, because listing all
+//! devices reads this one, too.
 
 use crate::common::binary::Home;
 use crate::common::machine::{LoopDevice, tool, with_data};
@@ -12,7 +12,7 @@ fn sum(report: &Value, field: &str) -> u64 {
     report["samples"].as_array().unwrap().iter().map(|s| s[field].as_u64().unwrap()).sum()
 }
 
-/// What the kernel counts of a device: reads and writes that ended.
+/// Completed reads and writes by the kernel's counters.
 fn counted(device: &LoopDevice) -> (u64, u64) {
     let stat = std::fs::read_to_string(format!("/sys/block/{}/stat", device.name())).unwrap();
     let field: Vec<u64> = stat.split_whitespace().map(|f| f.parse().unwrap()).collect();
@@ -23,7 +23,7 @@ fn counted(device: &LoopDevice) -> (u64, u64) {
 fn a_device_at_rest_is_watched_without_a_single_io_on_it() {
     let _alone = turns::alone();
     let card = with_data(16, &[]);
-    // Whoever looks at a new device (udev) does so before.
+    // Lets udev examine the new device first.
     tool("blockdev", &["--flushbufs", &card.path]);
     std::thread::sleep(Duration::from_millis(500));
     let before = counted(&card);
@@ -53,8 +53,8 @@ fn a_busy_device_is_told_by_its_own_figures() {
     let (reads, writes) = (sum(&report, "reads"), sum(&report, "writes"));
     assert!(reads > 100 && writes > 100, "{report:#}");
     assert!(reads <= after.0 - before.0 && writes <= after.1 - before.1);
-    // fio does 4 KiB each, and nobody else is there. The kernel counts an I/O and its bytes one after the other, so at
-    // either end of the watch one may be counted and the other not yet.
+    // fio uses 4 KiB, and nothing else does I/O. The kernel counts an I/O and its bytes one after the other, so at
+    // both ends of the watch they may differ by one.
     for (bytes, ios) in [(sum(&report, "read_bytes"), reads), (sum(&report, "write_bytes"), writes)] {
         assert!(bytes.abs_diff(ios * 4096) <= 2 * 4096, "{bytes} bytes in {ios} I/Os");
     }

@@ -1,5 +1,5 @@
-//! fio on the same targets as Cardscope: both must come to the same speeds. The table of ±2 % is made by a bench on a
-//! quiet machine; here ±5 % must hold on a busy one too, for one pattern of each direction, with CARDSCOPE_LONG=1 for four. What other tools find on served cards stands in `served_*`.
+//! fio and Cardscope measure the same speeds. A benchmark on an idle machine has ±2 %; here ±5 % must hold on a busy
+//! one, for one pattern of each direction, with CARDSCOPE_LONG=1 for four. Other tools are tested in `served_*`.
 
 use crate::common::binary::{Home, sessions_in};
 use crate::common::machine::{LoopDevice, tool};
@@ -7,13 +7,13 @@ use crate::common::served::Served;
 use crate::common::{number, result, turns};
 use serde_json::Value;
 
-/// A card of fixed times, 8 ms a command and 32 at once, and as fast as a good card of UHS-I: what the computer adds to each is
-/// small beside it, also where it copies slowly.
+/// Card with fixed times, 8 ms a command and 32 at once, as fast as a good UHS-I card. The cost of the computer is
+/// small beside that, even if it copies slowly.
 const CARD: &str = "constant?command_s=0.008&mb_s=90&depth=32";
-/// Attempts that a busy machine is granted.
+/// Attempts on a busy machine.
 const ATTEMPTS: usize = 5;
 
-/// A pattern as both tools know it.
+/// Pattern in the terms of both tools.
 struct Pattern {
     name: &'static str,
     block: &'static str,
@@ -22,7 +22,7 @@ struct Pattern {
     jobs: &'static str,
 }
 
-/// What fio measures in three seconds, in MB/s.
+/// Speed in MB/s that fio measures in three seconds.
 fn fio(device: &str, pattern: &Pattern) -> f64 {
     let option = |name: &str, value: &str| format!("--{name}={value}");
     let told = tool(
@@ -50,7 +50,7 @@ fn fio(device: &str, pattern: &Pattern) -> f64 {
     number(&document, &format!("/jobs/0/{side}/bw_bytes")) / 1e6
 }
 
-/// The same by Cardscope.
+/// Speed in MB/s that Cardscope measures.
 fn ours(home: &Home, device: &str, pattern: &Pattern) -> f64 {
     let tests = format!(
         "[defaults]\nseconds = 3\nflush = \"none\"\nsharing = \"same\"\nrandom = \"uniform\"\n[[test]]\ntest = \"{}\"\n",
@@ -62,7 +62,7 @@ fn ours(home: &Home, device: &str, pattern: &Pattern) -> f64 {
     number(result(&outcome.json(), pattern.name), "/mb_s")
 }
 
-/// Compares both on a served card, one after the other, until they agree or the attempts are used up.
+/// Compares both on a served card until they agree or the attempts are used up.
 fn agree(patterns: &[Pattern]) {
     let _alone = turns::alone();
     let home = Home::new();

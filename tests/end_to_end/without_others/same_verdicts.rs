@@ -1,13 +1,11 @@
-//! `map` comes to the same verdicts on a card in real time, served as a file with a loop device on it, as on the same
-//! card in virtual time: two cards, or twenty with `CARDSCOPE_LONG`.
+//! `map` gives the same results on a card in real time, served as a file behind a loop device, as in virtual time: two
+//! cards, or twenty with `CARDSCOPE_LONG`.
 //!
-//! FUSE and the loop device add some tens of microseconds to each I/O, so only cards are taken whose steps are longer:
-//! SD cards with reads of some hundred microseconds. Left out are SD Express cards and drives, since their reads take
-//! as long as the way through the kernel. The queue is not compared: the loop device's own threads overlap (a card that
-//! takes one command at a time gained 1.4 through it), or pass reads on one after the other. Caches of
-//! more than the 64 MiB that are written in the long test are `at_least` both times. A computer that is busy with other
-//! things is late with answers, which no card is: where the server says that it was, what was measured is no measurement
-//! of the card, and is made anew.
+//! FUSE and the loop device add tens of microseconds to each I/O, so the cards are SD cards with longer steps. SD
+//! Express cards and drives are left out, because their reads take as long as the path through the kernel. The queue
+//! is not compared: the loop device's threads overlap commands (a card with one command at a time gained 1.4) or
+//! serialize reads. Caches of more than the 64 MiB that the long test writes are `at_least` in both. A busy computer
+//! delays answers, so a map is repeated if the server reports too many late ones.
 
 use crate::common::binary::Home;
 use crate::common::machine::LoopDevice;
@@ -17,7 +15,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use std::time::Duration;
 
-/// The first two are in the short test.
+/// The short test uses the first two.
 const CARDS: [&str; 20] = [
     "random-6",
     "sandisk-su04g",
@@ -42,14 +40,14 @@ const CARDS: [&str; 20] = [
 ];
 const SHORT: usize = 2;
 
-/// A card small enough to be filled by what a map writes; its timing is that of the whole one.
+/// Size of the cards, small enough to be filled by a map. The timing is that of the full size.
 const BYTES: &str = "256MiB";
 
-/// What decides, but for the curves. The search for the cache's end rests for more than a minute by itself.
+/// Parts that give results, without curves. The search for the end of the cache alone rests for over a minute.
 const PARTS: [&str; 4] = ["--only", "boundaries", "--only", "open-blocks"];
 const CACHE: [&str; 4] = ["--only", "cache", "--cache", "64M"];
 
-/// What must agree, and how far apart two measured values may be.
+/// Compared values with their tolerance.
 const VERDICTS: [(&str, f64); 5] = [
     ("/page_bytes", 0.0),
     ("/erase_block_bytes", 0.0),
@@ -58,16 +56,16 @@ const VERDICTS: [(&str, f64); 5] = [
     ("/slc_cache_bytes", 0.1),
 ];
 
-/// A hung card is not waited for.
+/// Time limit for a hung card.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// Of the answers of a card so many may be late by more than a millisecond, which is longer than most steps.
+/// Share of answers that may be late by more than a millisecond, which is longer than most steps.
 const MOST_LATE: f64 = 0.003;
 
-/// Measurements of a card, until one is not spoiled by whatever else the computer does.
+/// Attempts until a map is not disturbed by other load.
 const TRIES: u32 = 8;
 
-/// All twenty cards, with their caches.
+/// True if all twenty cards are tested, with their caches.
 fn long() -> bool {
     std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty() && value != "0")
 }
@@ -89,7 +87,7 @@ fn differ(name: &str, within: f64, virtually: &Value, really: &Value) -> Option<
     (a["status"] != b["status"] || !close).then(|| format!("{name}: {} and {}", told(a), told(b)))
 }
 
-/// The map of a card in real time; `None` where too many answers were late.
+/// Map of a card in real time; `None` if too many answers were late.
 fn really(home: &Home, target: &str) -> Option<Value> {
     let mut served = Served::start(home, target, &["--json"]);
     let card = LoopDevice::over(served.card(), &[]);
@@ -101,7 +99,7 @@ fn really(home: &Home, target: &str) -> Option<Value> {
     (late <= MOST_LATE).then_some(document)
 }
 
-/// Every difference on one card.
+/// Differences on one card.
 fn differences(name: &str) -> Vec<String> {
     let home = Home::new();
     let target = format!("sim:{name}?announced_bytes={BYTES}");
@@ -119,7 +117,7 @@ fn differences(name: &str) -> Vec<String> {
 fn a_card_in_real_time_is_judged_as_in_virtual_time() {
     let _quiet = turns::quiet();
     let cards = if long() { &CARDS[..] } else { &CARDS[..SHORT] };
-    // One after the other: two maps at once disturb each other.
+    // One after the other, because two maps disturb each other.
     let found: Vec<String> = cards.iter().flat_map(|name| differences(name)).collect();
     assert!(found.is_empty(), "in virtual time and in real time:\n{}", found.join("\n"));
 }

@@ -1,5 +1,5 @@
-//! Served cards keep their times: what fio measures through the kernel and over NBD is what the model says, the server
-//! knows how late it is, and says so where a card is too fast for the machine.
+//! Timing of served cards: fio measures the model's times through the kernel and over NBD, and the server reports its
+//! own lag and cards too fast for the machine.
 
 use crate::common::binary::Home;
 use crate::common::machine::{LoopDevice, tool};
@@ -9,31 +9,31 @@ use crate::common::{number, result, turns};
 use rustix::process::Signal;
 use serde_json::Value;
 
-/// Attempts that a busy machine is granted.
+/// Attempts on a busy machine.
 const ATTEMPTS: usize = 5;
 
-/// Median latency in µs that fio measures with one 4 KiB read in flight.
+/// Median latency in µs of single 4 KiB reads by fio.
 fn fio_median(way: &[String], seconds: u32) -> f64 {
     fio_percentiles(way, seconds)[PERCENTILES.len() / 2]
 }
 
-/// The same of a card whose reads all take the same: the middle of the narrowest range in which a quarter of the reads lies.
-/// Other programs scatter some reads, and with them a median; what is left undisturbed stays together.
+/// Latency of a card with constant read time: the middle of the narrowest range with a quarter of the reads. Other
+/// load scatters some reads and shifts a median, but undisturbed reads stay together.
 fn fio_constant(way: &[String], seconds: u32) -> f64 {
     let latencies = fio_percentiles(way, seconds);
     let ranges = latencies.windows(6).map(|range| (range[5] - range[0], (range[0] + range[5]) / 2.0));
     ranges.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(f64::NAN, |(_, middle)| middle)
 }
 
-/// Every twentieth read; fio takes 20 percentiles at most.
+/// Every fifth percentile; fio accepts 20 at most.
 const PERCENTILES: [u32; 19] = [5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95];
 
-/// How fio reaches a file or a block device.
+/// Options of fio for a file or block device.
 fn through_the_kernel(file: &str) -> [String; 4] {
     ["--direct=1".into(), "--ioengine=psync".into(), "--size=256M".into(), format!("--filename={file}")]
 }
 
-/// These percentiles of the latency in µs.
+/// Percentiles of the latency in µs.
 fn fio_percentiles(way: &[String], seconds: u32) -> [f64; PERCENTILES.len()] {
     let list =
         format!("--percentile_list={}", PERCENTILES.map(|percentile| percentile.to_string()).join(":"));
@@ -48,7 +48,7 @@ fn fio_percentiles(way: &[String], seconds: u32) -> [f64; PERCENTILES.len()] {
     PERCENTILES.map(|percentile| number(&document, &at(percentile)) / 1e3)
 }
 
-/// Measures until it is within 5 % of what is expected, or the attempts are used up.
+/// Measures until the result is within 5 % or the attempts are used up.
 #[track_caller]
 fn within_5_percent(expected: f64, mut measure: impl FnMut() -> f64) {
     let mut seen = Vec::new();
@@ -67,7 +67,7 @@ fn a_served_card_takes_the_time_that_its_archetype_says() {
     let served = Served::start(&home, "constant?command_s=0.008&mb_s=10", &[]);
     let card = served.card();
     let card = card.to_str().unwrap();
-    // 64 blocks of 64 KiB, each 8 ms and 64 KiB at 10 MB/s: 0.93 s. A busy machine makes it longer, nothing shorter.
+    // 64 blocks of 64 KiB with 8 ms and 10 MB/s each take 0.93 s. Other load can only add to that.
     let before = std::time::Instant::now();
     tool("dd", &[&format!("if={card}"), "of=/dev/null", "bs=64k", "count=64", "iflag=direct"]);
     let took = before.elapsed().as_secs_f64();
@@ -79,9 +79,9 @@ fn a_served_card_takes_the_time_that_its_archetype_says() {
 fn fio_sees_the_time_of_a_card_of_2000_and_of_20000_ios_per_second() {
     let _alone = turns::alone();
     let home = Home::new();
-    // 50 µs a command is the fastest card whose times are promised; 4 KiB at 4 GB/s are one of them.
+    // 50 µs a command is the shortest supported time, and includes 4 KiB at 4 GB/s.
     for (command_s, expected) in [("0.0005", 501.0), ("0.000049", 50.0)] {
-        // The way through the kernel is measured as a card is mounted: a busy moment then would spoil every attempt.
+        // Mounting measures the path through the kernel, and load at that time would spoil every attempt.
         within_5_percent(expected, || {
             let served = Served::start(&home, &format!("constant?command_s={command_s}&mb_s=4096"), &[]);
             fio_constant(&through_the_kernel(served.card().to_str().unwrap()), 2)
@@ -152,7 +152,7 @@ fn the_lag_is_told_at_the_end_and_in_the_document() {
 #[test]
 fn a_card_too_fast_for_any_kernel_warns_of_its_lag() {
     let home = Home::new();
-    // A command of nothing: every answer is late by the whole way through the kernel; nothing is taken off.
+    // Commands take no time, so every answer is late by the path through the kernel.
     let options = ["--without", "allowance,spinner,priority,inline,latency-hold"];
     let mut served = Served::start(&home, "constant?command_s=0&mb_s=100000", &options);
     tool(

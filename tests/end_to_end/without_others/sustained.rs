@@ -1,4 +1,4 @@
-//! A long write to a card that answers in real time tells the cache that the card has.
+//! A long write to a card in real time finds its cache.
 
 use crate::common::binary::Home;
 use crate::common::machine::LoopDevice;
@@ -22,6 +22,6 @@ fn a_served_card_behind_a_loop_device_tells_its_cache_in_real_time() {
     let cache = document["cache_bytes"]["value"].as_f64().unwrap_or_else(|| panic!("{run}"));
     assert!((cache / 300e6 - 1.0).abs() < 0.15, "{cache}\n{run}");
     let after = document["after_cache_mb_s"]["value"].as_f64().unwrap();
-    // A level is the median of quarters of a second: of a card of 10 MB/s, two or three I/Os each.
+    // A level is the median of quarters of a second, each with two or three I/Os at 10 MB/s.
     assert!((16.0..24.0).contains(&after), "20 MB/s after it\n{run}");
 }

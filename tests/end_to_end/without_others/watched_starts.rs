@@ -1,6 +1,5 @@
-//! Two starts of a system, watched from the first second: with a card that takes a second for each small write, and
-//! with the one that replaced it (docs/reference/reports.md#microsd-speed-comparison). Simulated cards, served in real
-//! time behind a loop device.
+//! Two system starts, watched from the first second: with a card that takes a second for each small write, and with its
+//! replacement (docs/reference/reports.md#microsd-speed-comparison). Simulated cards in real time behind a loop device.
 
 use crate::common::binary::Home;
 use crate::common::machine::LoopDevice;
@@ -9,10 +8,10 @@ use crate::common::{number, text, turns};
 use crate::observe::Load;
 use serde_json::Value;
 
-/// What a start does: so many small writes in no order, one after the other, each of which something waits for.
+/// Start of a system: small random writes, one after the other, that something waits for.
 const START: [&str; 2] = ["--rw=randwrite", "--number_ios=30"];
 
-/// Watches such a start from the served card `name`.
+/// Watches such a start from a served card.
 fn watched(home: &Home, name: &str, more: &[&str]) -> Value {
     let served = Served::start(home, name, &[]);
     let device = LoopDevice::over(served.card(), &["--direct-io=on"]);
@@ -36,7 +35,7 @@ fn a_start_that_waits_for_its_card_waits_less_once_the_card_is_changed() {
 
     let fast = watched(&home, "sim:constant", &["--against", file.to_str().unwrap()]);
     assert_ne!(text(&fast, "/summary/bottleneck"), "card", "{:#}", fast["summary"]);
-    // Whoever else keeps the processors of this machine busy is what its system waits for.
+    // Other programs that keep the processors busy would become the bottleneck.
     if [&slow, &fast].iter().any(|report| number(report, "/summary/cpu_busy") > OTHERS) {
         return;
     }
@@ -47,5 +46,5 @@ fn a_start_that_waits_for_its_card_waits_less_once_the_card_is_changed() {
     assert!(claims.contains(&"start-faster"), "{:#}", fast["findings"]);
 }
 
-/// Share of the processors that other programs may take.
+/// Share of the processors above which other programs disturb.
 const OTHERS: f64 = 0.6;

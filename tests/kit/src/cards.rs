@@ -1,4 +1,4 @@
-//! Cards and runs made up for tests.
+//! Invented cards and runs for tests.
 
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::CardFacts;
@@ -9,14 +9,14 @@ use cardscope_sd::registers::crc7::crc7;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What dd says of a card that it does not know.
+/// Output of dd for a speed, which does not name the card.
 pub fn dd(mb_s: u32, line_end: &str) -> String {
     let seconds = 100.0 / f64::from(mb_s);
     let copied = format!("100000000 bytes (100 MB, 95 MiB) copied, {seconds} s, {mb_s} MB/s");
     ["100+0 records in", "100+0 records out", &copied].map(|line| format!("{line}{line_end}")).concat()
 }
 
-/// The names in a folder, in order.
+/// Names of the entries of a folder, sorted.
 pub fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -24,8 +24,8 @@ pub fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Name of a simulated card with these keys and a serial number that no other one has, so that no journal of another one waits
-/// for it.
+/// Name of a simulated card with these keys and a unique serial number, so that no journal of another test's card
+/// matches it.
 pub fn card_of_its_own(keys: &str) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let mut cid = *b"\0\0\0CONST\x10\0\0\0\0\x01\x9b";
@@ -34,13 +34,13 @@ pub fn card_of_its_own(keys: &str) -> String {
     format!("sim:constant?{keys}&cid={hex}{:02x}", crc7(&cid) << 1 | 1)
 }
 
-/// A card of this name.
+/// Card of this name with one session of one run.
 pub fn card(name: &str) -> StoredCard {
     let facts = CardFacts { name: Some(name.to_owned()), ..CardFacts::default() };
     StoredCard { sessions: 1, runs: 1, ..StoredCard::new(name.to_lowercase(), name.to_owned(), facts) }
 }
 
-/// A run of one test under one condition.
+/// Run of one test under one condition.
 pub fn run(condition: &str, mb_s: f64) -> CardRun {
     let mut words = Condition::default();
     words.state(condition).unwrap();
@@ -59,7 +59,7 @@ pub fn run(condition: &str, mb_s: f64) -> CardRun {
     }
 }
 
-/// A table of figures of so many cards of three brands, three runs each of one test.
+/// CSV file with cards of three brands, three runs of one test each.
 pub fn file_of_cards(cards: u32) -> tempfile::NamedTempFile {
     use std::io::Write;
     let mut file = tempfile::Builder::new().suffix(".csv").tempfile().unwrap();

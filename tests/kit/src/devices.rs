@@ -1,6 +1,6 @@
-//! Loop devices, mounts and swap for the tests of several crates. Each is undone when dropped, also when a test panics, and
-//! undone for good: another process may look at a device at that moment (`cardscope list`, `losetup`, a fork that has not
-//! yet become its program), and what stays behind is in the way of the next test that is given the same name.
+//! Loop devices, mounts and swap for tests. Each is undone when dropped, even after a panic, and retried while busy:
+//! another process may have a device open for a short time (`cardscope list`, `losetup`, a fork before its exec), and
+//! leftovers would disturb the next test that gets the same name.
 
 use rustix::fs::{Mode, OFlags, open};
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long others may hold what is to be undone.
+/// Time for which others may keep a device busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs a tool that must be there and must succeed; returns what it printed, without the space around it.
+/// Runs a tool that must exist and succeed; returns its output without surrounding space.
 #[track_caller]
 pub fn tool(name: &str, arguments: &[&str]) -> String {
     let output = attempt(name, arguments);
@@ -20,7 +20,7 @@ pub fn tool(name: &str, arguments: &[&str]) -> String {
     out.trim().to_owned()
 }
 
-/// Runs a tool that must be there, however it ends.
+/// Runs a tool that must exist; it may fail.
 #[track_caller]
 pub fn attempt(name: &str, arguments: &[&str]) -> Output {
     let output = command(name, arguments).output();
@@ -29,8 +29,8 @@ pub fn attempt(name: &str, arguments: &[&str]) -> Output {
     output
 }
 
-/// Runs a tool that undoes something, again while it finds that busy; mostly there is nothing left to undo. Fails where it
-/// stays busy, but not a test that fails already.
+/// Runs a tool that undoes something, again while it reports "busy"; other failures mean that nothing is left to undo.
+/// Panics if it stays busy, unless the test panics already.
 pub fn undo(name: &str, arguments: &[&str]) {
     let began = Instant::now();
     while let Ok(output) = command(name, arguments).output() {
@@ -46,7 +46,7 @@ pub fn undo(name: &str, arguments: &[&str]) {
     }
 }
 
-/// The administrator's tools lie where a user's search path may not lead, and answer here in English.
+/// Command with the administrator's folders in its path and with English messages.
 fn command(name: &str, arguments: &[&str]) -> Command {
     let path = format!("PATH={}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new("env");
@@ -54,8 +54,9 @@ fn command(name: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// `unshare`, to be given a program that gets mounts of its own. It begins with copies of all others, and a card that a test
-/// beside it has mounted would be in use for as long as the program runs: so it lets go of them.
+/// `unshare` for a program that needs a private set of mounts. The set begins as a copy of all mounts, which would keep
+/// the cards of parallel tests in use as long as the program runs; so mounts below the temporary folder are removed
+/// from it.
 pub fn with_own_mounts(options: &[&str]) -> Command {
     const LET_GO: &str = r#"findmnt -rno TARGET | grep -F "${TMPDIR:-/tmp}/" | sort -r |
         while read -r mount; do umount -l "$(printf %b "$mount")" 2>/dev/null; done
@@ -65,12 +66,12 @@ pub fn with_own_mounts(options: &[&str]) -> Command {
     command
 }
 
-/// A file as a block device.
+/// Loop device: a file as a block device.
 #[derive(Debug)]
 pub struct LoopDevice {
-    /// Path of the device, as `/dev/loop0`.
+    /// Path such as `/dev/loop0`.
     pub path: String,
-    /// The file behind it.
+    /// File of the device.
     pub image: PathBuf,
     partitions: Vec<u32>,
     pulled_out: bool,
@@ -78,7 +79,7 @@ pub struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// A loop device over a fresh file of `mib` MiB of zeros, in memory: other files that are written don't slow it down.
+    /// Creates a device of `mib` MiB of zeros in memory, where writes to other files do not slow it down.
     #[track_caller]
     pub fn zeros(mib: u64, options: &[&str]) -> LoopDevice {
         Self::in_memory(options, |dir| {
@@ -88,7 +89,7 @@ impl LoopDevice {
         })
     }
 
-    /// A loop device over the file that `make` leaves in a folder in memory.
+    /// Creates a device over the file that `make` creates in a folder in memory.
     #[track_caller]
     pub fn in_memory(options: &[&str], make: impl FnOnce(&Path) -> PathBuf) -> LoopDevice {
         let dir = tempfile::tempdir_in("/dev/shm").unwrap();
@@ -97,7 +98,7 @@ impl LoopDevice {
         made
     }
 
-    /// A loop device over a file or device that is there.
+    /// Creates a device over an existing file or device.
     #[track_caller]
     pub fn over(image: impl AsRef<Path>, options: &[&str]) -> LoopDevice {
         let image = image.as_ref();
@@ -106,8 +107,8 @@ impl LoopDevice {
         LoopDevice { path, image: image.to_owned(), partitions: Vec::new(), pulled_out: false, _dir: None }
     }
 
-    /// The same over its image, with a number that nobody is given who asks for any free one, while lower ones are free: its card
-    /// can be swapped.
+    /// Moves the device to a number above 1000, which the kernel never hands out while lower ones are free, so that its
+    /// file can be swapped.
     #[track_caller]
     pub fn apart(mut self) -> LoopDevice {
         let image = self.image.to_str().unwrap();
@@ -118,7 +119,7 @@ impl LoopDevice {
         self
     }
 
-    /// Puts another file behind it, as a card is swapped in a reader that stays; once whoever looks at the first one lets it go.
+    /// Replaces the file of the device, as a card is replaced in a reader; waits while others have the old one open.
     #[track_caller]
     pub fn swap(&self, image: &str) {
         tool("losetup", &["-d", &self.path]);
@@ -129,20 +130,20 @@ impl LoopDevice {
         }
     }
 
-    /// Name of the device, as `loop0`.
+    /// Name such as `loop0`.
     pub fn name(&self) -> &str {
         self.path.strip_prefix("/dev/").unwrap()
     }
 
-    /// Takes the card out of its slot. Its name is free from now on: the next one that gets it is another test's.
+    /// Removes the device, as a card is pulled out. Another test may get its name from then on.
     #[track_caller]
     pub fn pull_out(&mut self) {
         tool("losetup", &["-d", &self.path]);
         self.pulled_out = true;
     }
 
-    /// Waits until nobody claims the device: what a killed program had in flight is written until then, by the kernel and
-    /// after the program's end.
+    /// Waits until no process claims the device: after a program was killed, the kernel still writes what it had in
+    /// flight.
     #[track_caller]
     pub fn wait_until_released(&self) {
         let began = Instant::now();
@@ -152,7 +153,7 @@ impl LoopDevice {
         }
     }
 
-    /// Tells the kernel of a partition, in sectors of 512 bytes, without writing a table; returns its path.
+    /// Adds a partition to the kernel's view without writing a table; returns its path. Units are sectors of 512 bytes.
     #[track_caller]
     pub fn add_partition(&mut self, number: u32, start: u64, sectors: u64) -> String {
         tool("addpart", &[&self.path, &number.to_string(), &start.to_string(), &sectors.to_string()]);
@@ -160,14 +161,14 @@ impl LoopDevice {
         format!("{}p{number}", self.path)
     }
 
-    /// Bytes that were written to the device so far, as the kernel counts them.
+    /// Bytes written to the device so far, as counted by the kernel.
     pub fn written(&self) -> u64 {
         let counts = std::fs::read_to_string(format!("/sys/block/{}/stat", self.name())).unwrap();
         let sectors = counts.split_whitespace().nth(6).unwrap();
         512 * sectors.parse::<u64>().unwrap()
     }
 
-    /// The image's content, after everything the kernel holds back was written to it.
+    /// Content of the file, after writing back the kernel's caches.
     #[track_caller]
     pub fn content(&self) -> Vec<u8> {
         tool("blockdev", &["--flushbufs", &self.path]);
@@ -188,17 +189,17 @@ impl Drop for LoopDevice {
     }
 }
 
-/// A mount, undone when dropped.
+/// Mount that is undone when dropped.
 #[derive(Debug)]
 pub struct TestMount {
-    /// The folder on which it is mounted.
+    /// Folder of the mount.
     pub point: PathBuf,
     device: Option<LoopDevice>,
     _dir: TempDir,
 }
 
 impl TestMount {
-    /// Mounts `what` on a folder of its own.
+    /// Mounts `what` on a new folder.
     #[track_caller]
     pub fn new(options: &[&str], what: &str) -> TestMount {
         let dir = tempfile::tempdir().unwrap();
@@ -208,7 +209,7 @@ impl TestMount {
         TestMount { point, device: None, _dir: dir }
     }
 
-    /// A fresh file system of `mib` MiB on a loop device of its own, made by `mkfs.KIND`.
+    /// Creates a file system of `mib` MiB by `mkfs.KIND` on a new loop device, and mounts it.
     #[track_caller]
     pub fn made(kind: &str, make: &[&str], options: &[&str], mib: u64) -> TestMount {
         let device = LoopDevice::zeros(mib, &[]);
@@ -218,18 +219,17 @@ impl TestMount {
         mounted
     }
 
-    /// A fresh ext4 of `mib` MiB, all of it for files of anybody.
+    /// Creates an ext4 of `mib` MiB without blocks reserved for root, and mounts it.
     #[track_caller]
     pub fn ext4(mib: u64) -> TestMount {
         Self::made("ext4", &["-q", "-F", "-m", "0"], &[], mib)
     }
 
-    /// The folder on which it is mounted, as text.
     pub fn path(&self) -> &str {
         self.point.to_str().unwrap()
     }
 
-    /// Path of the device under it, which it has where it was made with it.
+    /// Path of the device; panics for a mount without one.
     #[track_caller]
     pub fn device(&self) -> &str {
         &self.device.as_ref().expect("it was made with a device of its own").path
@@ -242,12 +242,12 @@ impl Drop for TestMount {
     }
 }
 
-/// A swap area, switched off when dropped.
+/// Swap area that is switched off when dropped.
 #[derive(Debug)]
 pub struct SwapArea(String);
 
 impl SwapArea {
-    /// Switches on a swap area that is there.
+    /// Switches on an existing swap area.
     #[track_caller]
     pub fn on(device: &str) -> SwapArea {
         tool("swapon", &[device]);
@@ -261,7 +261,7 @@ impl Drop for SwapArea {
     }
 }
 
-/// A program that is ended when dropped.
+/// Program that is killed when dropped.
 #[derive(Debug)]
 pub struct ProgramGuard(pub std::process::Child);
 

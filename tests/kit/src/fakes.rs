@@ -1,17 +1,17 @@
-//! Random fakes of every kind, and genuine cards, as the size that they announce and what else stands in their name.
+//! Random fakes of every kind and genuine cards, as announced size and overrides.
 
 use proptest::prelude::*;
 use std::ops::Range;
 
-/// A size, and the rest of a card's name.
+/// Announced bytes, and overrides of the card's name.
 pub type FakeCardSpec = (u64, String);
 
-/// A place within a card, in whole sectors.
+/// Offset at a share of a card, in whole sectors, at least one.
 pub fn place(bytes: u64, share: f64) -> u64 {
     ((bytes as f64 * share) as u64 / 512 * 512).max(512)
 }
 
-/// A cache: its size in bytes or as a share of what is lost, and what else is said of it.
+/// Cache of a fake: its size in bytes or as a share of the lost bytes, and further overrides.
 #[derive(Debug, Clone)]
 pub enum HidingCache {
     None,
@@ -20,7 +20,7 @@ pub enum HidingCache {
 }
 
 impl HidingCache {
-    /// In the words of a name, on a card that loses so many bytes.
+    /// Overrides for a card that loses `lost_bytes`.
     fn on(&self, lost_bytes: u64) -> String {
         match self {
             HidingCache::None => String::new(),
@@ -32,7 +32,7 @@ impl HidingCache {
     }
 }
 
-/// What a cache does with its blocks.
+/// Overrides for the behaviour of a cache.
 pub fn policy() -> impl Strategy<Value = String> {
     let kind = proptest::sample::select(&["direct", "lru", "fifo"][..]);
     (kind, any::<bool>(), any::<bool>()).prop_map(|(kind, strict, survives)| {
@@ -40,14 +40,14 @@ pub fn policy() -> impl Strategy<Value = String> {
     })
 }
 
-/// What lost places read as.
+/// Words for the content of lost blocks.
 pub type LostWords = &'static [&'static str];
 
 fn one_of(lost: LostWords) -> impl Strategy<Value = &'static str> {
     proptest::sample::select(lost)
 }
 
-/// The first part is there; of a share below `least` nothing is.
+/// Fake that stores a first part only; a share below `least` stores nothing.
 pub fn limbo(
     card: impl Strategy<Value = u64>,
     share: Range<f64>,
@@ -61,7 +61,7 @@ pub fn limbo(
     })
 }
 
-/// How the bytes of a period follow from the card's and a share.
+/// Bytes of a period, by bytes of the card and a share.
 pub type PeriodRule = fn(u64, f64) -> u64;
 
 pub fn wraparound(
@@ -90,7 +90,7 @@ pub fn chain(
     })
 }
 
-/// One address line of those that such a card has, from `least` on.
+/// Fake with a dead address line, worth at least `least`.
 #[allow(dead_code, reason = "not every test looks for them")]
 pub fn address_line(card: impl Strategy<Value = u64>, least: u64) -> impl Strategy<Value = FakeCardSpec> {
     (card, 0.0..1.0f64).prop_map(move |(bytes, share)| {
@@ -100,7 +100,7 @@ pub fn address_line(card: impl Strategy<Value = u64>, least: u64) -> impl Strate
     })
 }
 
-/// Units of 64 KiB to 1 MiB are lost here and there, and more in larger ones with each power above.
+/// Fake that loses units of 64 KiB, times two for each power.
 pub fn damaged(
     card: impl Strategy<Value = u64>,
     share: Range<f64>,

@@ -1,5 +1,5 @@
-//! Means that the tests of several crates share: devices of this machine, simulated cards that note what is done to them,
-//! a journal in memory, random fakes, and documents with figures of the size that cards have.
+//! Means shared by the tests of several crates: devices of this machine, simulated cards that record accesses, a
+//! journal in memory, random fakes, sample documents.
 
 #![forbid(unsafe_code)]
 #![allow(
@@ -17,7 +17,7 @@ pub mod samples;
 pub mod watched_card;
 pub mod written_docs;
 
-/// True for `./check --long`: more cards and cases.
+/// True in `./check --long`: tests use more cards and cases.
 pub fn is_long() -> bool {
     std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty())
 }

@@ -1,8 +1,8 @@
-//! A journal in memory.
+//! Journal in memory.
 
 use cardscope_engine::journal::{JournalError, JournalWriter, SavedRange};
 
-/// Bytes of a range, as in a journal on disk.
+/// Longest range, as in a journal on disk.
 const MOST: usize = 1 << 20;
 
 #[derive(Debug, Default)]
@@ -12,7 +12,7 @@ pub struct MemoryJournal {
 }
 
 impl MemoryJournal {
-    /// Changes what was saved from an address, as a bad read or disk would have.
+    /// Changes the saved data of an address, as a bad read or a bad disk would.
     pub fn change(&mut self, offset: u64, how: impl Fn(&mut Vec<u8>)) {
         let saved = self.batches.iter_mut().flatten().filter(|(kept, _)| kept.offset == offset);
         saved.for_each(|(_, bytes)| how(bytes));

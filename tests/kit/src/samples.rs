@@ -1,5 +1,5 @@
-//! Documents for tests: cards that never were, with figures of the size that cards have, the same each time. What is the
-//! same for all of them stands in the documents of `samples`.
+//! Sample documents: invented cards with plausible figures, the same in every run. Parts common to all of them are
+//! files in `samples`.
 
 use cardscope_model::card::CardPrice;
 use cardscope_model::card_map::MapReport;
@@ -21,26 +21,26 @@ use cardscope_model::test_name::TestName;
 use cardscope_model::verify::{FilesReport, MapCell, VerifyReport};
 use std::sync::LazyLock;
 
-/// A publication of one card, without what is drawn for each card and test.
+/// Publication of one card, without the series of each card and test.
 static ONE_CARD: LazyLock<Publication> =
     LazyLock::new(|| serde_json::from_str(include_str!("../samples/publication.json")).unwrap());
 
-/// A card of which 57 KByte were lost, by files.
+/// Files of a card that lost 57 KByte.
 pub fn lossy_files() -> FilesReport {
     serde_json::from_str(include_str!("../samples/files.json")).unwrap()
 }
 
-/// A watch of a system that waits for its card.
+/// Observation of a system that waits for its card.
 pub fn watch() -> ObserveReport {
     serde_json::from_str(include_str!("../samples/watch.json")).unwrap()
 }
 
-/// A log that was understood and not archived.
+/// Import of a log that was parsed but not archived.
 pub fn dry_run() -> ImportReport {
     serde_json::from_str(include_str!("../samples/import.json")).unwrap()
 }
 
-/// Tests in the order of recipes, each with the speed of a middling card in MB/s.
+/// Tests in the order of recipes, with the MB/s of an average card.
 const TESTS: [(&str, f64); 12] = [
     ("SEQ1M Q8T1 read", 92.0),
     ("SEQ1M Q8T1 write", 61.0),
@@ -59,7 +59,7 @@ const TESTS: [(&str, f64); 12] = [
 const NAMES: [&str; 5] =
     ["Alder Swift 64GB", "Birch Endure 128GB", "Cedar 32GB", "Dogwood Pro Plus 256GB", "Elm A2 64GB"];
 
-/// A number from 0 to 1 that looks like chance and is none.
+/// Pseudo-random number from 0 to 1.
 fn chance(seed: u64) -> f64 {
     let mixed = (seed ^ (seed >> 31))
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -97,7 +97,7 @@ fn spread(test: usize, card: usize, runs: u32) -> Spread {
     of_runs((0..runs).map(run).collect(), falls.then_some(level))
 }
 
-/// A spread as it follows from its runs.
+/// Spread computed from its runs.
 pub fn of_runs(runs: Vec<f64>, falls_from: Option<f64>) -> Spread {
     let n = runs.len().max(1) as f64;
     let mean = runs.iter().sum::<f64>() / n;
@@ -155,8 +155,7 @@ fn pair(first: usize, second: usize, spreads: &[Option<Spread>]) -> Option<Compa
     })
 }
 
-/// So many cards with so many runs of each of so many tests; the last of several tests was not measured of
-/// the last card.
+/// Comparison of cards with `runs` runs of each test; with several tests, the last card lacks the last one.
 pub fn comparison(cards: usize, runs: u32, tests: usize) -> Comparison {
     let compared = |test: usize| {
         let mut spreads: Vec<Option<Spread>> =
@@ -182,7 +181,7 @@ pub fn comparison(cards: usize, runs: u32, tests: usize) -> Comparison {
     comparison
 }
 
-/// How far three cards or more lie apart in a test.
+/// Distance of three or more cards in a test.
 fn apart(test: &ComparedTest, cards: usize) -> Option<TestRange> {
     let mean = |card: &usize| test.spreads[*card].as_ref().map_or(f64::NAN, |spread| spread.mean);
     let mut all: Vec<usize> = (0..cards).filter(|card| test.spreads[*card].is_some()).collect();
@@ -200,7 +199,7 @@ fn apart(test: &ComparedTest, cards: usize) -> Option<TestRange> {
     })
 }
 
-/// All tests that every card has, by the geometric means of its speeds.
+/// Geometric means over the tests that all cards have.
 fn overall(comparison: &Comparison) -> Vec<OverallFactor> {
     let shared: Vec<&ComparedTest> =
         comparison.tests.iter().filter(|test| test.spreads.iter().all(Option::is_some)).collect();
@@ -225,7 +224,7 @@ fn overall(comparison: &Comparison) -> Vec<OverallFactor> {
     if shared.is_empty() { Vec::new() } else { order.iter().enumerate().map(place).collect() }
 }
 
-/// An order of so many cards for a job, the first two equal.
+/// Ranking of cards for a job, the first two equal.
 pub fn ranking(cards: usize) -> Ranking {
     let score = |card: usize| 91.5 - 60.0 * card as f64 / cards.max(1) as f64;
     let place = |card: usize| {
@@ -278,7 +277,7 @@ pub fn ranking(cards: usize) -> Ranking {
     ranking
 }
 
-/// So many runs of one test second by second, with a temperature that rises.
+/// Runs of a test second by second, with a rising temperature.
 pub fn series(card: usize, test: usize, runs: u32) -> Vec<TestSeries> {
     let second = |run: u32, at_s: u32| {
         let speed =
@@ -322,12 +321,12 @@ fn latencies(card: usize, test: usize, runs: u32) -> TestLatencies {
     }
 }
 
-/// A map with pages, erase blocks, open blocks and curves, like that of the card of a published review.
+/// Map with pages, erase blocks, open blocks and curves, like that of the card of a published review.
 pub fn map() -> MapReport {
     ONE_CARD.cards[0].map.clone().unwrap()
 }
 
-/// A full proof of capacity with a slow tenth and a hole.
+/// Full capacity test with a slow tenth and a hole.
 fn verify() -> VerifyReport {
     let cell = |n: u64| MapCell {
         start: n << 26,
@@ -342,7 +341,7 @@ fn verify() -> VerifyReport {
     verify
 }
 
-/// Two minutes of writing in which a cache ends and the card grows warm.
+/// Two minutes of writes, in which a cache is used up and the card warms up.
 pub fn long_run() -> SustainReport {
     let sample = |i: u32| SustainSample {
         at_s: f64::from(i),
@@ -366,7 +365,7 @@ fn part(card: usize, runs: u32, tests: usize) -> CardPart {
     part
 }
 
-/// A publication of so many cards with so many runs of each of so many tests.
+/// Publication of cards with `runs` runs of each test.
 pub fn publication(cards: usize, runs: u32, tests: usize) -> Publication {
     Publication {
         comparison: comparison(cards, runs, tests),
@@ -376,7 +375,8 @@ pub fn publication(cards: usize, runs: u32, tests: usize) -> Publication {
     }
 }
 
-/// The same with the first card measured under two coolings: two entries for one part. Only the first of them was timed.
+/// Publication whose first card was measured under two coolings: two entries for one card. Only the first entry has
+/// series of its tests.
 pub fn of_two_settings(cards: usize, runs: u32, tests: usize) -> Publication {
     let mut publication = publication(cards, runs, tests);
     let mut warm = entry(0, runs);
@@ -391,7 +391,7 @@ pub fn of_two_settings(cards: usize, runs: u32, tests: usize) -> Publication {
     publication
 }
 
-/// Holds a text against a file of `samples`; with UPDATE_SAMPLES set it writes the file.
+/// Compares a text with a file in `samples`; writes the file if UPDATE_SAMPLES is set.
 pub fn same(file: &str, text: &str) {
     let path = format!("{}/samples/{file}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE_SAMPLES").is_some() {

@@ -1,24 +1,23 @@
-//! A simulated card that notes where it is read and written, and that stalls when it is told to.
+//! Simulated card that records its accesses, and stalls on request.
 
 use cardscope_engine::ranges::ByteRanges;
 use cardscope_engine::target::{IoDirection, IoRequest, Target, TargetError};
 use cardscope_simulator::SimTarget;
 use std::time::Duration;
 
-/// A card that notes where it is read and written, and takes a minute for some I/Os.
 pub struct WatchedCard {
     card: SimTarget,
     pub written: ByteRanges,
     pub lowest_write: u64,
     pub reads_of_what_was_never_written: u64,
     ios: u64,
-    /// From which I/O on, and which of them, it stalls.
+    /// Number of the I/O after which it stalls, and the directions that stall.
     pub stalls: Option<(u64, DirectionFilter)>,
 }
 
 pub type DirectionFilter = fn(IoDirection) -> bool;
 
-/// A stall.
+/// Length of a stall.
 pub const MINUTE: Duration = Duration::from_secs(60);
 
 impl WatchedCard {

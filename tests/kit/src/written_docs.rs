@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-/// Tests run side by side and write into one file.
+/// Tests run in parallel and write to the same file.
 static WRITING: Mutex<()> = Mutex::new(());
 
 /// Prints a measured table, and writes it into the page where `UPDATE_DOCS` is set.

@@ -1,5 +1,6 @@
-//! The layers of the workspace: crates and files import from below only, questions never from each other, and no files from
-//! each other in a circle, parents and children included. `LAYERS` is the one definition; `docs/architecture.md` draws it.
+//! Layers of the workspace: crates and files import from lower layers only, questions never from each other, and files
+//! without cycles, parent and child modules included. `LAYERS` is the definition, from which `docs/architecture.md` is
+//! written.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -10,7 +11,7 @@ use names::{Imports, Workspace};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The crates, the lowest layer first. A crate uses crates of layers below its own, and no others.
+/// Crates by layer, lowest first. A crate uses only crates of lower layers.
 const LAYERS: &[(&str, &[&str])] = &[
     ("specifications, files by name", &["sd", "files"]),
     ("words, documents, recipes, jobs", &["model"]),
@@ -57,7 +58,7 @@ fn layer(name: &str) -> Option<usize> {
     LAYERS.iter().position(|(_, crates)| crates.contains(&name))
 }
 
-/// The crates of the layers with the crates that their manifests name.
+/// Dependencies of each crate by its manifest.
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let metadata = MetadataCommand::new().no_deps().exec().expect("cargo metadata runs");
     let folder = |package: &cargo_metadata::Package| {
@@ -86,7 +87,7 @@ fn manifests_name_crates_of_lower_layers_only() {
     }
 }
 
-/// The files of all crates with their imports.
+/// Imports of all files.
 fn imports() -> Imports {
     let mut workspace = Workspace::default();
     for name in LAYERS.iter().flat_map(|(_, crates)| *crates) {
@@ -100,7 +101,7 @@ fn imports() -> Imports {
     workspace.imports()
 }
 
-/// Crate and first module of a file: `capacity` and `probe` of `crates/capacity/src/probe/files/pass.rs`.
+/// Crate and top module of a file: `capacity` and `probe` of `crates/capacity/src/probe/files/pass.rs`.
 fn place(file: &Path) -> Option<(String, String)> {
     let inside = file.strip_prefix(root().join("crates")).ok()?;
     let mut parts = inside.iter().map(|part| part.to_string_lossy().into_owned());
@@ -128,7 +129,7 @@ fn parts_of_a_question_use_only_what_their_kind_may() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A way from a file back to itself, with the imported names; `None` where there is none.
+/// An import cycle with the imported names; `None` if there is none.
 fn circle(imports: &Imports) -> Option<Vec<(PathBuf, String)>> {
     let mut done = BTreeSet::new();
     imports.keys().find_map(|file| walk(file, imports, &mut Vec::new(), &mut done))
@@ -162,7 +163,7 @@ fn no_files_import_from_each_other_in_a_circle() {
     let mut imports = imports();
     let seen: usize = imports.values().map(BTreeMap::len).sum();
     let mut found = Vec::new();
-    // One import of each circle is removed, so that all circles are listed at once.
+    // One import of each cycle is removed, so that all cycles are listed in one run.
     while let Some(way) = circle(&imports) {
         let steps = way.iter().map(|(file, name)| format!("{} uses {name}", file.display()));
         found.push(steps.collect::<Vec<_>>().join("; "));
@@ -183,7 +184,7 @@ fn unsafe_code_lives_in_engine_and_device_only() {
     }
 }
 
-/// The drawing of the layers in `docs/architecture.md`; `UPDATE_DOCS=1` writes it anew.
+/// Table of the layers in `docs/architecture.md`; `UPDATE_DOCS=1` rewrites it.
 #[test]
 fn architecture_draws_the_layers_from_the_manifests() {
     let found = dependencies();
@@ -197,7 +198,7 @@ fn architecture_draws_the_layers_from_the_manifests() {
     cardscope_testkit::written_docs::compare("architecture", "layers", &table);
 }
 
-/// The files of the circle in a made-up crate, given as files with their texts.
+/// Cycle in a made-up crate, given as files with their texts.
 fn circle_in(files: &[(&str, &str)]) -> Option<Vec<PathBuf>> {
     let read = |path: &Path| {
         files.iter().find(|(name, _)| path == Path::new(name)).map(|(_, text)| (*text).to_owned())

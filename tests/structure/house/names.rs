@@ -1,5 +1,5 @@
-//! Imports between the files of a workspace: its modules, the names that each defines and imports, and the paths in its
-//! code. Methods are not resolved; the types that have them are.
+//! Imports between the files of the workspace, from modules, definitions, imports and paths in code. Methods are not
+//! resolved, but their types are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, UseTree, Visibility};
 
-/// Segments of a path, the name of its crate first.
+/// Segments of a path, beginning with the crate.
 type Name = Vec<String>;
 
-/// A module of a crate.
+/// Module of a crate.
 #[derive(Default)]
 struct Module {
     file: PathBuf,
     defines: BTreeSet<String>,
     imports: BTreeMap<String, Name>,
     globs: Vec<Name>,
-    /// Paths in its code and of its private imports. A public import alone uses nothing.
+    /// Paths used in its code and in private imports. A public import alone uses nothing.
     takes: BTreeSet<Name>,
 }
 
@@ -27,11 +27,11 @@ pub(super) struct Workspace {
     modules: BTreeMap<Name, Module>,
 }
 
-/// For each file the files that it imports from, each with one imported name.
+/// Files that each file imports from, with one imported name each.
 pub(super) type Imports = BTreeMap<PathBuf, BTreeMap<PathBuf, String>>;
 
 impl Workspace {
-    /// Adds the crate of this name, from its root file on; `read` returns the text of a file that exists.
+    /// Adds a crate by its root file; `read` returns the text of existing files.
     pub(super) fn add(&mut self, name: &str, root: &Path, read: &dyn Fn(&Path) -> Option<String>) {
         self.file(root, root.parent().unwrap_or(Path::new("")), vec![name.to_owned()], read);
     }
@@ -71,7 +71,7 @@ impl Workspace {
         self.modules.insert(name, module);
     }
 
-    /// The imports of all files from each other.
+    /// Imports between all files.
     pub(super) fn imports(&self) -> Imports {
         let mut imports = Imports::new();
         for (name, module) in &self.modules {
@@ -87,7 +87,7 @@ impl Workspace {
         imports
     }
 
-    /// The file that only re-exports the name; `None` for the root of a crate, which may re-export anything.
+    /// File that only re-exports a name; `None` for crate roots, which may re-export anything.
     fn passed_on_by(&self, from: &[String], path: &[String]) -> Option<PathBuf> {
         let (module, rest) = self.module_of(from, path, 0)?;
         let found = &self.modules[&module];
@@ -95,7 +95,7 @@ impl Workspace {
         (passes && module.len() > 1).then(|| found.file.clone())
     }
 
-    /// The file that defines the item of a path; `None` for modules and for items from outside.
+    /// File that defines the item of a path; `None` for modules and external items.
     fn file_of(&self, from: &[String], path: &[String], depth: usize) -> Option<PathBuf> {
         let (module, rest) = self.module_of(from, path, depth)?;
         let module_name = &module;
@@ -112,9 +112,9 @@ impl Workspace {
         named.or_else(all)
     }
 
-    /// The module that a path leads to, and the segments behind it.
+    /// Module that a path leads to, and the remaining segments.
     fn module_of(&self, from: &[String], path: &[String], depth: usize) -> Option<(Name, Name)> {
-        // Imports may lead round in a circle themselves.
+        // Imports can form a cycle themselves.
         if depth > 16 {
             return None;
         }
@@ -183,7 +183,7 @@ impl<'a> Visit<'a> for Module {
         self.visit_path(&called.path);
         let parts = Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated;
         if let Ok(parts) = called.parse_body_with(parts) {
-            // The expressions live no longer than this call: their names are taken over.
+            // The parsed expressions do not outlive this call, so their names are copied.
             let mut inside = Names::default();
             parts.iter().for_each(|part| inside.visit_expr(part));
             self.takes.extend(inside.0);
@@ -228,7 +228,7 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// The names that an item defines; those that a macro defines stand behind `struct`, `enum`, `fn` or `static`.
+/// Names that an item defines. Those defined by a macro follow `struct`, `enum`, `fn` or `static`.
 fn defined(item: &Item) -> Vec<String> {
     let ident = match item {
         Item::Const(item) => &item.ident,

@@ -1,4 +1,4 @@
-//! A benchmark session as text: what was measured on what, one line a test, caveats and findings below.
+//! Page of a benchmark session: one line a test, then caveats and findings.
 
 pub mod recipes;
 
@@ -13,7 +13,6 @@ use cardscope_page::figure::{count, in_a_line, interval, sentence, test_of, time
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_ios, tone_of_figures, verdicts};
 
-/// The page.
 pub fn page(report: &BenchReport) -> Page {
     let (header, body) = (&report.header, &report.body);
     let counted = body.runs.iter().rfind(|run| run.counted);
@@ -40,7 +39,7 @@ pub fn page(report: &BenchReport) -> Page {
     page
 }
 
-/// The first sequential test of each direction, by which cards are known, or why there is none.
+/// First sequential test of each direction, by which cards are known, or the reason why there is none.
 fn answer(report: &BenchReport, counted: Option<&RunResult>) -> Answer {
     let body = &report.body;
     let Some(run) = counted.filter(|run| !run.results.is_empty()) else {
@@ -77,7 +76,7 @@ fn answer(report: &BenchReport, counted: Option<&RunResult>) -> Answer {
 
 const NOT_TESTED: &str = "NOT TESTED";
 
-/// Why there is no figure: what ended the session, or the reason that most tests have.
+/// Answer without a figure: the error that ended the session, or the most frequent reason of its tests.
 fn nothing(report: &BenchReport, counted: Option<&RunResult>) -> Answer {
     let recipe = &report.body.recipe;
     let reasons: Vec<&str> =
@@ -92,7 +91,7 @@ fn nothing(report: &BenchReport, counted: Option<&RunResult>) -> Answer {
     Answer::with_verdict(NOT_TESTED, &in_a_line(&format!("{NOT_TESTED}: {why}"))[NOT_TESTED.len()..])
 }
 
-/// Why the figures of several runs are no figure of each: the runs differ more than chance makes them.
+/// Warnings that the runs differ by more than chance, so that their mean misleads.
 fn uneven(report: &BenchReport) -> Vec<String> {
     let of = |claim: &'static str| verdicts(&report.header, claim).collect::<Vec<_>>();
     let levels = of("bimodal-runs");
@@ -106,7 +105,7 @@ fn uneven(report: &BenchReport) -> Vec<String> {
     levels.into_iter().chain(whole).collect()
 }
 
-/// What was run, how often, and what its tests moved.
+/// Recipe, number of runs, and bytes that the tests moved.
 fn work(report: &BenchReport) -> String {
     let body = &report.body;
     let runs = count(body.runs.iter().filter(|run| run.counted).count() as u64, "run");
@@ -114,7 +113,7 @@ fn work(report: &BenchReport) -> String {
     format!("Recipe {}, {runs}; its tests moved {}.", body.recipe, DecimalSize(bytes))
 }
 
-/// The temperatures of several runs, which their table has no column for.
+/// Temperature range over several runs. The table of a single run has a column for it instead.
 fn warmth(runs: &[RunResult]) -> Vec<PageFact> {
     let counted = runs.iter().filter(|run| run.counted).flat_map(|run| &run.results);
     let all = counted.flat_map(|r| [r.temperature_c.start, r.temperature_c.max]).flatten();
@@ -125,7 +124,6 @@ fn warmth(runs: &[RunResult]) -> Vec<PageFact> {
     ends.map(|[low, high]| fact("temperature", format!("{low:.0} to {high:.0} °C"))).into_iter().collect()
 }
 
-/// Under what was measured.
 fn conditions(report: &BenchReport) -> Vec<PageFact> {
     let header = &report.header;
     let bus = report.body.bus_ceiling_mb_s.map(|mb_s| fact("bus carries", SpeedMbS(mb_s)));
@@ -139,7 +137,7 @@ fn printed(prints: Option<&ToolPrints>) -> String {
     prints.map(|own| format!("{} {}", own.value, own.unit)).unwrap_or_default()
 }
 
-/// A test each with what one run says of it; `check` shows some of these columns.
+/// Table of one run, one line a test. `check` uses some of these columns.
 pub(crate) fn run_table(results: &[TestResult]) -> Table {
     Table::of(
         results,
@@ -160,7 +158,7 @@ pub(crate) fn run_table(results: &[TestResult]) -> Table {
     .least(["p99.9", "of the bus", "mean", "tool prints", "p99"])
 }
 
-/// Half of the 95 % interval's width in percent, where it is known.
+/// Half width of the 95 % interval in percent; empty if unknown.
 pub fn precision(result: &TestResult) -> String {
     let width = result.precision.as_ref().and_then(|precision| precision.ci95_percent);
     let decimals = |width: f64| usize::from(width < 99.95);
@@ -190,7 +188,7 @@ fn summary_table(summary: &[Summary]) -> Table {
     )
 }
 
-/// Tests that were not measured, those of one reason in a line.
+/// Tests without a figure, one line a reason.
 fn not_measured(run: &RunResult) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
     for missing in &run.not_measured {
@@ -217,7 +215,7 @@ mod tests {
     use cardscope_model::report::{Report, ReportHeader};
     use cardscope_model::result::{BenchResult, NotMeasured};
 
-    /// A session of one run in which no test was measured, for this reason each.
+    /// Session of one run in which no test was measured, all for the same reason.
     fn nothing_for(reason: &str) -> BenchReport {
         let name: TestName = "SEQ1M Q8T1 read".parse().unwrap();
         let missing = NotMeasured { test: name.pattern, op: name.op, step: None, reason: reason.to_owned() };

@@ -1,4 +1,4 @@
-//! `recipes` as text: the list, and one recipe explained.
+//! Pages of `recipes`: the list, and one recipe explained.
 
 use cardscope_model::recipe::{ExplainedRecipe, ExplainedTest, LoopAggregate};
 use cardscope_model::report::NewsTone;
@@ -7,7 +7,6 @@ use cardscope_page::figure::{duration, in_a_line, sentence, trimmed};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock, fact};
 
-/// The list.
 pub fn list(recipes: &[ExplainedRecipe]) -> Page {
     let speed = recipes.first().map(|recipe| trimmed(recipe.estimate.card_mb_s, 0)).unwrap_or_default();
     let answer = format!("{} recipes; times are for one run on a card of {speed} MB/s.", recipes.len());
@@ -27,7 +26,6 @@ pub fn list(recipes: &[ExplainedRecipe]) -> Page {
     page
 }
 
-/// One recipe.
 pub fn page(recipe: &ExplainedRecipe) -> Page {
     let (title, more) = recipe.title.split_once(": ").unwrap_or((&recipe.title, ""));
     let mut page = Page::plain(in_a_line(&format!("{}: {title}", recipe.name)));

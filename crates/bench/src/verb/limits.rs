@@ -1,5 +1,5 @@
-//! What limits the figures of a session, from the bus, the marks, a command that needs no flash, the state of the host,
-//! and what the archive knows of the same card in other readers.
+//! Findings on what limits the measured speed: the bus, the class on the card, the cost of a command without flash
+//! access, the state of the host, and the same card in other readers, from the archive.
 
 use cardscope_device::system::SystemRoots;
 use cardscope_device::vitals;
@@ -17,13 +17,12 @@ use cardscope_session::frame::VerbSession;
 use cardscope_statistics::limit;
 use cardscope_statistics::limit::{LimitFacts, OtherRig};
 
-/// Words of a condition that tell one rig from another.
+/// Words of a condition that describe the rig.
 const RIG: [&str; 4] = ["reader", "usb_host", "bus_mode", "board"];
 
-/// Commands without flash access that are timed.
+/// Timed commands without flash access.
 const PINGS: usize = 9;
 
-/// The findings of a session, of each figure that falls short.
 pub(super) fn findings(report: &BenchReport, session: &mut VerbSession<'_>) -> Vec<Finding> {
     let has = |claim: &str| report.header.findings.iter().any(|finding| finding.claim == claim);
     let condition = &report.header.condition;
@@ -54,7 +53,7 @@ pub(super) fn findings(report: &BenchReport, session: &mut VerbSession<'_>) -> V
     let read = read.map(|read| LimitFacts { bus_mb_s, elsewhere: &elsewhere, ..of(read) });
     let write =
         write.map(|write| LimitFacts { bus_mb_s, promised: session.opened.promised_write(), ..of(write) });
-    // A processor that clocks down is slow to ask, which shows in small reads alone.
+    // A processor at a low clock is slow to submit I/Os, which shows in small reads alone.
     let host = host.or_else(|| condition.get("cpu_governor").filter(|governor| *governor == "powersave"));
     let small_read = small(TestOp::Read).map(|small| {
         let promised = promised_ios(session, |demand| demand.random_read_iops);
@@ -67,14 +66,14 @@ pub(super) fn findings(report: &BenchReport, session: &mut VerbSession<'_>) -> V
     limit::findings(&[read, write, small_read, small_write].into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// Share of the last ten seconds in which tasks waited for a processor; a simulated card waits for none.
+/// Share of the last ten seconds in which tasks waited for a processor; `None` for simulated cards.
 fn starved_share(session: &VerbSession<'_>) -> Option<f64> {
     let is_real = !session.opened.is_simulated();
     let pressure = is_real.then(|| vitals::pressure(&SystemRoots::host(), "cpu")).flatten()?;
     Some(pressure.some.avg10 / 100.0)
 }
 
-/// What A1 promises of small I/Os one at a time, as a speed. A2 promises more, but only with the card's queue in use.
+/// Speed that A1 promises for single small I/Os. A2 promises more, but only with the card's command queue.
 fn promised_ios(session: &VerbSession<'_>, of: fn(&SpeedDemand) -> Option<f64>) -> Option<(String, f64)> {
     let demands = &session.opened.identity.as_ref()?.mark_demands;
     let a1 = demands.iter().find(|demand| (demand.mark.letter(), demand.mark.number()) == ('A', 1))?;
@@ -93,13 +92,13 @@ fn path_share(small: &Summary, session: &mut VerbSession<'_>) -> Option<f64> {
     median(&times).filter(|_| read_s.is_finite()).map(|ping_s| (ping_s / read_s).min(1.0))
 }
 
-/// What the archive has of this test in other rigs, of this unit and of others of its model.
+/// Archived speeds of this test in other rigs, of the same card and of others of its model.
 fn elsewhere(test: TestName, here: &Condition, session: &mut VerbSession<'_>) -> Vec<OtherRig> {
     let unit = session.opened.identity.as_ref().and_then(unit_of).map(|unit| unit.id);
     let Some((unit, recorder)) = unit.zip(session.recorder.as_mut()) else { return Vec::new() };
     let archive = &mut recorder.archive;
     let card = archive.unit_sessions(&unit).ok().and_then(|all| all.into_iter().find_map(|s| s.card_id));
-    // What cannot be read says nothing; the session itself is not lost for it.
+    // An unreadable archive must not cost the session, so it counts as empty.
     let runs = card.and_then(|card| archive.measurements(&[card]).ok()).unwrap_or_default();
     in_other_rigs(&runs, test, here, &unit)
 }

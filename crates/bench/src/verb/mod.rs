@@ -1,4 +1,4 @@
-//! `bench`: runs a recipe on a target, keeps every sample, and sums up.
+//! `bench`: runs a recipe on a target, stores every sample, and summarizes.
 
 pub(crate) mod limits;
 mod part;
@@ -55,7 +55,7 @@ impl Procedure for BenchRequest {
         let mut passes = PassRunner {
             recipe: &recipe,
             runs,
-            // A recipe with demands is tried until it passes, unless the user says how often it is to be run.
+            // A recipe with demands is repeated until it passes, unless the user gave a number of runs.
             first_pass_ends: self.runs.is_none() && !recipe.demands.is_empty(),
             deadline: None,
             may_write: session.opened.may_write,
@@ -64,7 +64,7 @@ impl Procedure for BenchRequest {
         };
         let line = report::plan_line(&recipe, runs, session.opened);
         let image = self.backup.as_ref().map(|_| session.bytes());
-        // The budget begins when the image is there.
+        // With --backup the budget begins after the image was taken, so it does not belong to the plan.
         let budget = self.limits.budget.filter(|_| image.is_none());
         session.events.plan(passes.plan(image).with_budget(budget).with_summary(line));
         let overwritten = Some((area.start, area.start + area.len));
@@ -73,7 +73,7 @@ impl Procedure for BenchRequest {
         let began = session.opened.target.now();
         passes.deadline = self.limits.budget.map(|budget| began + budget.as_nanos() as u64);
         let ended = passes.run(session, report);
-        // In a directory only the test file is written.
+        // In a directory only the test's own file is written.
         report.body.moved.data_kept = session.opened.is_directory();
         report.body.moved.seconds = seconds(session.opened.target.now() - began);
         report::sum_up(report, &recipe, session);
@@ -88,7 +88,7 @@ impl Procedure for BenchRequest {
 }
 
 impl BenchRequest {
-    /// The same command without its time limit.
+    /// Command that repeats this session without its time limit.
     fn without_time_limit(&self) -> String {
         let mut command =
             format!("cardscope bench {} --recipe {}", quoted(&self.common.target), quoted(&self.recipe));
@@ -102,7 +102,7 @@ impl BenchRequest {
         command + &self.common.options(self.limits.max_write())
     }
 
-    /// Refuses to save an image where nothing could be lost.
+    /// Refuses `--backup` where no data could be lost.
     fn refuse_needless_backup(&self, recipe: &Recipe, session: &VerbSession<'_>) -> Result<()> {
         match &self.backup {
             Some(_) if !recipe.writes() => Err(Failure::refused(format!(
@@ -117,14 +117,14 @@ impl BenchRequest {
     }
 }
 
-/// Reads of a card that keeps its content find what happens to be there.
+/// Caveat of a read-only recipe, whose test area has unknown content.
 fn unprepared(recipe: &Recipe, may_write: bool) -> Option<Caveat> {
     let text = "a read-only recipe does not fill the test area first: unwritten or trimmed blocks read \
                 faster than data";
     (recipe.prepares() && !may_write).then(|| Caveat::Other { text: text.to_owned() })
 }
 
-/// How many passes at most.
+/// Most passes that will run.
 fn runs(request: &BenchRequest, recipe: &Recipe) -> Result<u32> {
     match request.runs {
         Some(n) if (1..=MOST_RUNS).contains(&n) => Ok(n),

@@ -1,4 +1,4 @@
-//! A recipe as a part of another verb: one pass over an area whose content is saved first and put back, or may go.
+//! A recipe as a part of another verb: one pass over an area whose data is saved and restored, unless it may be lost.
 
 use super::passes::{PassRunner, PreservedArea};
 use super::sizing::smaller_area;
@@ -12,19 +12,19 @@ use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{CommonOptions, Procedure, VerbSession};
 use cardscope_session::opened::OpenTarget;
 
-/// Room that the journal needs beside the area, for its frame.
+/// Room in the journal for its headers, in addition to the area.
 const FRAME: u64 = 16 * MIB;
 
-/// A bench on a card whose owner keeps it.
+/// Benchmark on a card that another verb has opened.
 pub struct BenchPart {
     pub request: BenchRequest,
     /// Bytes from 0 on that the card is known to keep.
     pub usable: u64,
-    /// False where only the recipe's reads are wanted.
+    /// False if only the recipe's reads may run.
     pub writes: bool,
-    /// True where what stands in the area may go: a file of our own, or with consent.
+    /// True if the content of the area may be lost: a file of the test, or with consent.
     pub content_may_go: bool,
-    /// The end of its time, by the target's clock.
+    /// Time by the target's clock after which nothing new begins.
     pub deadline: Nanos,
 }
 
@@ -67,7 +67,7 @@ impl Procedure for BenchPart {
 }
 
 impl BenchPart {
-    /// The recipe, cut to its reads where nothing may be written, and over a smaller area where little may be.
+    /// The recipe without its writes if they are not allowed, and over a smaller area if few are.
     fn recipe(&self, opened: &OpenTarget) -> Result<Recipe> {
         let mut recipe = self.request.recipe()?;
         if let Some(left) = opened.limit.left().filter(|left| self.writes && recipe.area > left / 2) {

@@ -1,5 +1,5 @@
-//! Takes what the runner measures: records every sample at once, joins the slices of work to the stopping rule of
-//! `analysis`, and gathers what the report needs.
+//! Recorder of one pass: stores every sample at once, applies the stopping rule of `statistics`, and collects the
+//! results for the report.
 
 use cardscope_engine::runner::{self, RecorderError, StopChoice, StopRule};
 use cardscope_model::caveat::Caveat;
@@ -13,28 +13,23 @@ use cardscope_statistics::stopping;
 use cardscope_statistics::stopping::StopDecision;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where the samples of a pass are recorded.
 pub(super) struct SampleRecording<'a> {
     pub(super) recorder: &'a mut SessionRecorder,
     pub(super) run: u32,
 }
 
-/// Everything that one pass yields.
+/// Results of one pass, each by index of the test.
 pub(super) struct PassResult<'a> {
     recipe: &'a Recipe,
     recording: SampleRecording<'a>,
     paces: Vec<(usize, Arc<Mutex<StopOutcome>>)>,
-    /// Samples by test.
     pub(super) samples: Vec<Vec<LoopSample>>,
-    /// Doubts by test.
     pub(super) caveats: Vec<Vec<Caveat>>,
-    /// How well each figure is known, where the recipe asks.
+    /// Precision of each figure, if the recipe asks for one.
     pub(super) precisions: Vec<Option<Precision>>,
-    /// I/Os of each test, and how many of them failed.
     counts: Vec<IoCounts>,
-    /// What could not be measured.
     pub(super) not_measured: Vec<NotMeasured>,
-    /// Bytes, whatever of them is measured.
+    /// Bytes moved, including those that were not measured.
     pub(super) moved: &'a mut IoTotals,
 }
 
@@ -54,7 +49,7 @@ impl<'a> PassResult<'a> {
         }
     }
 
-    /// What the paces found, and the I/Os that failed, go to the figures and doubts of their tests.
+    /// Adds failed I/Os and the outcome of each stopping rule to the caveats and precisions of the tests.
     pub(super) fn settle(&mut self) {
         for (caveats, counts) in self.caveats.iter_mut().zip(&self.counts) {
             caveats.extend(Caveat::of_failed(*counts));
@@ -111,7 +106,7 @@ impl runner::PassRecorder for PassResult<'_> {
     }
 }
 
-/// What the rule found, to be read when the test is over.
+/// State of a stopping rule, shared with the report, which reads it after the test.
 struct StopOutcome {
     rule: stopping::StopPrecision,
     limit: Option<Caveat>,
@@ -119,13 +114,12 @@ struct StopOutcome {
 }
 
 impl StopOutcome {
-    /// How well the figure is known.
     fn precision(&self) -> Precision {
         let known = self.rule.known().map(|k| k.half_width_percent);
         Precision { ci95_percent: known, reached: self.reached }
     }
 
-    /// The doubt that belongs to the test, if its figure is not as precise as wanted.
+    /// Caveat if the figure is less precise than the recipe asks.
     fn caveat(&self) -> Option<Caveat> {
         match self.reached {
             true => None,
@@ -153,7 +147,7 @@ impl StopRule for SharedStopRule {
     }
 }
 
-/// A pace for one test, and where its outcome will stand.
+/// Stopping rule for one test, and a handle to its outcome.
 fn precise(until: RepeatUntil, test: TestName) -> (Box<dyn StopRule>, Arc<Mutex<StopOutcome>>) {
     let outcome = Arc::new(Mutex::new(StopOutcome {
         rule: stopping::StopPrecision::new(until, test),

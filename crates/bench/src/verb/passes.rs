@@ -1,4 +1,4 @@
-//! The passes of a recipe: each sample and each pass is in the archive before the next begins.
+//! Runs the passes of a recipe. Each sample and each pass is stored before the next begins.
 
 use super::pass::{PassResult, SampleRecording};
 use super::report;
@@ -24,38 +24,36 @@ use cardscope_session::opened::OpenTarget;
 use cardscope_session::recorder::SessionRecorder;
 use cardscope_store::RunStart;
 
-/// The stage in which the test area is saved.
 const SAVING: &str = "saving the test area";
 
-/// The speed in MB/s at which it is expected to be saved, and put back.
+/// Expected speed of saving and restoring in MB/s, for the plan.
 const SAVING_MB_S: f64 = 40.0;
 
-/// How a recipe is run.
+/// Recipe with the conditions under which it runs.
 pub(super) struct PassRunner<'a> {
     pub(super) recipe: &'a Recipe,
-    /// Passes at most.
+    /// Most passes to run.
     pub(super) runs: u32,
-    /// True where a pass that meets the recipe's demands is the last.
+    /// True if the first pass that meets the recipe's demands is the last.
     pub(super) first_pass_ends: bool,
-    /// Nothing new begins after it, by the target's clock.
+    /// Time by the target's clock after which nothing new begins.
     pub(super) deadline: Option<Nanos>,
-    /// False where only its reads are wanted.
+    /// False if only the recipe's reads may run.
     pub(super) may_write: bool,
-    /// The area whose content is saved in the session's journal before it is written to.
+    /// Area that is saved in the session's journal before it is written.
     pub(super) saved: Option<PreservedArea>,
-    /// Parts of what may be written, each as large as a pass's, that are left to what comes after the passes.
+    /// Shares of the write limit, each as large as a pass's, that are reserved for later tests.
     pub(super) shares_left: u32,
 }
 
-/// An area whose content is kept.
 pub(super) struct PreservedArea {
     pub(super) region: TargetRegion,
-    /// That of the stamps that are written, as the journal has noted it.
+    /// Salt of the stamps to be written, which the journal has recorded.
     pub(super) salt: u64,
 }
 
 impl PassRunner<'_> {
-    /// Runs them and adds each to the report, also the one that was ended early. The session has begun its row.
+    /// Runs all passes and adds each to the report, also one that ended early. Needs the session's row in the archive.
     pub(super) fn run(
         &self,
         session: &mut VerbSession<'_>,
@@ -78,6 +76,7 @@ impl PassRunner<'_> {
                 break;
             }
             session.opened.limit.share_out(self.runs - number + 1 + self.shares_left);
+            // Every pass uses other random addresses, and the session's seed repeats them all.
             let seed = random::mix(report.header.seed.wrapping_add(u64::from(number)));
             let (run, outcome) = self.pass(number, seed, session, recorder, &mut report.body.moved)?;
             let passed = run.passed == Some(true);
@@ -90,8 +89,7 @@ impl PassRunner<'_> {
         Ok(())
     }
 
-    /// A stage for each test of each run; before them an image of so many bytes or an area is saved, and after them the
-    /// area is put back.
+    /// Stages of all passes, with saving and restoring the area, or an image of so many bytes, around them.
     pub(super) fn plan(&self, image: Option<u64>) -> StagePlan {
         let takes = |bytes: u64| bytes as f64 / MB / SAVING_MB_S;
         let area = takes(self.recipe.area);
@@ -111,12 +109,12 @@ impl PassRunner<'_> {
         StagePlan { duration, ..StagePlan::from_stages(stages) }
     }
 
-    /// What stands behind the name of each stage of a run.
+    /// Suffix of the stage names of a run.
     fn label(&self, number: u32) -> String {
         if self.runs > 1 { format!(", run {number} of {}", self.runs) } else { String::new() }
     }
 
-    /// One pass: what it yielded, and how it ended.
+    /// Runs one pass. Returns its result even if it ended early, with how it ended.
     fn pass(
         &self,
         number: u32,
@@ -158,7 +156,7 @@ impl PassRunner<'_> {
         };
         run.scores = aggregate::scores(&run, self.recipe);
         run.passed = aggregate::demands_met(&run, self.recipe);
-        // What was measured belongs into the document also where the archive could not take it.
+        // The report gets what was measured even if the archive could not store it.
         let recorded = recorder.archive.finish_run(recorder.id, &run).map_err(not_kept);
         Ok((run, ended.and(recorded)))
     }

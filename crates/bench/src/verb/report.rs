@@ -1,4 +1,4 @@
-//! The document of a session: results from samples, summary from runs.
+//! Report of a session: results from samples, summary from runs.
 
 use super::limits;
 use super::sizing::WriteEstimate;
@@ -23,7 +23,7 @@ use cardscope_statistics::usual::{SpreadKind, SpreadTable, UsualSpeed};
 use cardscope_statistics::{ceiling, io_errors, minutes};
 use cardscope_store::SessionStart;
 
-/// What the document says before the first run.
+/// Fills the report's body before the first run.
 pub(super) fn begin(report: &mut BenchReport, recipe: &Recipe, opened: &OpenTarget) {
     report.body = BenchResult {
         recipe: recipe.name.clone(),
@@ -35,10 +35,7 @@ pub(super) fn begin(report: &mut BenchReport, recipe: &Recipe, opened: &OpenTarg
     };
 }
 
-/// Begins its row in the archive, with the recipe as it stood in its file.
-///
-/// # Errors
-/// If the archive cannot be written.
+/// Begins the session's row in the archive, with the text of the recipe.
 pub(super) fn begin_row(
     report: &mut BenchReport,
     recipe: &Recipe,
@@ -56,7 +53,7 @@ pub(super) fn begin_row(
     })
 }
 
-/// One line before the start: what will be moved.
+/// Line for the plan: tests, area, and how much will be written.
 pub(super) fn plan_line(recipe: &Recipe, runs: u32, opened: &OpenTarget) -> String {
     let tests = match recipe.tests.len() {
         1 => "1 test".to_owned(),
@@ -72,7 +69,7 @@ pub(super) fn plan_line(recipe: &Recipe, runs: u32, opened: &OpenTarget) -> Stri
     format!("{}: {tests} over {}{times}; {writes}{limit}", recipe.title, DataAmount(recipe.area))
 }
 
-/// Results of the tests that have at least one counted loop.
+/// Results of the tests with at least one counted loop.
 pub(super) fn results(
     recipe: &Recipe,
     samples: &[Vec<LoopSample>],
@@ -94,7 +91,7 @@ pub(super) fn results(
         .collect()
 }
 
-/// Fills in what follows from the runs.
+/// Adds summary and findings that follow from the runs.
 pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &mut VerbSession<'_>) {
     session.hear_target(&mut report.header);
     let setting = Setting { condition: report.header.condition.clone(), ..Setting::default() };
@@ -118,7 +115,7 @@ pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &mut Ve
     report.header.findings.extend(failed);
 }
 
-/// How much runs vary, as the archive knows it; where it cannot be read, as the program does.
+/// Usual spreads of runs from the archive, or the shipped ones if it cannot be read.
 fn known_spreads(session: &VerbSession<'_>) -> SpreadTable {
     let archive = open_existing(session.common.archive.named()).ok().flatten();
     archive
@@ -126,7 +123,7 @@ fn known_spreads(session: &VerbSession<'_>) -> SpreadTable {
         .unwrap_or_else(|| SpreadTable::shipped().clone())
 }
 
-/// The tests with the size of the range that each went over.
+/// Tests with the size of the range that each used.
 fn sized(report: &BenchReport, recipe: &Recipe) -> Vec<SizedTest> {
     let of = |test: &cardscope_model::recipe::RecipeTest| {
         let found = report
@@ -136,6 +133,6 @@ fn sized(report: &BenchReport, recipe: &Recipe) -> Vec<SizedTest> {
             .find(|s| (s.test, s.op, &s.step) == (test.name.pattern, test.name.op, &test.step))?;
         Some(SizedTest { test: test.name, area_bytes: test.size, mb_s: found.median })
     };
-    // A test over the whole card has no size of its own, and is at another place.
+    // A test over the whole card has no area size and uses other addresses.
     recipe.tests.iter().filter(|test| test.span == TestSpan::Area).filter_map(of).collect()
 }

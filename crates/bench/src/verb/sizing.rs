@@ -1,4 +1,4 @@
-//! What a recipe writes, said before it begins; and a recipe fitted to what may be written.
+//! Computes how much a recipe writes, and fits it to a write limit.
 
 use crate::request::BenchRequest;
 use cardscope_model::recipe::{Recipe, RecipeTest};
@@ -6,34 +6,34 @@ use cardscope_model::units::{DataAmount, MIB};
 use cardscope_session::error::Result;
 use cardscope_session::opened::OpenTarget;
 
-/// Below this a test area says nothing about a card.
+/// Smallest test area in bytes that says anything about a card.
 const SMALLEST_AREA: u64 = 16 * MIB;
 
-/// Of what may be written, so much goes into the area; the rest is for the tests.
+/// Divisor: the area gets this part of the allowed writes, the tests get the rest.
 const AREA_SHARE: u64 = 4;
 
-/// No card is so fast, in MB/s: what is limited by bytes or passes as well as by time ends by those.
+/// Speed in MB/s that no card reaches, so that tests with a limit of bytes end by bytes and not by time.
 const FAST_MB_S: f64 = 1e9;
 
-/// What runs of a recipe write at most.
+/// Most that the runs of a recipe write.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct WriteEstimate {
-    /// Bytes, whatever the card.
+    /// Bytes that are independent of the card's speed.
     pub(crate) bytes: u64,
-    /// And for so many seconds as many more as the card takes.
+    /// Seconds of writing at full speed, in addition.
     pub(crate) seconds: f64,
 }
 
 impl WriteEstimate {
-    /// Of a recipe on a target.
+    /// Estimate for a recipe on a target.
     pub(crate) fn on(recipe: &Recipe, runs: u32, opened: &OpenTarget) -> WriteEstimate {
         let mut writes = WriteEstimate::of(recipe, runs, opened.target.info().bytes);
-        // Its file is made once.
+        // The test file is created once, not once a run.
         writes.bytes = writes.bytes.saturating_add(opened.written_by_growing(recipe.area));
         writes
     }
 
-    /// Of a recipe on a card of so many bytes.
+    /// Estimate for a recipe on a card of this size.
     fn of(recipe: &Recipe, runs: u32, card_bytes: u64) -> WriteEstimate {
         let by_time = |test: &&RecipeTest| {
             let fixed = test.limit.passes.is_some() || test.limit.bytes.is_some();
@@ -55,7 +55,6 @@ impl WriteEstimate {
         WriteEstimate { bytes: (bytes * runs) as u64, seconds: timed.iter().map(lasts).sum::<f64>() * runs }
     }
 
-    /// In words.
     pub(crate) fn words(self) -> String {
         let bytes = DataAmount(self.bytes.checked_next_multiple_of(MIB).unwrap_or(self.bytes));
         match self.seconds > 0.0 {
@@ -65,10 +64,8 @@ impl WriteEstimate {
     }
 }
 
-/// The recipe as it is run where writing is limited: over a smaller area where it measures by time.
-///
-/// # Errors
-/// A refusal with the bytes that it needs, where it writes more than may be written and cannot be made smaller.
+/// Fits a recipe to the write limit: over a smaller area if it measures by time. Refuses, with the bytes needed, what
+/// cannot be made smaller.
 pub(super) fn fit(request: &BenchRequest, recipe: Recipe, runs: u32, opened: &OpenTarget) -> Result<Recipe> {
     let Some(left) = opened.limit.left() else { return Ok(recipe) };
     if !opened.may_write {
@@ -79,7 +76,7 @@ pub(super) fn fit(request: &BenchRequest, recipe: Recipe, runs: u32, opened: &Op
     if writes.seconds == 0.0 {
         return if writes.bytes <= left { Ok(recipe) } else { Err(opened.limit.refuse(&what, writes.bytes)) };
     }
-    // Half of it is for what is measured.
+    // The other half of the limit is for the measurement itself.
     if writes.bytes <= left / 2 {
         return Ok(recipe);
     }
@@ -90,7 +87,7 @@ pub(super) fn fit(request: &BenchRequest, recipe: Recipe, runs: u32, opened: &Op
     if WriteEstimate::on(&smaller, runs, opened).bytes <= left / 2 { Ok(smaller) } else { Err(refusal) }
 }
 
-/// An area that leaves most of `left` bytes to the tests; `None` where it would be too small.
+/// Area that leaves most of `left` bytes to the tests; `None` if it would be too small.
 pub(crate) fn smaller_area(left: u64) -> Option<u64> {
     Some(left / AREA_SHARE / MIB * MIB).filter(|area| *area >= SMALLEST_AREA)
 }

@@ -1,5 +1,5 @@
-//! What a seller is shown who is asked for a refund: which card it is, what it announces and what is there, to the byte, how
-//! that was found, and addresses at which anybody can see the same.
+//! Evidence for a refund: the card's identity, its announced and real capacity in bytes, the method, and addresses
+//! at which the loss can be reproduced.
 
 use cardscope_model::identity::Identity;
 use cardscope_model::report::ReportHeader;
@@ -8,10 +8,10 @@ use cardscope_model::verify::{AddressDisproof, SectorFound, TestMethod, Verifica
 use cardscope_page::figure::{count, percent};
 use cardscope_page::tree::{Page, PageBlock, fact, listed};
 
-/// Addresses that the sheet has room for.
+/// Most addresses on the printed page.
 const ADDRESSES: usize = 8;
 
-/// Adds the evidence as a detail that is printed.
+/// Adds the evidence as a folded section that is printed.
 pub fn add(page: &mut Page, header: &ReportHeader, found: &Verification, identity: Option<&Identity>) {
     let cid = identity.and_then(|identity| identity.cid.as_ref());
     let nvme = identity.and_then(|identity| identity.nvme.as_ref()?.identify.as_ref());
@@ -51,7 +51,6 @@ fn method(found: &Verification) -> String {
     }
 }
 
-/// An address with what was read there.
 fn disproof(proof: &AddressDisproof) -> String {
     let times = if proof.seen == 2 { "twice".to_owned() } else { count(proof.seen, "time") };
     format!(
@@ -61,7 +60,6 @@ fn disproof(proof: &AddressDisproof) -> String {
     )
 }
 
-/// What stood in a sector, in words.
 fn found(found: SectorFound) -> String {
     match found {
         SectorFound::Expected => "the same".to_owned(),

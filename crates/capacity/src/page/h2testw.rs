@@ -1,5 +1,5 @@
-//! The summary of `verify --files` in the words and units of h2testw 1.4, to be compared with its logs: KByte, MByte
-//! and GByte are powers of 1024 (docs/reference/tools.md#f3-and-h2testw-files).
+//! Summary of `verify --files` in the words and units of h2testw 1.4, comparable with its logs: KByte, MByte and
+//! GByte are powers of 1024 (docs/reference/tools.md#f3-and-h2testw-files).
 
 use crate::page as verify;
 use crate::page::verdict;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 const SECTOR: u64 = 512;
 const MBYTE: u64 = 1 << 20;
 
-/// The page of `verify` with the summary in its place.
+/// Page of `verify` with h2testw's summary in place of our own.
 pub fn page(report: &VerifyReport) -> Page {
     let Some(files) = &report.body.files else { return verify::page(report) };
     let (tone, answer) = verdict::headline(&report.body, &report.header.findings, None);
@@ -19,7 +19,7 @@ pub fn page(report: &VerifyReport) -> Page {
     page
 }
 
-/// The lines as h2testw prints them; what ended a run early comes last, which it has no words for.
+/// Lines as h2testw prints them, followed by the reason of an early end, for which it has no wording.
 pub fn summary(files: &FilesReport, error: Option<&str>) -> String {
     let mut out = String::new();
     let (tested, all) = (files.tested_bytes / MBYTE, files.file_system_bytes / MBYTE);
@@ -59,7 +59,7 @@ fn losses(files: &FilesReport) -> String {
     line(format!("{} DATA LOST ({} sectors)", amount(files.sectors.lost()), files.sectors.lost()));
     line(format!("Details:{} overwritten ({overwritten} sectors)", amount(overwritten)));
     line(format!("{} slightly changed (< 8 bit/sector, {changed} sectors)", amount(changed)));
-    // It stops at what cannot be read; here that is lost like any other data.
+    // h2testw stops at an unreadable sector; here such sectors count as lost.
     line(format!("{} corrupted ({} sectors)", amount(corrupted + unreadable), corrupted + unreadable));
     line(format!("{} aliased memory ({aliased} sectors)", amount(aliased)));
     if let Some(first) = &files.first_error {
@@ -70,7 +70,7 @@ fn losses(files: &FilesReport) -> String {
     out
 }
 
-/// Sectors in the largest unit that they fill: whole KByte and MByte, tenths of a GByte, never rounded up.
+/// Sectors in the largest filled unit: whole KByte and MByte, tenths of a GByte, rounded down.
 fn amount(sectors: u64) -> String {
     let bytes = sectors * SECTOR;
     match bytes {
@@ -83,7 +83,7 @@ fn amount(sectors: u64) -> String {
     }
 }
 
-/// Three digits, as it prints them.
+/// Speed with three digits, as h2testw prints it.
 fn mbyte_per_second(pace: &TransferPace) -> String {
     let speed = if pace.seconds > 0.0 { pace.bytes as f64 / MBYTE as f64 / pace.seconds } else { 0.0 };
     match speed {

@@ -1,5 +1,5 @@
-//! `verify` as text: the verdict first, then what it rests on, what it cost, and what to do; and what `verify --files`
-//! found: speeds, counts, and the files that are not as they should be.
+//! Page of `verify`: verdict, reason, cost and advice; for `verify --files` also speeds, sector counts and damaged
+//! files.
 
 pub mod evidence;
 pub mod h2testw;
@@ -19,7 +19,6 @@ use cardscope_page::figure::{count, duration, sentence};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{AnswerReason, Page, PageBlock, PageFact, fact, failed_ios, io_errors, moved};
 
-/// The page.
 pub fn page(report: &VerifyReport) -> Page {
     let (header, body) = (&report.header, &report.body);
     let (tone, answer) = verdict::headline(body, &header.findings, None);
@@ -60,7 +59,7 @@ fn sizes(report: &VerifyReport) -> Vec<PageFact> {
         fact("usable capacity", size(body.usable_bytes)),
         fact("verified capacity", DecimalSize(body.proven_bytes)),
     ];
-    // Where all that can be trusted is all that works, one of them says it.
+    // Omitted if it repeats the usable or verified size, or if a quick test found no bad sample.
     let fair = body.method != TestMethod::Quick || body.share.as_ref().is_none_or(|share| share.bad > 0);
     let verified = |good: &u64| body.usable_bytes.is_none() && body.proven_bytes == *good;
     let good = body.good_bytes.filter(|good| body.usable_bytes != Some(*good) && !verified(good) && fair);
@@ -71,7 +70,6 @@ fn sizes(report: &VerifyReport) -> Vec<PageFact> {
     facts
 }
 
-/// The same to the byte.
 fn exact(report: &VerifyReport) -> Vec<PageFact> {
     let body = &report.body;
     let wrap = if body.dead_address_line { "dead address line at" } else { "addresses repeat every" };
@@ -101,10 +99,9 @@ fn cost(report: &VerifyReport) -> impl Iterator<Item = String> {
     [speed, share].into_iter().flatten()
 }
 
-/// So many files are listed one by one; the others are summed up.
+/// Most files that are listed.
 const MOST_FILES: usize = 16;
 
-/// Adds what was found of the files to a page.
 fn add_files(page: &mut Page, report: &FilesReport) {
     let mut lines = vec![head(report), counts(&report.sectors)];
     lines.extend(report.first_error.as_ref().map(first_error));
@@ -147,7 +144,7 @@ fn head(report: &FilesReport) -> String {
     )
 }
 
-/// The words of f3read, in order of harm.
+/// Sector counts in f3read's categories, by severity.
 fn counts(sectors: &SectorCounts) -> String {
     let rows = [
         ("whole", sectors.ok),
@@ -174,7 +171,7 @@ fn one_way(pace: &TransferPace) -> String {
     format!("{} MB/s over {}{slowest}", speed(pace.mb_s), duration(pace.seconds))
 }
 
-/// The files to list; those with losses or a remark come first where there are too many.
+/// Files to list. If there are too many, those with losses or a remark come first.
 fn listed_files(report: &FilesReport) -> Vec<&FileResult> {
     let mut files: Vec<&FileResult> = report.files.iter().collect();
     if files.len() > MOST_FILES {

@@ -1,5 +1,5 @@
-//! The eleven verdicts on a card's capacity as people read them: first word, colour, answer, reason and advice, the same
-//! for `verify`, `check` and a publication.
+//! The eleven verdicts on a capacity as text: first word, colour, answer, reason and advice, shared by `verify`,
+//! `check` and publications.
 
 use cardscope_model::answer::Answer;
 use cardscope_model::capacity::nominal;
@@ -12,7 +12,7 @@ use cardscope_model::units::{BinarySize, DecimalSize, grouped};
 use cardscope_model::verify::{CapacityCause, PROVEN, SURE, TestMethod, Verdict, Verification};
 use cardscope_page::figure::{count, listing, percent};
 
-/// Colour of an answer: what the exit status says.
+/// Colour that matches the exit status.
 fn tone(found: &Verification) -> NewsTone {
     match found.exit_status() {
         ExitStatus::Good => NewsTone::Good,
@@ -21,7 +21,6 @@ fn tone(found: &Verification) -> NewsTone {
     }
 }
 
-/// Word that the answer begins with.
 fn first_word(found: &Verification) -> &'static str {
     match found.verdict {
         Verdict::Genuine if found.confidence < PROVEN => "NOT PROVEN",
@@ -38,8 +37,8 @@ fn first_word(found: &Verification) -> &'static str {
     }
 }
 
-/// The answer of a page and its colour: the capacity first, then what is printed on the card; `missed` names the marks
-/// that a visit found missed.
+/// Answer of a page and its colour: the capacity, then the printed claims that the card misses. `missed` names
+/// marks that a check judged as missed.
 pub fn headline(found: &Verification, findings: &[Finding], missed: Option<String>) -> (NewsTone, Answer) {
     let unaccused = matches!(found.verdict, Verdict::Genuine | Verdict::Inconclusive);
     if let Some(lie) = findings.iter().filter(|_| unaccused).find_map(false_label) {
@@ -60,7 +59,7 @@ pub fn headline(found: &Verification, findings: &[Finding], missed: Option<Strin
     (NewsTone::Warning, answer.in_brief(format!("{word}, {but} {flaw}")))
 }
 
-/// A printed capacity far above the one that the card announces itself.
+/// Answer for a printed capacity far above the announced one.
 fn false_label(finding: &Finding) -> Option<Answer> {
     let FalseCapacity { printed_bytes, announced_bytes } = FalseCapacity::of(finding)?;
     let (announced, printed) = (DecimalSize(announced_bytes), nominal(printed_bytes));
@@ -69,7 +68,7 @@ fn false_label(finding: &Finding) -> Option<Answer> {
     Some(answer.advise(RETURN))
 }
 
-/// Printed speeds that were not reached: `reads 117 of 300 MB/s`.
+/// Printed speeds that were not reached, such as `reads 117 of 300 MB/s`.
 fn slower_than_printed(findings: &[Finding]) -> Option<String> {
     let short: Vec<String> = findings.iter().filter_map(JudgedSpeed::shortfall).collect();
     (!short.is_empty()).then(|| listing(&short))
@@ -78,7 +77,6 @@ fn slower_than_printed(findings: &[Finding]) -> Option<String> {
 const RETURN: &str = "Return it.";
 const NO_DATA: &str = "Do not keep data on it.";
 
-/// The answer about the capacity in a line.
 fn answer(found: &Verification) -> Answer {
     let announced = DecimalSize(announced_bytes(found));
     let word = first_word(found);
@@ -95,7 +93,7 @@ fn answer(found: &Verification) -> Answer {
                 (None, Some(bytes)) => ("holds ", format!("about {} of {announced}", DecimalSize(bytes))),
                 (None, None) => ("", format!("does not hold its {announced}")),
             };
-            // Only a fake's two sizes say more than its verdict.
+            // Only for fakes do tables show more than the verdict: the two sizes.
             in_table = Some(format!("{word}: {what}"));
             (format!("{holds}{what}."), Some(RETURN.to_owned()))
         }
@@ -123,7 +121,7 @@ fn answer(found: &Verification) -> Answer {
         }
         Verdict::Inconclusive => (inconclusive(found), None),
     };
-    // Below this confidence nobody is accused: the next steps say how to be sure.
+    // Below this confidence the card is not accused; the next steps lead to certainty.
     if found.verdict.is_bad() && found.confidence < SURE {
         let (word, sure) = (format!("LIKELY {word}"), format!(" ({})", percent(found.confidence)));
         return Answer::with_verdict(&word, &format!("{sure}: {said}")).in_brief(format!("{word}{sure}"));
@@ -137,7 +135,7 @@ fn answer(found: &Verification) -> Answer {
     }
 }
 
-/// Failed I/Os of a card that passed all the same.
+/// Number of failed I/Os on a card that passed.
 fn with_errors(found: &Verification) -> String {
     match found.moved.counts.failed() {
         failed @ 1.. if found.verdict == Verdict::Genuine => format!(" with {}", count(failed, "error")),
@@ -145,7 +143,7 @@ fn with_errors(found: &Verification) -> String {
     }
 }
 
-/// What there was to test; of files the free space.
+/// Bytes under test; for files the free space.
 pub fn announced_bytes(found: &Verification) -> u64 {
     found.files.as_ref().map_or(found.announced_bytes, |files| files.free_bytes)
 }
@@ -194,7 +192,7 @@ fn damaged(found: &Verification) -> String {
         return format!("everything beyond {} fails.", DecimalSize(end));
     }
     let lost = match (found.method, found.good_bytes, &found.share) {
-        // Places that a quick test came across while it looked for a boundary are no fair sample of all.
+        // Positions that a quick test read in search of a boundary are no fair sample.
         (TestMethod::Full | TestMethod::Files, Some(good), _) if good < found.announced_bytes => {
             format!(
                 "loses {} of {}",
@@ -224,10 +222,10 @@ fn inconclusive(found: &Verification) -> String {
     }
 }
 
-/// A sampled test that could miss more than this share of bad blocks has seen little.
+/// Share of bad blocks from which on a sample that could miss it counts as weak.
 const WEAK: f64 = 0.1;
 
-/// Why, in a line, with its colour.
+/// Reason of the verdict in one line, with its colour.
 pub fn reason(found: &Verification) -> Option<(NewsTone, String)> {
     let weak = found.share.as_ref().is_some_and(|share| share.excluded_above > WEAK);
     let tone = if found.verdict == Verdict::Genuine && weak { NewsTone::Warning } else { tone(found) };

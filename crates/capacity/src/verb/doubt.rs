@@ -1,5 +1,5 @@
-//! Doubts about a capacity: what CSD, label, partition table and earlier tests say beside the reader, and whether that
-//! explains a result that would otherwise be held against the card.
+//! Causes of a wrong capacity other than the card: compares CSD, label, partition table and earlier tests with the
+//! reader's size.
 
 use super::VerifyRequest;
 use cardscope_device::contents;
@@ -16,10 +16,10 @@ use cardscope_session::frame::VerbSession;
 use serde::Deserialize as _;
 use std::path::Path;
 
-/// Findings that blame the card for a capacity that a cause explains.
+/// Findings that accuse the card and are dropped if a cause explains the capacity.
 const EXPLAINED: [&str; 3] = ["capacity", "bound", "label-capacity"];
 
-/// Finds the cause of a wrong capacity and judges by it.
+/// Determines the cause of a wrong capacity and adjusts the verdict.
 pub(super) fn explain(
     request: &VerifyRequest,
     session: &mut VerbSession<'_>,
@@ -53,7 +53,7 @@ pub(super) fn explain(
     findings.insert(0, cause.finding(&stated));
 }
 
-/// Everything that states the capacity of this card.
+/// All sources that state the capacity of this card.
 fn stated_sizes(
     request: &VerifyRequest,
     session: &VerbSession<'_>,
@@ -76,7 +76,7 @@ fn stated_sizes(
     }
 }
 
-/// The largest capacity that a test of this card found whole. An archive that cannot be read says nothing.
+/// Largest capacity that an earlier test of this card found genuine. An unreadable archive counts as none.
 fn largest_genuine(archive: Option<&Path>, card_key: &str) -> Option<u64> {
     let mut archive = open_existing(archive).ok()??;
     let sessions = archive.unit_sessions(card_key).ok()?;
@@ -89,7 +89,7 @@ fn largest_genuine(archive: Option<&Path>, card_key: &str) -> Option<u64> {
     genuine.max()
 }
 
-/// The card's own layout, where it is still there. I/Os that fail are counted as those of the test.
+/// Layout of the card if its data is preserved. Failed I/Os count as those of the test.
 pub(super) fn layout(session: &mut VerbSession<'_>, body: &mut Verification) -> Option<PresentLayout> {
     let there = body.moved.data_kept && body.method == TestMethod::Quick;
     if !there || !session.opened.is_whole_card() {
@@ -101,5 +101,4 @@ pub(super) fn layout(session: &mut VerbSession<'_>, body: &mut Verification) -> 
     layout
 }
 
-/// Bytes of one read of the layout.
 const READ: u32 = 64 << 10;

@@ -1,4 +1,4 @@
-//! `verify --full`: every block written and read back, resumed, or read again at a later date.
+//! `verify --full`: writes and reads back every block, resumes a pass, or reads an earlier one again.
 
 use super::VerifyRequest;
 use crate::probe::full::{PassFindings, PassSettings, READING, WRITING, recheck, verify};
@@ -19,10 +19,10 @@ use cardscope_session::opened::TargetType;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// The checkpoint is stored anew after so long; what is lost between is read from the card's stamps.
+/// Time between two checkpoints. Progress after the last one is recovered from the stamps on the card.
 const STORE_EVERY: Duration = Duration::from_secs(5);
 
-/// What is stored of a pass that is under way.
+/// Checkpoint of a running pass.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct PassProgress {
     salt: u64,
@@ -45,7 +45,7 @@ pub(super) fn run(
     let found = match pass.carry_out(request, session, report) {
         Ok(found) => found,
         Err(stop) => {
-            // There was no memory for its I/Os, so nothing was written.
+            // The stop came from setting up the I/O, so nothing was written.
             session.backup = None;
             report.body.moved.data_kept = true;
             return Err(stop.into());
@@ -57,13 +57,12 @@ pub(super) fn run(
         session.another_card = true;
     }
     if session.backup.is_some() {
-        // The stamps go with the image that is put back, so there is nothing to go on with.
+        // Restoring the image removes the stamps, so the pass cannot be resumed.
         pass.forget();
     }
     found.stop.map_or(Ok(()), |stop| Err(stop.into()))
 }
 
-/// Every block each way, and an image before and after.
 fn plan(request: &VerifyRequest) -> StagePlan {
     let image = |stage| request.backup.as_ref().map(|_| (stage, 1.0));
     let writing = (!request.read_only).then_some((WRITING, 1.0));
@@ -72,7 +71,7 @@ fn plan(request: &VerifyRequest) -> StagePlan {
     StagePlan { long: true, ..StagePlan::from_stages(stages) }
 }
 
-/// Refuses what goes against itself, before anything is opened.
+/// Refuses contradictory options before anything is opened.
 pub(super) fn check(request: &VerifyRequest, target: TargetType) -> Result<()> {
     let odd = [
         (request.resume, "--resume"),
@@ -100,7 +99,7 @@ pub(super) fn check(request: &VerifyRequest, target: TargetType) -> Result<()> {
     Ok(())
 }
 
-/// A fresh pass, one that goes on, or a look at what an earlier one wrote.
+/// Planned pass: a new one, a resumed one, or a second read of an earlier one.
 struct PlannedPass {
     seed: u64,
     salt: u64,
@@ -181,7 +180,7 @@ impl PlannedPass {
         Ok(findings)
     }
 
-    /// A checkpoint that cannot be kept is no reason to stop: the stamps tell the same.
+    /// Saves a checkpoint. A failure is ignored, as the stamps on the card contain the same information.
     fn store(&self, written: u64) {
         if let Some(checkpoint) = &self.checkpoint {
             let progress =
@@ -190,7 +189,6 @@ impl PlannedPass {
         }
     }
 
-    /// Nothing of the pass is on the card any more.
     fn forget(&self) {
         if let Some(checkpoint) = &self.checkpoint {
             checkpoint.remove();
@@ -216,7 +214,6 @@ impl PlannedPass {
     }
 }
 
-/// What a pass over every block found out.
 fn fill(report: &mut VerifyReport, found: &PassFindings) {
     let Verification { method, announced_bytes, moved, .. } = std::mem::take(&mut report.body);
     report.body = Verification { method, announced_bytes, moved, ..found.body.clone() };

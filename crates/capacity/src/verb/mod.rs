@@ -1,4 +1,4 @@
-//! `verify`: is the capacity real, is every block whole. Three methods, one document.
+//! `verify`: tests the capacity with one of three methods, which share one document.
 
 mod doubt;
 pub mod files;
@@ -36,7 +36,7 @@ impl Procedure for VerifyRequest {
         match self.method() {
             _ if self.read_only => CardNeeds::Read,
             TestMethod::Quick if !self.erase => CardNeeds::WriteAndKeep,
-            // Only files of its own are written, and nobody's data is lost.
+            // Only the test's own files are written, so no data is lost.
             TestMethod::Files => CardNeeds::WriteAndKeep,
             _ => CardNeeds::WriteAndLose(None),
         }
@@ -44,7 +44,7 @@ impl Procedure for VerifyRequest {
 
     fn check(&self, target: TargetType) -> Result<()> {
         misplaced(self)?;
-        // What cannot be read must not be found out after minutes.
+        // An unreadable label must be refused before the test, not after it.
         self.printed()?;
         match self.method() {
             TestMethod::Quick => quick::check(self, target),
@@ -102,7 +102,7 @@ impl Procedure for VerifyRequest {
     }
 }
 
-/// Why a test came to no conclusion, as the end of a sentence.
+/// Reason of an inconclusive test, as the end of a sentence.
 fn inconclusive_because(
     request: &VerifyRequest,
     opened: &OpenTarget,
@@ -123,15 +123,15 @@ fn inconclusive_because(
     }
 }
 
-/// Share of a budget that a test has spent which the budget ended.
+/// Share of the time budget from which the budget counts as the reason of an early end.
 const NEARLY: f64 = 0.8;
 
-/// Whether I/Os that failed say something of the card: not where it went away.
+/// True if failed I/Os indicate faults of the card. They do not if it was removed during the test.
 pub fn says_errors_of_card(ended: &Result<()>) -> bool {
     !matches!(ended, Err(Failure::Io(_) | Failure::Refused(_)))
 }
 
-/// An option that the method does not know must not be passed over in silence, least of all one that saves data.
+/// Refuses options of another method, so that none is ignored silently, in particular none that saves data.
 fn misplaced(request: &VerifyRequest) -> Result<()> {
     let method = request.method();
     Failure::refuse_first(&[
@@ -149,7 +149,7 @@ fn misplaced(request: &VerifyRequest) -> Result<()> {
     ])
 }
 
-/// Holds what is printed on the card against what was found out.
+/// Compares the printed claims with the results.
 fn judge_label(report: &mut VerifyReport, printed: &CardLabel, opened: &OpenTarget) {
     let body = &report.body;
     let whole_card = body.method != TestMethod::Files;
@@ -160,11 +160,11 @@ fn judge_label(report: &mut VerifyReport, printed: &CardLabel, opened: &OpenTarg
     };
     let seen = LabelEvidence {
         announced_bytes: match whole_card {
-            // A partition or an image says nothing of what its card announces.
+            // A partition or image does not show the size that its card announces.
             true if opened.is_whole_card() => Some(body.announced_bytes),
             _ => opened.identity.as_ref().and_then(|identity| identity.capacity_bytes),
         },
-        // What a reader may hide, or lies scattered, is not held against the print.
+        // Losses that a reader may cause, or that are scattered, do not contradict the print.
         usable_bytes: body.usable_bytes.filter(|_| whole_card && body.verdict.lacks_capacity()),
         usable_confidence: if whole_card { body.confidence } else { 0.0 },
         identity: opened.identity.as_ref(),

@@ -1,8 +1,8 @@
-//! `verify`, quick: a few samples and one long run. What is on the card is saved to a journal before it is overwritten,
-//! put back and compared afterwards, however the probe ended; a card that is gone by then is put right by `restore`.
+//! Quick `verify`: samples and one long run. Data is saved to a journal before it is overwritten, then restored and
+//! compared, however the probe ended. A card that was removed is restored later by `restore`.
 //!
-//! Where there is a time budget, a few reads are timed before anything is written: what cannot be had in the time is
-//! refused or said at once, not found out when the time is over.
+//! With a time budget a few reads are timed before anything is written, so that an insufficient budget is refused
+//! or reported at the start.
 
 use super::VerifyRequest;
 use crate::probe::quick as capacity;
@@ -28,16 +28,16 @@ use cardscope_session::frame::{NOT_RESTORED, VerbSession, as_probes_know};
 use cardscope_session::opened::{OpenTarget, TargetType};
 use std::time::Duration;
 
-/// Below this there is nothing that a sample could tell.
+/// Fewest bytes that samples can test.
 const SMALLEST: u64 = MIB;
 
-/// Bytes beside the run that a probe may save: markers, ranges, the search for the boundary.
+/// Bytes besides the run that a probe may save: markers, ranges, search of the boundary.
 const BESIDES: u64 = 192 * MIB;
 
-/// Room that a journal is given however short the time is.
+/// Least room of a journal, however short the time is.
 const SMALLEST_ROOM: u64 = 32 * MIB;
 
-/// Probes, then puts back whatever was overwritten, also after an interruption or an error.
+/// Probes, then restores overwritten data, also after an interruption or error.
 pub(super) fn run(
     request: &VerifyRequest,
     session: &mut VerbSession<'_>,
@@ -71,11 +71,11 @@ pub(super) fn run(
         session.events.note(&remark);
     }
     let line = plan_line(&options, bytes, afford.as_ref(), session);
-    // Looking at the card before it is written to took some of the time.
+    // The timed reads have used part of the budget.
     let spent = Duration::from_secs_f64((seconds(session.opened.target.now()) - began).max(0.0));
     options.limits.budget = options.limits.budget.map(|budget| budget.saturating_sub(spent));
     session.begin_row(report)?;
-    // What is restored is read anyway, so little of it is read before.
+    // The restoration reads all data anyway, so the probe reads little of it back.
     let stages: &[_] = match request.erase {
         true => &[(capacity::WRITING, 0.6), (capacity::READING_BACK, 0.4)],
         false => &[(capacity::WRITING, 0.5), (capacity::READING_BACK, 0.05), (RESTORING, 0.45)],
@@ -103,7 +103,7 @@ pub(super) fn run(
     ended
 }
 
-/// Refuses what goes against itself, before anything is opened.
+/// Refuses contradictory options before anything is opened.
 pub(super) fn check(request: &VerifyRequest, target: TargetType) -> Result<()> {
     if request.read_only {
         return Err(Failure::refused("--read-only needs --full or --files, whose data it rereads"));
@@ -118,14 +118,13 @@ pub(super) fn check(request: &VerifyRequest, target: TargetType) -> Result<()> {
     Ok(())
 }
 
-/// Bytes that may have to be saved: no more than may be written, or the time is enough for.
+/// Most bytes to save, within the write limit and the time budget.
 fn most_saved(options: &QuickOptions, bytes: u64, afford: Option<&ReadCost>) -> u64 {
     let limit = options.limits.max_write.map_or(u64::MAX, |most| most.saturating_add(MIB));
     let in_time = afford.map_or(u64::MAX, |afford| afford.bytes().saturating_add(SMALLEST_ROOM));
     (options.run_bytes(bytes) + BESIDES).min(bytes).min(limit).min(in_time)
 }
 
-/// What it will cost, before it begins.
 fn plan_line(
     options: &QuickOptions,
     bytes: u64,
@@ -141,7 +140,6 @@ fn plan_line(
     format!("writes up to {} (to a fake with a cache up to four times that); {keeps}", DecimalSize(run))
 }
 
-/// What a quick probe found out.
 fn fill(report: &mut VerifyReport, outcome: &QuickOutcome, announced: u64) {
     report.body.verdict = outcome.verdict;
     report.body.usable_bytes = outcome.usable_bytes;
@@ -158,7 +156,7 @@ fn fill(report: &mut VerifyReport, outcome: &QuickOutcome, announced: u64) {
     report.header.findings.extend(capacity::findings(outcome, announced));
 }
 
-/// What putting back showed of the card itself.
+/// Adjusts the verdict by losses that the restoration found.
 fn came_back(report: &mut VerifyReport, back: &RestoreResult, usable: Option<u64>) {
     let usable = usable.unwrap_or(u64::MAX);
     let lost = back.lost.iter().filter(|range| range.offset < usable).map(|range| range.len).sum::<u64>();
@@ -170,7 +168,7 @@ fn came_back(report: &mut VerifyReport, back: &RestoreResult, usable: Option<u64
     }
 }
 
-/// What had to be restored twice.
+/// Reports data that was lost and kept after a second restoration.
 fn forgotten(back: &RestoreResult) -> Option<Finding> {
     let (lost, all_there) = (back.lost_at_first, back.lost.is_empty());
     let text =
@@ -182,43 +180,38 @@ fn forgotten(back: &RestoreResult) -> Option<Finding> {
     })
 }
 
-/// Places where a small read is timed; some cards take longer for the first one.
+/// Small reads that are timed; on some cards the first one is slower.
 const LOOKS: u64 = 3;
 
-/// Bytes of a small read.
 const SMALL: u32 = 4096;
 
-/// A large read, which shows the speed.
+/// Bytes of a large read, which shows the speed.
 const LARGE: u64 = MIB;
 
-/// The looks end when they have taken so large a share of the budget.
+/// Share of the budget after which the timed reads end.
 const LOOKING: f64 = 0.05;
 
-/// Each byte that a test overwrites is moved so often: read twice to be saved, written, put back and compared, the last
-/// two twice where the card does not keep it.
+/// Transfers per overwritten byte: read twice and saved, written, restored and compared, the last two twice if the
+/// card loses data.
 const MOVES: f64 = 9.0;
 
-/// Saving, putting back and comparing goes by pieces of about a mebibyte, each of them an I/O so often.
+/// I/Os per MiB for saving, restoring and comparing.
 const PUTS: f64 = 7.0;
 
-/// What reads of a card cost, seen before a test.
+/// Cost of I/O on this card, estimated before the test.
 #[derive(Debug, Clone, Copy)]
 struct ReadCost {
     budget: f64,
-    /// Seconds of an I/O by itself.
+    /// Seconds per I/O.
     each: f64,
-    /// Seconds of a byte.
+    /// Seconds per byte.
     byte: f64,
-    /// I/Os that come before and after the probe.
+    /// I/Os before and after the probe.
     besides: u64,
 }
 
 impl ReadCost {
-    /// Times a few reads.
-    ///
-    /// # Errors
-    /// If the card is gone or the user stopped it; [`Failure::Refused`] where the budget does not even buy the shortest
-    /// test.
+    /// Times a few reads. Refuses a budget that is too short for the shortest test.
     fn look(
         opened: &mut OpenTarget,
         budget: Duration,
@@ -268,13 +261,13 @@ impl ReadCost {
         )))
     }
 
-    /// Bytes that can be overwritten and put back in the time, at most.
+    /// Most bytes that can be overwritten and restored in the time.
     fn bytes(&self) -> u64 {
         let each = MOVES * self.byte + PUTS * self.each / MIB as f64;
         (self.budget / each).min(u64::MAX as f64) as u64
     }
 
-    /// What the time does not buy, in a sentence.
+    /// Warning if the time is too short to prove a genuine card.
     fn remark(&self, card_bytes: u64) -> Option<String> {
         let ios = (self.besides + ios_to_a_verdict(card_bytes)) as f64;
         let needed = ios * self.each + MOVES * LEAST_RUN as f64 * self.byte;

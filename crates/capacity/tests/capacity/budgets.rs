@@ -1,4 +1,4 @@
-//! What the quick probe costs: bytes written, and the card's time, against the figures that it must keep to.
+//! Cost of the quick probe: bytes written and the card's time, compared with their limits.
 
 use crate::common::{erasing, options};
 use cardscope_capacity::probe::quick::{QuickOutcome, probe};
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
 
-/// The card of docs/reference/reports.md#lexar-review: 5 open blocks of 4 MiB, so that each scattered write costs a
+/// Card of docs/reference/reports.md#lexar-review: five open blocks of 4 MiB, so that each scattered write costs a
 /// merge.
 const CLASS_10: &str = "sim:lexar-16g-c10?seed=3";
 
@@ -49,7 +49,7 @@ fn a_class_10_card_is_probed_in_the_time_that_people_have(#[case] fake: &str, #[
     assert_eq!(erased.mistake(), None);
     assert!(erased.seconds < most, "{fake}: {} s, {most} asked", erased.seconds);
     let kept = keeping(&mut target(&format!("{CLASS_10}&{fake}")), 5);
-    // Putting back takes as long as writing, and reading everything twice before that a quarter more.
+    // Restoring takes as long as writing, and reading everything twice before that a quarter more.
     assert!(kept < 2.5 * most, "{fake}, keeping the data: {kept} s, {} asked", 2.5 * most);
     println!("{fake}: {:.1} s, keeping the data {kept:.1} s", erased.seconds);
 }
@@ -58,7 +58,7 @@ fn target(name: &str) -> SimTarget {
     SimTarget::named(name).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// Probes with a journal and puts everything back; the seconds it took.
+/// Probes with a journal and restores everything. Returns the seconds.
 fn keeping(target: &mut SimTarget, seed: u64) -> f64 {
     let began = target.now();
     let mut memory = MemoryJournal::default();
@@ -68,7 +68,7 @@ fn keeping(target: &mut SimTarget, seed: u64) -> f64 {
     (card.now() - began) as f64 / 1e9
 }
 
-/// A sum over each MiB of a card.
+/// Checksum of each MiB of a card.
 fn read_all_of(target: &mut SimTarget) -> Vec<u64> {
     let all = target.info().bytes;
     let mut sums = vec![0; all.div_ceil(MIB) as usize];
@@ -115,7 +115,7 @@ fn what_was_on_the_card_is_there_again_afterwards(
     assert!(differ.is_empty(), "{fake}: the MiB at {differ:?} are not as they were");
 }
 
-/// Seconds of the card's clock from the first I/O to the last one of putting back, and the answer.
+/// Seconds on the card's clock from the first I/O to the last one of the restoration, with the outcome.
 fn in_budget(name: &str, budget: f64, seed: u64) -> (f64, QuickOutcome) {
     let mut target = target(name);
     let mut memory = MemoryJournal::default();
@@ -128,7 +128,7 @@ fn in_budget(name: &str, budget: f64, seed: u64) -> (f64, QuickOutcome) {
     (card.seconds() - began, outcome)
 }
 
-/// Whether a probe with a budget kept to it, and was no surer than what it saw.
+/// Checks that a probe kept its time budget and claims no more than it tested.
 fn keeps_to(fake: &str, latency: f64, mb_s: f64, budget: f64, seed: u64) -> Result<(), String> {
     let name = format!("sim:constant?announced_bytes=4GB&command_s={latency}&mb_s={mb_s}&fake={fake}");
     let (took, outcome) = in_budget(&name, budget, seed);
@@ -170,7 +170,7 @@ fn a_budget_holds_on_a_card_of_200_ms_an_io() {
     }
 }
 
-/// What a visit gives to this question lies between: the last look must not be begun where there is no time for it.
+/// Budgets as `check` assigns them: the last check must not start without time for it.
 #[test]
 fn more_time_never_makes_a_genuine_card_less_so() {
     for name in [
@@ -210,7 +210,7 @@ proptest! {
         seed in 0..1000u64,
     ) {
         let latency = 10f64.powf(latency);
-        // From budgets that buy the shortest test to such as buy a verdict.
+        // From budgets for the shortest test to those for a verdict.
         let budget = (ios * latency).clamp(1.0, 40.0).max(60.0 * latency);
         prop_assert_eq!(keeps_to(fake, latency, mb_s, budget, seed), Ok(()));
     }

@@ -1,7 +1,7 @@
-//! How often a good card is accused over an occasional bus error, by the rate that is tolerated: genuine cards whose reads
-//! and writes fail by chance, in virtual time. `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test --profile long
-//! -p cardscope-capacity --test capacity bus_errors -- --nocapture` makes the table in `docs/accuracy.md`, from which
-//! `TOLERATED_PER_MILLION` is chosen.
+//! False accusations of good cards with occasional bus errors, by the tolerated rate: genuine cards whose I/Os fail
+//! randomly, in virtual time. `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test --profile long -p cardscope-capacity
+//! --test capacity bus_errors -- --nocapture` writes the table in `docs/accuracy.md`, the basis of
+//! `TOLERATED_PER_MILLION`.
 
 use crate::common::{ProbedCard, erasing, options};
 use cardscope_engine::card::{IoDriver, extents};
@@ -12,17 +12,17 @@ use cardscope_simulator::{SimTarget, target_spec};
 use cardscope_testkit::written_docs::keep;
 use std::fmt::Write;
 
-/// Seeds of each rate in the quick run, and in the long one.
+/// Seeds per rate in the quick run and in the long one.
 const FEW: u64 = 4;
 const MANY: u64 = 100;
 
-/// Failures of a million I/Os: none, one bit in 10^12 (8 to 80 at 1 to 10 MiB an I/O), a worn cable, bad contacts.
+/// Failures per million I/Os: none, one bit in 10^12 (8 to 80 at 1 to 10 MiB per I/O), a worn cable, bad contacts.
 const RATES: [f64; 6] = [0.0, 1.0, 10.0, 100.0, 1000.0, 10_000.0];
 
-/// Rates that could be tolerated.
+/// Candidates for the tolerated rate.
 const CHOICES: [f64; 4] = [1.0, 10.0, 100.0, 1000.0];
 
-/// Capacities: the smaller ones cost fewer I/Os.
+/// Capacities; smaller ones need fewer I/Os.
 const SIZES: [&str; 4] = ["1GiB", "8GiB", "64GB", "512GB"];
 
 fn probed(per_million: f64, seed: u64) -> ProbedCard {
@@ -67,7 +67,7 @@ fn good_cards_with_rare_errors_are_not_accused_and_many_errors_are_no_pass() {
         for card in &cards {
             let accused = is_accused(card.counts, TOLERATED_PER_MILLION);
             let said = card.outcome.verdict;
-            // What fails at the very end and is read there sector by sector is no fault, and counts for nothing.
+            // Failures at the very end that succeed sector by sector are no fault.
             assert!(accused || said == Verdict::Genuine, "{}", card.summary());
             assert!(
                 card.counts.failed_twice == 0 || [Verdict::Damaged, Verdict::Unstable].contains(&said),
@@ -83,7 +83,7 @@ fn good_cards_with_rare_errors_are_not_accused_and_many_errors_are_no_pass() {
     keep("accuracy", "bus-errors", &table);
 }
 
-/// A request that failed twice has failed twice, whatever its size, and whether or not a third try moves its data.
+/// A request that failed twice counts as such at every size, even if a third attempt transfers its data.
 #[test]
 fn requests_of_every_size_that_fail_twice_are_counted_as_such() {
     for block in [4 << 10, 64 << 10, 1 << 20] {

@@ -1,11 +1,11 @@
-//! The quick probe on simulated cards in virtual time: every verdict held against what is true.
+//! Quick probe on simulated cards in virtual time: verdicts compared with the cards' definitions.
 
 use crate::common::{erasing, options};
 use cardscope_model::verify::SURE;
 use rstest::rstest;
 
-/// The eleven geometries of f3's own unit test, without doubles (docs/reference/tools.md#f3probe), in the words of the
-/// simulator; then those that f3 8 or 10 get wrong, and those of the issue.
+/// The eleven geometries of f3's unit test without duplicates (docs/reference/tools.md#f3probe) as simulated cards,
+/// then those that f3 8 or 10 misjudge, and those of its issues.
 const GEOMETRIES: &[(&str, &str)] = &[
     ("smallest good", "announced_bytes=2MiB"),
     ("good", "announced_bytes=1GiB"),
@@ -46,7 +46,8 @@ const GEOMETRIES: &[(&str, &str)] = &[
     ("late failure", "announced_bytes=8GiB&faults.lost_share=0.2&faults.begin_after_bytes=100MiB"),
 ];
 
-/// What no probe within these bytes can see, with the reason. Where one of them is right all the same, the test fails.
+/// Geometries that no probe of this size can detect, with the reason. The test fails if one of them is judged
+/// right.
 const LIMITS: &[(&str, &str)] = &[
     (
         "damaged_share=0.25&damaged_unit_bytes=2GiB&seed=2&cache_bytes=64MiB&cache_kind=direct&cache_strict=true",
@@ -106,8 +107,8 @@ fn every_geometry_gets_the_right_verdict(
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Of a period between a third and a half of the card only its double lies in the half of the card that is searched for
-/// copies; of a longer one, one copy.
+/// With a period between a third and half of the card only its double lies in the searched half; with a longer one,
+/// a single copy.
 #[rstest]
 fn a_period_is_known_whatever_share_of_the_card_it_is(
     #[values(0.9, 0.66, 0.5, 0.4999, 0.42, 0.34, 0.3333, 0.27, 0.2, 0.07)] share: f64,
@@ -128,8 +129,8 @@ fn a_period_is_known_whatever_share_of_the_card_it_is(
     assert_eq!(probed.outcome.wrap_bytes, Some(wrap));
 }
 
-/// Cards that were judged wrongly once: chains behind small caches taken for wraparounds as large as the period, some of
-/// them because the run fell into the part that is there, some because a cache held every marker; and an address line.
+/// Cards that were once misjudged: chains behind small caches reported as wraparounds of the full period, because
+/// the run lay in the real part or a cache held every marker; and an address line.
 #[rstest]
 fn a_chain_behind_a_cache_is_not_taken_for_a_wraparound(
     #[values(
@@ -174,7 +175,7 @@ fn an_address_line_that_is_not_wired_shows_wherever_the_run_lies(#[case] bytes: 
     assert_eq!(probed.outcome.wrap_bytes, Some(line));
 }
 
-/// A cache behind the folding that shows what it holds: both addresses of a place that is not there agree.
+/// A cache behind repeating addresses shows its content at both addresses of a missing place.
 #[test]
 fn a_chain_behind_a_cache_that_answers_at_both_addresses_is_no_wraparound() {
     for (cache, seed) in
@@ -189,7 +190,7 @@ fn a_chain_behind_a_cache_that_answers_at_both_addresses_is_no_wraparound() {
     }
 }
 
-/// The same with a cache that the run cannot overflow: nothing is proven, and no byte is called usable.
+/// The same with a cache that the run cannot overflow: nothing is proven, and no byte counts as usable.
 #[test]
 fn a_cache_behind_the_folding_that_is_not_overflown_leaves_the_usable_bytes_open() {
     let name = "sim:constant?announced_bytes=16GiB&fake=chain&fake_bytes=2GiB&wrap_bytes=4GiB&cache_bytes=1GiB&lost=stale";
@@ -199,27 +200,27 @@ fn a_cache_behind_the_folding_that_is_not_overflown_leaves_the_usable_bytes_open
     assert!(outcome.confidence < SURE && !outcome.cut_short, "{}", answer.summary());
 }
 
-/// Random cards that were told wrongly once.
+/// Random cards that were once misjudged.
 #[rstest]
-// Lost places that show other blocks make hits by the hundred where addresses repeat, so that the few of true copies must
-// not be left out among them: called damaged.
+// Lost places that show other blocks produce hundreds of misplaced stamps on cards that repeat, among which the few
+// of true copies must not be skipped. Reported as damaged.
 #[case("announced_bytes=23682255872&fake=chain&wrap_bytes=8520433152&fake_bytes=266391552&lost=stale")]
 #[case("announced_bytes=9537145344&fake=chain&wrap_bytes=2263459328&fake_bytes=1072773632&lost=last")]
 #[case(
     "announced_bytes=394710203904&fake=chain&wrap_bytes=34359738368&fake_bytes=19983994368&lost=last&cache_bytes=48KiB\
      &cache_kind=lru&cache_strict=true"
 )]
-// A tiny cache behind the folding holds some of what is lost: called damaged.
+// A tiny cache behind repeating addresses holds some of the lost data. Reported as damaged.
 #[case(
     "announced_bytes=30641328640&fake=chain&wrap_bytes=4294967296&fake_bytes=3423601664&lost=stale&cache_bytes=64KiB\
      &cache_kind=direct&cache_strict=true&state=used"
 )]
-// The only copy that shows lies eleven periods further on, by the last of the seeds: called damaged.
+// The only visible copy is eleven periods higher, with the last seed. Reported as damaged.
 #[case(
     "announced_bytes=10022662656&fake=chain&wrap_bytes=536870912&fake_bytes=315299840&lost=zeros&cache_bytes=60KiB\
      &cache_strict=false&cache_survives=true"
 )]
-// Of a cache that a reset empties the first loss does not show the size: called larger than it is.
+// A reset empties the cache, so the first loss does not reveal its size. Reported as too large.
 #[case(
     "announced_bytes=3112605696&fake=limbo&fake_bytes=1003978752&lost=zeros&cache_bytes=10502144&cache_strict=false\
      &cache_survives=false&state=filled"
@@ -228,7 +229,7 @@ fn a_cache_behind_the_folding_that_is_not_overflown_leaves_the_usable_bytes_open
     "announced_bytes=51444313088&fake=limbo&fake_bytes=40426433536&lost=last&cache_bytes=8212480&cache_strict=false\
      &cache_survives=false"
 )]
-// A cache that throws out what came first holds any part of what is lost: called larger than it is.
+// A first-in, first-out cache holds any part of the lost data. Reported as too large.
 #[case(
     "announced_bytes=36446538240&fake=limbo&fake_bytes=31163722240&cache_bytes=18235392&cache_kind=fifo\
      &cache_strict=true&state=filled"

@@ -1,4 +1,4 @@
-//! Readers that announce more than the card has: what lies beyond fails with an error, which no fake does.
+//! Readers that announce more than the card holds: I/O beyond the end fails with an error, unlike on a fake.
 
 use crate::common::{erasing, options};
 use cardscope_capacity::probe::full;

@@ -1,4 +1,4 @@
-//! Readers that give wrong data: a test that preserves the card's data writes nothing through them.
+//! Readers that return wrong data: a test that preserves the card's data must not write through them.
 
 use cardscope_capacity::probe::quick::{QuickOptions, probe};
 use cardscope_engine::card::{IoDriver, IoTally, ProbeStop, ReadAnswer, extents};
@@ -17,20 +17,20 @@ use rstest::rstest;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Ways in which a reader is wrong.
+/// Faults of a reader.
 #[derive(Debug, Clone, Copy)]
 enum ReadCorruption {
-    /// Requests of more bytes than this repeat their first ones.
+    /// Longer requests repeat their first bytes.
     Repeats(usize),
-    /// One request in so many has a wrong bit.
+    /// One in this many requests has a wrong bit.
     Flips(u64),
-    /// Requests that begin on no multiple of 4 KiB bring what stands before.
+    /// Requests that do not start at a multiple of 4 KiB return shifted data.
     Unaligned,
-    /// A request below the one before brings the data of that one.
+    /// A request at a lower address than the previous one returns that one's data.
     Backwards,
 }
 
-/// A card behind such a reader.
+/// Card behind a faulty reader.
 struct FaultyReader {
     card: SimTarget,
     lie: Option<ReadCorruption>,
@@ -123,7 +123,7 @@ fn options(seed: u64) -> QuickOptions {
     QuickOptions { thorough: false, limits: ProbeLimits { seed, region, max_write: None, budget } }
 }
 
-/// Probes a card with a journal; how it ended, and what was moved.
+/// Probes a card with a journal. Returns the reason of an early end and the I/O counters.
 fn preserving(
     target: &mut FaultyReader,
     memory: &mut MemoryJournal,
@@ -167,8 +167,8 @@ fn on_an_empty_card_a_lying_reader_is_found_over_the_first_stamps(#[case] lie: R
     }
 }
 
-/// What was saved is what the card holds, however rarely the reader is wrong: no block is saved of which one read was
-/// wrong.
+/// Saved data equals the card's content, however rare the reader's errors are: a block with a wrong read is not
+/// saved.
 #[test]
 fn what_is_saved_through_a_reader_that_flips_bits_is_what_the_card_holds() {
     for (seed, one_in) in (0..12).zip([20, 50, 100, 300, 1000, 3000].into_iter().cycle()) {

@@ -1,6 +1,6 @@
-//! How often the quick probe is right: random fakes of every kind and genuine cards in virtual time, each held against its
-//! truth. `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test --profile long -p cardscope-capacity --test capacity random_fakes --
-//! --nocapture` makes the table in `docs/accuracy.md`.
+//! Accuracy of the quick probe: random fakes of every kind and genuine cards in virtual time, compared with their
+//! definitions. `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test --profile long -p cardscope-capacity --test capacity
+//! random_fakes -- --nocapture` writes the table in `docs/accuracy.md`.
 
 use crate::common::{ProbedCard, erasing, options};
 use cardscope_model::verify::{SURE, Verdict};
@@ -12,29 +12,29 @@ use proptest::test_runner::TestRunner;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Cards in the quick run, and in the long one.
+/// Cards in the quick run and in the long one.
 const FEW: usize = 200;
 const MANY: usize = 2400;
 
-/// The share of kinds that must be right.
+/// Least share of right verdicts.
 const WANTED: f64 = 0.98;
 
 const MIB: u64 = 1 << 20;
 
 const LOST: LostWords = &["zeros", "ones", "noise", "garbage", "stale", "last", "error"];
 
-/// 1 to 512 GiB, evenly in the logarithm, in sectors.
+/// Bytes of a card: 1 to 512 GiB in whole sectors, log-uniform.
 fn card() -> impl Strategy<Value = u64> {
     (30.0..39.0f64).prop_map(|power| power.exp2() as u64 / 512 * 512)
 }
 
-/// 4 KiB to 200 MB, evenly in the logarithm, or none.
+/// Cache of 4 KiB to 200 MB, log-uniform, or none.
 fn cache() -> impl Strategy<Value = HidingCache> {
     let bytes = (12.0..27.57f64).prop_map(|power| power.exp2() as u64 / 4096 * 4096);
     prop_oneof![1 => Just(HidingCache::None), 3 => (bytes, policy()).prop_map(|(bytes, policy)| HidingCache::Bytes(bytes, policy))]
 }
 
-/// Any sectors, or a power of two.
+/// Period of any number of sectors, or a power of two.
 fn period() -> impl Strategy<Value = PeriodRule> {
     prop_oneof![Just(place as PeriodRule), Just(power_of_two as PeriodRule)]
 }
@@ -70,7 +70,7 @@ fn limits() -> impl Strategy<Value = CardLimits> {
     prop_oneof![(bytes.clone(), Just(None)), (Just(None), time.clone()), (bytes, time),]
 }
 
-/// So many that are the same each time.
+/// Deterministic sample of a strategy.
 fn drawn<T>(count: usize, of: impl Strategy<Value = T>) -> Vec<T> {
     let mut runner = TestRunner::deterministic();
     (0..count).map(|_| of.new_tree(&mut runner).unwrap().current()).collect()
@@ -80,11 +80,11 @@ fn count() -> usize {
     if cardscope_testkit::is_long() { MANY } else { FEW }
 }
 
-/// What no probe within these bytes can tell, by name.
+/// Name of a limit that no probe of this size can overcome, if this result is one.
 fn limit(probed: &ProbedCard) -> Option<&'static str> {
     let (reported, name) = (&probed.outcome, &probed.name);
     let period = number(name, "wrap_bytes").filter(|_| probed.verdict == "chain").unwrap_or(probed.announced);
-    // Addresses that lead nowhere, over all periods.
+    // Addresses without storage, over all periods.
     let lost = probed.announced
         - probed.announced / period * probed.usable
         - (probed.announced % period).min(probed.usable);
@@ -119,13 +119,13 @@ fn limit(probed: &ProbedCard) -> Option<&'static str> {
     }
 }
 
-/// A number in a card's name.
+/// Numeric property in a card's name.
 fn number(name: &str, key: &str) -> Option<u64> {
     let values = name.split(['?', '&']).filter_map(|part| part.split_once('='));
     values.filter(|(word, _)| *word == key).find_map(|(_, value)| value.parse().ok())
 }
 
-/// What was said of the cards of one kind.
+/// Results of one kind of card.
 #[derive(Default)]
 struct KindResults {
     cards: u32,
@@ -184,7 +184,7 @@ fn kind(probed: &ProbedCard) -> &str {
     if probed.name.contains("fake=address-line") { "address line" } else { &probed.verdict }
 }
 
-/// Cards under the probe, each with its limits, if any.
+/// Probes cards with their limits, in parallel.
 fn probed(cards: &[(fakes::FakeCardSpec, CardLimits)]) -> Vec<(CardLimits, ProbedCard)> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let one = |(i, ((bytes, fake), limits)): (usize, &(fakes::FakeCardSpec, CardLimits))| {
@@ -245,7 +245,7 @@ fn of_random_fakes_no_answer_is_surer_than_its_evidence() {
     assert!(share >= WANTED, "{:.1} % of kinds right", share * 100.0);
 }
 
-/// Limits may leave a question open; what is said all the same is no surer for it.
+/// Limits may leave questions open, but must not raise the confidence of an answer.
 #[test]
 fn no_answer_that_a_limit_ended_is_surer_than_its_evidence() {
     let cards = drawn(count(), (any_card(), limits()));
@@ -258,7 +258,7 @@ fn no_answer_that_a_limit_ended_is_surer_than_its_evidence() {
             right += u32::from(reported.verdict.word() == probed.verdict);
         }
         let fake = probed.verdict != "genuine";
-        // Genuine, with the cache up to which it looked and the confidence that this leaves.
+        // Genuine so far, with a lower confidence for the caches that were not tested.
         let so_far = reported.verdict == Verdict::Genuine && reported.cut_short && reported.confidence < SURE;
         let over = fake && !so_far && reported.usable_bytes.is_some_and(|bytes| bytes > probed.usable + MIB);
         let accused = !fake && reported.verdict.is_bad();

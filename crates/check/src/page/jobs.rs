@@ -1,4 +1,4 @@
-//! The jobs that a card is suitable for, as the page of `check` says them.
+//! Jobs that a card suits, on the page of `check`.
 
 use cardscope_compare::page::ranking;
 use cardscope_model::job::{JobFit, JobScore};
@@ -7,7 +7,7 @@ use cardscope_page::figure::{count, in_a_line, listing};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{PageFact, fact};
 
-/// The best job of those for which all was measured, and those that the card is not fit for.
+/// Sentence on the best job with complete figures, and on jobs that the card does not suit.
 pub(super) fn suitable(jobs: &[JobScore]) -> Option<String> {
     let is_bad = |job: &&JobScore| match job.fit {
         JobFit::Unfit => true,
@@ -41,7 +41,7 @@ pub(super) fn best_first(jobs: &[JobScore]) -> Vec<&JobScore> {
     let mut jobs: Vec<&JobScore> = jobs.iter().collect();
     let points = |job: &JobScore| job.score.unwrap_or(-1.0);
     jobs.sort_by(|a, b| points(b).total_cmp(&points(a)));
-    // What a card is unfit for comes last, however many points it has.
+    // An unfit card comes last, even with more points in other tasks of the job.
     jobs.sort_by_key(|job| job.fit == JobFit::Unfit);
     jobs
 }
@@ -64,7 +64,7 @@ pub(super) fn table(jobs: &[JobScore]) -> Table {
     .left_aligned(["fit", "why"])
 }
 
-/// What the works of each job take.
+/// Time that the tasks of each job take.
 pub(super) fn details(jobs: &[JobScore]) -> Vec<PageFact> {
     best_first(jobs).into_iter().map(|job| fact(&job.job, job.meaning.join("; "))).collect()
 }

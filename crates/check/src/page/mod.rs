@@ -1,4 +1,4 @@
-//! `check` as one page: identity, capacity, speeds, jobs, marks, flash, a long run, and what to do next.
+//! Page of `check`: identity, capacity, speed, jobs, marks, flash geometry, sustained use, and next steps.
 
 mod jobs;
 
@@ -30,10 +30,9 @@ use cardscope_page::tree::{
 use cardscope_sd::mark::Mark;
 use std::borrow::Cow;
 
-/// Charts of the map that the page has room for.
+/// Most charts of the flash geometry on the page.
 const CHARTS: usize = 3;
 
-/// The page of a visit.
 pub fn page(report: &CheckReport) -> Page {
     let (header, body) = (&report.header, &report.body);
     let found = verification(report);
@@ -62,17 +61,17 @@ pub fn page(report: &CheckReport) -> Page {
     if body.verify.is_some() {
         evidence::add(&mut page, header, &found, body.identity.as_ref());
     }
-    // A proof is one sheet: the figures that marks rest on stand with them.
+    // The print version has the figures of the marks, which prove a complaint.
     page.print(&["Capacity", "Marks"]);
     page.add_end(header);
     page
 }
 
-/// What `verify` found, also where a visit ended before it.
+/// Result of `verify`, or one made of the report if the test ended before it.
 fn verification(report: &CheckReport) -> Cow<'_, Verification> {
     match &report.body.verify {
         Some(verify) if verify.body.verdict == report.body.verdict => Cow::Borrowed(&verify.body),
-        // Other parts of the visit saw I/Os fail.
+        // Failed I/Os of other parts can have changed the verdict.
         Some(verify) => Cow::Owned(Verification {
             verdict: report.body.verdict,
             usable_bytes: report.body.usable_bytes,
@@ -91,12 +90,12 @@ fn verification(report: &CheckReport) -> Cow<'_, Verification> {
     }
 }
 
-/// Why the capacity was not tested, where it was left out.
+/// Reason why the capacity was not tested.
 fn untested(report: &CheckReport) -> Option<String> {
     report.body.parts.iter().find(|part| part.part == "verify")?.reason.clone()
 }
 
-/// The marks that the card or its label claims; where none was judged, those of its registers.
+/// Claimed marks that were judged, or those in the registers if none was.
 fn claimed(report: &CheckReport) -> Vec<Mark> {
     let judged = report.body.marks.iter().flat_map(|marks| &marks.judged);
     let claimed: Vec<Mark> = judged.filter(|j| j.is_claimed()).map(|j| j.mark).collect();
@@ -123,18 +122,18 @@ fn add_reasons(page: &mut Page, report: &CheckReport, found: &Verification) {
     page.because_all(NewsTone::Plain, body.sustain.as_ref().filter(|_| worth_using).map(sustain::summary));
 }
 
-/// Hints from what was measured; those of registers are for who looks into the identity.
+/// Hints from measurements. Hints from registers appear with the identity.
 fn measured_hints(report: &CheckReport) -> impl Iterator<Item = String> {
     let registers = report.body.identity.as_ref().map_or(&[][..], |identity| &identity.findings);
     let hints = report.header.findings.iter().filter(|finding| finding.weight == FindingWeight::Hint);
     hints
-        // The end of the page puts a suspect reader first.
+        // A suspect reader is already the first reason, from the end of the page.
         .filter(|finding| finding.claim != suspect_reader::CLAIM)
         .filter(|finding| !registers.iter().any(|known| known.claim == finding.claim))
         .map(|finding| finding.verdict.clone())
 }
 
-/// What a shop's page says of a card, as found: the tiles of the page.
+/// Figures as a shop lists them, shown as tiles.
 fn figures(report: &CheckReport) -> Vec<PageFact> {
     let body = &report.body;
     let by_files = body.verify.as_ref().is_some_and(|verify| verify.body.method == TestMethod::Files);
@@ -173,7 +172,7 @@ fn what_it_is(identity: &Identity, report: &CheckReport) -> Vec<PageFact> {
         .collect()
 }
 
-/// The state of the card's content.
+/// State of the card's data.
 fn content(report: &CheckReport) -> String {
     let moved = &report.body.moved;
     match &moved.may_have_changed {

@@ -1,19 +1,19 @@
-//! How the time of a visit is shared out: about half of it for the question whether the capacity is real, the rest for
-//! speed and what is inside. Each part keeps the time in its share that putting back takes.
+//! Shares of the time budget: about half for the capacity, the rest for speed and the other parts. Each share includes
+//! restoring.
 
 use std::time::Duration;
 
-/// Share of the whole for `verify`, what it puts back included.
+/// Share of `verify`, if data may be lost.
 const VERIFY: f64 = 0.5;
 
-/// The same where the data is kept: time is left over for a card on which all must be put back twice, as on a fake. On
-/// any other that time comes back, and half of the whole is spent.
+/// Share of `verify` if data is preserved. It covers a fake, on which everything must be restored twice; on other cards
+/// the reserve remains unused, and half of the budget is spent.
 const VERIFY_KEEPING: f64 = 0.85;
 
-/// Share of what is left for the map: marks and the long run come behind it.
+/// Share of the remaining time for the map. Marks and sustained use follow it.
 const MAP: f64 = 0.6;
 
-/// The clock of a visit, in seconds of the target's clock.
+/// Budget in seconds of the target's clock.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TimeBudget {
     began: f64,
@@ -25,27 +25,25 @@ impl TimeBudget {
         TimeBudget { began: now, all: all.as_secs_f64() }
     }
 
-    /// What `verify` may take, putting back included.
+    /// Time for `verify`, restoring included.
     pub(super) fn verify(&self, keeps: bool) -> Duration {
         Duration::from_secs_f64(self.all * if keeps { VERIFY_KEEPING } else { VERIFY })
     }
 
-    /// Seconds that are left.
     pub(super) fn left(&self, now: f64) -> f64 {
         (self.began + self.all - now).max(0.0)
     }
 
-    /// `share` of what is left, putting back included.
+    /// Share of the remaining time, restoring included.
     pub(super) fn share(&self, now: f64, share: f64) -> Duration {
         Duration::from_secs_f64(self.left(now) * share)
     }
 
-    /// What a map may take, putting back included.
     pub(super) fn map(&self, now: f64) -> Duration {
         self.share(now, MAP)
     }
 
-    /// Since the beginning.
+    /// Seconds since the start.
     pub(super) fn spent(&self, now: f64) -> f64 {
         now - self.began
     }

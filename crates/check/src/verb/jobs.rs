@@ -1,4 +1,4 @@
-//! What the card is good for: its figures, and what each job makes of them.
+//! Scores of the jobs from the card's figures.
 
 use super::visit::CheckRun;
 use cardscope_compare::judge::ranking::{AfterCache, after_cache};
@@ -9,7 +9,7 @@ use cardscope_model::result::TestResult;
 use cardscope_model::shell::quoted;
 
 impl CheckRun<'_, '_> {
-    /// A fake or a dying card is good for nothing, whatever its speed.
+    /// Scores the jobs, but not of a fake or defective card, which suits none.
     pub(super) fn judge_jobs(&mut self) {
         if self.report.body.verdict.is_bad() || self.report.body.bench.is_empty() {
             return;
@@ -29,15 +29,15 @@ impl CheckRun<'_, '_> {
                 )),
             );
         }
-        // The built-in ones are held by a test.
+        // Cannot fail: a test parses all built-in jobs.
         let jobs = job::JOBS.all(job::parse).unwrap_or_default();
         self.report.body.jobs = jobs.iter().map(|job| job::score(job, &figures)).collect();
     }
 }
 
-/// The figures that jobs ask for, and whether the sustained write is only that of the short test.
+/// Figures for the jobs, and true if the sustained write speed is only assumed from a short test.
 pub(super) fn figures(report: &CheckReport) -> (Figures, bool) {
-    // What failed I/Os touched is no figure.
+    // Results with failed I/Os are left out.
     let clean = report.body.bench.iter().filter(|result| !result.met_failed_ios());
     let result = |name: &str| clean.clone().find(|r| r.name().to_string() == name);
     let speed = |name: &str| result(name).map(|r| r.mb_s);
@@ -59,7 +59,7 @@ pub(super) fn figures(report: &CheckReport) -> (Figures, bool) {
     (figures, assumed)
 }
 
-/// What the card announces; in a directory the room that was there.
+/// Announced capacity, or the free space of a directory.
 fn capacity(report: &CheckReport) -> u64 {
     report.body.identity.as_ref().and_then(|i| i.capacity_bytes).unwrap_or(report.body.announced_bytes)
 }

@@ -1,4 +1,4 @@
-//! The part that judges marks: those that the card or its label claims, and the highest it would meet.
+//! Tests the marks that card or label claim, and finds the highest that the card meets.
 
 use super::jobs::figures;
 use super::visit::{CheckRun, PartEnd, in_a_line};
@@ -16,22 +16,22 @@ use cardscope_session::error::{Failure, Result};
 use cardscope_session::frame::{CommonOptions, Procedure, VerbOutcome, VerbSession, as_probes_know};
 use cardscope_statistics::io_errors;
 
-/// Bytes that it may save and write: some allocation units of 4 to 16 MiB.
+/// Most bytes to save and write: several allocation units of 4 to 16 MiB.
 const MOST: u64 = 256 * MIB;
 
-/// Share of what is left of the time; the rest is for using the card for a while, which tells less in a minute.
+/// Share of the remaining time. The rest is for sustained use, which tells less in a minute.
 const SHARE: f64 = 0.85;
 
-/// Below this not even one allocation unit is written.
+/// Shortest time in seconds in which an allocation unit can be written.
 const LEAST_S: f64 = 4.0;
 
-/// The test file in a directory: at most the area that the A classes are tested in, at least what shows a V class.
+/// Smallest and largest test file in a directory: enough for a V class, and the test area of A classes.
 const OWN_FILE: (u64, u64) = (64 * MIB, TEST_AREA);
 
-/// Share of what is left of the time that filling it may take.
+/// Share of the remaining time for filling that file.
 const FILL_SHARE: f64 = 0.25;
 
-/// So much of a card must be left behind its start.
+/// Smallest region behind the start of the card.
 const LEAST_AREA: u64 = 64 * MIB;
 
 impl CheckRun<'_, '_> {
@@ -63,14 +63,13 @@ impl CheckRun<'_, '_> {
         PartEnd::with(failure)
     }
 
-    /// The marks that card and label claim.
     pub(super) fn claims_marks(&self) -> bool {
         let printed = self.request.label.as_deref().and_then(|text| label::parse(text).ok());
         !claims(self.session.opened.identity.as_ref(), printed.as_ref()).is_empty()
     }
 
-    /// A map that is drawn after the marks were judged may have found the speed after the cache, which short writes never
-    /// see: it joins in.
+    /// Judges the marks again with the speed behind the cache, if the map that follows them measured it. The short
+    /// writes of the marks test stay in the cache.
     pub(super) fn judge_after_cache(&mut self) {
         let found = self.report.body.map.as_ref().and_then(|map| after_cache(&map.body.measured));
         let (Some(mb_s), Some(options), Some(marks)) = (found, &self.judging, &mut self.report.body.marks)
@@ -93,7 +92,7 @@ impl CheckRun<'_, '_> {
             false if erase => TargetRegion { start: 0, len: self.usable() },
             false => off_the_start(self.usable())?,
         };
-        // A file of our own is filled once before it is used.
+        // A test file is filled once before it is used.
         let most = (!erase).then_some(if self.directory { region.len + MOST } else { MOST });
         let limits = ProbeLimits {
             seed: self.seed(3),
@@ -111,7 +110,7 @@ impl CheckRun<'_, '_> {
         Ok(map.map_or(options.clone(), |map| with_map(options, map)))
     }
 
-    /// Bytes of a file that is filled in time, by the speed that the bench saw.
+    /// Size of a test file that can be filled in time, by the speed in `bench`.
     fn own_file(&self, now: f64) -> u64 {
         let mb_s = figures(self.report).0.write_mb_s;
         let bytes = (mb_s.unwrap_or_default() * 1e6 * self.budget.left(now) * FILL_SHARE) as u64;
@@ -120,7 +119,7 @@ impl CheckRun<'_, '_> {
     }
 }
 
-/// Marks are judged, then whatever was overwritten is put back, unless it may go.
+/// Test of marks as a part, with restoring unless the content may be lost.
 struct MarkTest {
     common: CommonOptions,
     options: MarkOptions,
@@ -156,8 +155,8 @@ impl Procedure for MarkTest {
     }
 }
 
-/// All of a card but its start, which is left alone where the data is kept: what a pulled plug leaves there costs more
-/// than a file.
+/// Region without the start of the card, which is spared if data is preserved: a power loss there costs the file system
+/// and not just a file.
 fn off_the_start(usable: u64) -> Result<TargetRegion> {
     let len = usable.saturating_sub(CARD_START);
     if len < LEAST_AREA {
@@ -166,8 +165,8 @@ fn off_the_start(usable: u64) -> Result<TargetRegion> {
     Ok(TargetRegion { start: CARD_START, len })
 }
 
-/// What a map found joins in: the erase block where no allocation unit is stated (a promise is made for stated ones),
-/// and the speed behind the cache, which short writes never see.
+/// Adds results of a map: the erase block if no allocation unit is stated (promises refer to stated ones), and the
+/// speed behind the cache, which short writes do not reach.
 fn with_map(options: MarkOptions, map: &MeasuredMap) -> MarkOptions {
     let block = map.erase_block_bytes.value.filter(|_| map.erase_block_bytes.is_measured());
     let (unit, unit_from) = match (options.unit, block) {

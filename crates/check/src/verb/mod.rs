@@ -1,5 +1,4 @@
-//! `check`: the whole visit in a time budget. What the card says, whether its capacity is real, how fast it is, what is
-//! inside, what it is good for; everything that was on it is there again afterwards.
+//! `check`: tests a card completely within a time budget. The card's data is preserved by default.
 
 mod budget;
 mod jobs;
@@ -22,7 +21,7 @@ use cardscope_session::opened::TargetType;
 use std::time::Duration;
 use visit::CheckRun;
 
-/// Below this nothing can be said of a card.
+/// Shortest budget that allows any result.
 const LEAST: Duration = Duration::from_secs(1);
 
 impl Procedure for CheckRequest {
@@ -45,7 +44,7 @@ impl Procedure for CheckRequest {
         if self.budget() < LEAST {
             return Err(Failure::refused("--budget must be at least 1 s; 3m is recommended"));
         }
-        // What cannot be read must not be found out after three minutes.
+        // A wrong label must not be noticed only after three minutes.
         self.label.as_deref().map(label::parse).transpose().map_err(Failure::refused)?;
         let directory = target == TargetType::Directory;
         Failure::refuse_first(&[

@@ -1,4 +1,4 @@
-//! What to do next, from what the visit found.
+//! Next steps that follow from the results.
 
 use super::CheckRequest;
 use crate::request::BUDGET;
@@ -11,7 +11,7 @@ use cardscope_session::after_verdict::{
 };
 use std::time::Duration;
 
-/// The next steps, the most pressing first.
+/// Next steps, the most important first.
 pub(super) fn next(
     report: &CheckReport,
     request: &CheckRequest,
@@ -36,7 +36,7 @@ pub(super) fn next(
     if (more_time || cut_short) && found.verdict == Verdict::Inconclusive {
         steps.clear();
     }
-    // Who returns a card has no more to ask of it.
+    // A card that goes back to the shop needs no further test.
     let goes_back = steps.iter().any(|next| next.what == RETURN);
     let lost = request.erase.then_some(EVERYTHING);
     let given = request.limits.budget.filter(|given| *given != BUDGET);
@@ -51,12 +51,11 @@ pub(super) fn next(
     steps
 }
 
-/// Three times the budget, at least 10 minutes.
 fn longer(request: &CheckRequest) -> Duration {
     Duration::from_secs((request.budget().as_secs() / 60 * 3).max(10) * 60)
 }
 
-/// The same visit within a budget, and nothing more allowed than now.
+/// Command that repeats the test within a budget and allows no more than now.
 fn visit(request: &CheckRequest, budget: Option<Duration>) -> String {
     let mut command = format!("cardscope check {}", quoted(&request.common.target));
     if let Some(seconds) = budget.map(|budget| budget.as_secs()) {

@@ -1,6 +1,6 @@
-//! The parts that measure speed: a short recipe over an area that is saved first and put back; and the card used for a
-//! while: it reads (with consent to lose what is there it writes) as long as the time allows, with small reads, a null
-//! command and temperatures beside, so that heat, stalls and a busy host show.
+//! Parts that measure speed: a short recipe over an area that is saved and restored; and sustained use, which reads (or
+//! writes, if data may be lost) as long as time allows, with small reads, null commands and temperatures in between, to
+//! show heat, stalls and a busy host.
 
 use super::visit::{CheckRun, PartEnd, in_a_line};
 use cardscope_bench::verb as bench;
@@ -17,10 +17,10 @@ use cardscope_sd::label;
 use cardscope_session::frame::VerbOutcome;
 use std::time::Duration;
 
-/// Seconds that putting back takes on a slow card.
+/// Seconds for restoring on a slow card.
 const PUT_BACK: f64 = 16.0;
 
-/// It takes about so many seconds on a slow card, saving and putting back included.
+/// Seconds that the recipe takes on a slow card, with saving and restoring.
 const SECONDS: f64 = 45.0;
 
 impl CheckRun<'_, '_> {
@@ -34,7 +34,7 @@ impl CheckRun<'_, '_> {
             return Err(PartEnd::unwritten(why));
         }
         let in_time = self.budget.left(began) >= SECONDS || self.directory || self.request.erase;
-        // What it writes to a card depends on the card; in a directory the target itself keeps to the limit.
+        // The amount written to a card depends on its speed. In a directory the target enforces the limit.
         let limited = self.request.limits.max_write().is_some() && !self.directory;
         let writes = no_writes.is_none() && in_time && !limited;
         let short = bench::BenchPart {
@@ -48,7 +48,7 @@ impl CheckRun<'_, '_> {
             content_may_go: self.request.erase || self.directory,
             deadline: self.end(began, writes),
         };
-        // Half of what may be written is for the parts to come.
+        // The other half of the write limit is for later parts.
         self.session.opened.limit.share_out(2);
         let ended = self.part(&short);
         self.session.opened.limit.share_out(1);
@@ -76,8 +76,7 @@ impl CheckRun<'_, '_> {
         PartEnd::with(failure)
     }
 
-    /// Judges the speeds that are printed on the card by the runs in order of the visit; in a directory `verify` has done so
-    /// with its files.
+    /// Judges the printed speeds by the sequential results. In a directory `verify` has done so with its files.
     pub(super) fn judge_printed_speeds(&mut self) {
         let label = self.request.label.as_deref().and_then(|text| label::parse(text).ok());
         let Some(label) = label.filter(|_| !self.directory) else { return };
@@ -104,7 +103,7 @@ impl CheckRun<'_, '_> {
         self.report.body.printed_speeds = judged;
     }
 
-    /// When the pass must end, by the target's clock: what it writes must be put back in time, too.
+    /// Deadline of the pass by the target's clock, early enough to restore what it wrote.
     fn end(&self, began: f64, writes: bool) -> Nanos {
         let left = self.budget.left(began);
         let reserve =
@@ -113,13 +112,12 @@ impl CheckRun<'_, '_> {
     }
 }
 
-/// Below this nothing would have time to happen.
+/// Shortest useful duration in seconds.
 const LEAST_S: f64 = 10.0;
 
-/// Longer than this belongs to `sustain`.
+/// Longest duration in seconds. Longer tests belong to `sustain`.
 const MOST_S: f64 = 60.0;
 
-/// The test file in a directory.
 const OWN_FILE: u64 = 64 * MIB;
 
 impl CheckRun<'_, '_> {

@@ -1,5 +1,4 @@
-//! The parts that are verbs of their own: `verify` asks whether the capacity is real, `map` looks inside, as far as the time
-//! goes.
+//! Parts that are verbs of their own: `verify` tests the capacity, `map` the flash geometry.
 
 use super::visit::{CheckRun, PartEnd};
 use cardscope_capacity::verb as verify;
@@ -15,10 +14,11 @@ use cardscope_session::frame::{CommonOptions, SpendLimits, VerbOutcome, perform}
 use cardscope_session::options::WriteLimit;
 use std::time::Duration;
 
-/// Of what may be written, the question whether the capacity is real gets this part.
+/// Divisor: the capacity test gets this part of the allowed writes.
 const VERIFY_SHARE: u64 = 4;
 
-/// Bytes within which a limit was what ended it: the run at the end of a card doubles in such steps.
+/// Distance in bytes to the write limit within which the limit ended the test, because its last run doubles in such
+/// steps.
 const NEARLY: u64 = 128 << 20;
 
 impl CheckRun<'_, '_> {
@@ -32,7 +32,7 @@ impl CheckRun<'_, '_> {
             true => self.verify_files(&request)?,
             false => self.part(&request)?,
         };
-        // Its files are written past the target of the visit.
+        // The files are written to targets of their own, which the limit of this target does not count.
         self.session.opened.limit.count(report.body.moved.bytes_written);
         let whole = report.body.verdict != Verdict::Inconclusive;
         let limited =
@@ -46,7 +46,7 @@ impl CheckRun<'_, '_> {
         PartEnd::with(failure)
     }
 
-    /// The files of `verify --files` are targets of their own, in the directory that is held open.
+    /// Runs `verify --files`, whose files are targets of their own, in the directory that is already open.
     fn verify_files(&mut self, request: &verify::VerifyRequest) -> Result<VerbOutcome<VerifyReport>> {
         let there = self.session.opened.held.clone();
         let mut opened = verify::files::open(request, there.as_deref(), self.session.interrupt)?;
@@ -74,7 +74,7 @@ impl CheckRun<'_, '_> {
         (report.body.usable_bytes, report.body.proven_bytes) =
             (found.body.usable_bytes, found.body.proven_bytes);
         if self.directory {
-            // What the files filled, which is more than a file of a benchmark could be given.
+            // The files filled more space than the test file of a benchmark could.
             report.body.announced_bytes = found.body.announced_bytes;
         }
         let verdict = report.body.verdict;
@@ -88,10 +88,10 @@ impl CheckRun<'_, '_> {
     }
 }
 
-/// Below this a map says nothing.
+/// Shortest time in seconds for a map.
 const LEAST_S: f64 = 4.0;
 
-/// Bytes after which the search for the end of the cache is given up: all of it must be saved and put back.
+/// Bytes after which the search for the end of the cache stops, because everything must be saved and restored.
 const CACHE: u64 = 64 * MIB;
 
 impl CheckRun<'_, '_> {
@@ -127,7 +127,7 @@ impl CheckRun<'_, '_> {
     }
 }
 
-/// Whether the main properties were left out for want of time.
+/// True if main properties are missing for lack of time.
 fn out_of_time(found: &MeasuredMap) -> bool {
     let main: [&dyn SoughtProperty; 5] = [
         &found.page_bytes,

@@ -1,4 +1,4 @@
-//! The visit itself: one part after the other on a card that stays open, so that nobody else gets between them.
+//! Runs one part after the other on a card that stays open, so that no other program gets in between.
 
 use super::budget::TimeBudget;
 use super::{CheckRequest, next};
@@ -17,16 +17,15 @@ use cardscope_session::frame::{CommonOptions, Procedure, VerbOutcome, VerbSessio
 use cardscope_session::opened::OpenTarget;
 use cardscope_statistics::io_errors;
 
-/// How a part ends before it has its figures.
+/// Early end of a part, without results.
 pub(super) enum PartEnd {
-    /// It is left out, and the visit goes on.
+    /// Skipped; the next part follows.
     LeftOut {
-        /// Why.
         why: String,
-        /// Whether a longer budget would bring it.
+        /// True if a longer budget would allow it.
         wants_time: bool,
     },
-    /// It ends the visit.
+    /// Failed, which ends the whole test.
     Failed(Failure),
 }
 
@@ -35,7 +34,7 @@ impl PartEnd {
         PartEnd::LeftOut { why: why.into(), wants_time: false }
     }
 
-    /// In a directory that may not be written to.
+    /// Skips a part because a directory may not be written to.
     pub(super) fn unwritten(why: &str) -> Self {
         PartEnd::left_out(format!("in a directory the test file must be written first, and {why}"))
     }
@@ -44,7 +43,7 @@ impl PartEnd {
         PartEnd::LeftOut { why: why.to_owned(), wants_time: true }
     }
 
-    /// What a part that has its figures ended with, if with anything.
+    /// Result of a part that has its figures.
     pub(super) fn with(failure: Option<Failure>) -> Result<(), PartEnd> {
         failure.map_or(Ok(()), |failure| Err(PartEnd::Failed(failure)))
     }
@@ -59,20 +58,19 @@ impl From<Failure> for PartEnd {
     }
 }
 
-/// A part by its name and that of its stage.
+/// Name of a part, name of its stage, and the method that runs it.
 type NamedPart<V> = (&'static str, &'static str, fn(&mut V) -> Result<(), PartEnd>);
 
-/// The stage in which the card is asked what it is.
+/// Name of the stage in which the card is identified.
 const IDENTITY: &str = "identity";
 
-/// A visit under way.
 pub(super) struct CheckRun<'a, 's> {
     pub(super) request: &'a CheckRequest,
     pub(super) session: &'a mut VerbSession<'s>,
     pub(super) report: &'a mut CheckReport,
     pub(super) budget: TimeBudget,
     pub(super) directory: bool,
-    /// How the marks were judged, once they were.
+    /// Options of the marks test, once it ran.
     pub(super) judging: Option<MarkOptions>,
 }
 
@@ -87,7 +85,7 @@ impl<'a, 's> CheckRun<'a, 's> {
         CheckRun { request, session, report, budget, directory, judging: None }
     }
 
-    /// Every part in turn; each is on disk before the next begins. One that is refused is left out.
+    /// Runs all parts. Each is stored before the next begins; a refused one is skipped.
     pub(super) fn all(&mut self) -> Result<()> {
         let parts = self.parts();
         let stages = [IDENTITY].into_iter().chain(parts.iter().map(|(_, stage, _)| *stage));
@@ -100,6 +98,7 @@ impl<'a, 's> CheckRun<'a, 's> {
         for (name, stage, part) in parts {
             self.session.store(self.report)?;
             self.session.events.stage(stage, None, None);
+            // A reader that returns wrong data makes all further results meaningless.
             if self.report.header.suspect_reader.is_some() {
                 self.left_out(name, "the reader gives different data for the same place".to_owned(), false);
                 continue;
@@ -113,7 +112,7 @@ impl<'a, 's> CheckRun<'a, 's> {
         Ok(())
     }
 
-    /// The parts in their order: what is claimed is tested before what nobody asked for.
+    /// Parts in order: claims are tested before anything else.
     fn parts(&self) -> Vec<NamedPart<Self>> {
         let verify: NamedPart<Self> = ("verify", "capacity", Self::verify);
         let marks: NamedPart<Self> = ("marks", "speed classes", Self::marks);
@@ -126,7 +125,7 @@ impl<'a, 's> CheckRun<'a, 's> {
         vec![verify, ("bench", "speed", Self::bench), third, fourth, sustain]
     }
 
-    /// What follows from all of it, or from what there is of it where it was cut short.
+    /// Adds conclusions from all parts, or from those that ran before an early end.
     pub(super) fn conclude(&mut self, ended: &Result<()>) {
         let now = self.now();
         self.report.body.moved.seconds = self.budget.spent(now);
@@ -140,21 +139,21 @@ impl<'a, 's> CheckRun<'a, 's> {
         self.report.header.next = next::next(self.report, self.request, self.directory, ended.is_err());
     }
 
-    /// The seed of a part.
+    /// Seed of a part.
     pub(super) fn seed(&self, part: u64) -> u64 {
         in_json(mix(self.report.header.seed ^ part))
     }
 
-    /// What a part has in common with the visit, with a seed of its own.
+    /// Common options of a part, with its own seed.
     pub(super) fn common(&self, part: u64) -> CommonOptions {
         CommonOptions { seed: Some(self.seed(part)), ..self.request.common.clone() }
     }
 
-    /// Adds what a part moved; the time is that of the whole visit.
+    /// Adds the I/O of a part. The time is that of the whole test.
     pub(super) fn add(&mut self, part: &IoTotals) {
         let all = &mut self.report.body.moved;
         all.data_kept &= part.data_kept;
-        // Nothing more is written once a part has left the card changed.
+        // Once a part has left the card changed, nothing more is written.
         all.may_have_changed = all.may_have_changed.take().or_else(|| part.may_have_changed.clone());
         all.bytes_written += part.bytes_written;
         all.bytes_restored += part.bytes_restored;
@@ -166,7 +165,7 @@ impl<'a, 's> CheckRun<'a, 's> {
         seconds(self.session.opened.target.now())
     }
 
-    /// Notes a part that was carried out, with what it lacks, and whether a longer budget would bring that.
+    /// Reports a part that ran, with the reason if it is incomplete, and whether a longer budget would help.
     pub(super) fn done(&mut self, part: &str, began: f64, reason: Option<String>, wants_time: bool) {
         let state = if reason.is_some() { PartState::Partly } else { PartState::Done };
         let (part, seconds) = (part.to_owned(), self.now() - began);
@@ -178,7 +177,7 @@ impl<'a, 's> CheckRun<'a, 's> {
         self.report.body.parts.push(CheckPart { part, state, seconds: 0.0, reason: Some(why), wants_time });
     }
 
-    /// Runs a verb as a part; a reader that turns out to be suspect ends the visit with it.
+    /// Runs a verb as a part, and takes over its verdict on a suspect reader.
     pub(super) fn part<P: Procedure>(&mut self, procedure: &P) -> Result<VerbOutcome<Report<P::Body>>> {
         let outcome = self.session.part(procedure)?;
         if let Some(reader) = &outcome.report.header.suspect_reader {
@@ -188,13 +187,13 @@ impl<'a, 's> CheckRun<'a, 's> {
         Ok(outcome)
     }
 
-    /// Adds conclusions of a part. What failed I/Os say is said once, of the whole visit.
+    /// Adds findings of a part, except those on failed I/Os, which the whole test reports once.
     pub(super) fn found(&mut self, findings: impl IntoIterator<Item = Finding>) {
         let others = findings.into_iter().filter(|finding| !io_errors::is_of_errors(finding));
         self.report.header.findings.extend(others);
     }
 
-    /// Weighs the I/Os that failed in any part beside what the card kept. Of files the places on the card are unknown.
+    /// Lets failed I/Os of all parts count in the verdict. The positions of files on the card are unknown.
     fn weigh_errors(&mut self) {
         let verify = self.report.body.verify.as_ref();
         let card_bytes = verify.map_or(self.session.card_bytes(), |verify| verify.body.card_bytes());
@@ -220,7 +219,7 @@ impl<'a, 's> CheckRun<'a, 's> {
         self.done("info", began, None, false);
     }
 
-    /// Bytes that may still be written, putting back not counted; `None` without a limit.
+    /// Bytes that may still be written, restoring not counted; `None` without a limit.
     pub(super) fn left_to_write(&self) -> Option<u64> {
         let written = self.report.body.moved.bytes_written;
         match self.directory {
@@ -229,14 +228,14 @@ impl<'a, 's> CheckRun<'a, 's> {
         }
     }
 
-    /// Bytes from 0 on that may be measured on: what lies beyond on a fake answers for nothing.
+    /// Bytes from 0 on that may be measured. Addresses beyond the real capacity of a fake mean nothing.
     pub(super) fn usable(&self) -> u64 {
         let there = self.session.opened.target.info().bytes;
         let usable = self.report.body.verify.as_ref().and_then(|report| report.body.at_most_usable());
         usable.map_or(there, |usable| usable.min(there))
     }
 
-    /// Why nothing more is written to this card, if so.
+    /// Reason why nothing more may be written to this card; `None` if writing is allowed.
     pub(super) fn no_writes(&self) -> Option<&'static str> {
         match self.report.body.verdict {
             _ if self.request.read_only => Some("--read-only was given"),
@@ -250,7 +249,7 @@ impl<'a, 's> CheckRun<'a, 's> {
     }
 }
 
-/// What a visit writes in a directory, before it begins; nothing else is of interest before.
+/// Line before the start: how much is written to a directory. Empty for cards.
 fn plan_line(request: &CheckRequest, opened: &OpenTarget) -> String {
     if !opened.is_directory() {
         return String::new();
@@ -265,7 +264,7 @@ fn plan_line(request: &CheckRequest, opened: &OpenTarget) -> String {
     }
 }
 
-/// What was left out, in a line; the document has all of it.
+/// First item of a list and the number of others. The document has all of them.
 pub(super) fn in_a_line(what: &[String]) -> Option<String> {
     let first = what.first()?;
     Some(match what.len() {

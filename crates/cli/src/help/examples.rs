@@ -1,15 +1,15 @@
-//! Commands to copy, for the end of each verb's help. What stands behind a `#` is a comment for the shell, too.
+//! Examples at the end of each verb's help, ready to copy. Text after `#` is a comment in the shell as well.
 
-/// What each exit status means.
+/// Meaning of the exit statuses.
 pub(crate) const EXIT_STATUS: &str = "0 nothing bad found, 1 a finding is bad, 2 wrong usage or refused,\n\
     3 I/O error, 4 not proven, 130 interrupted.";
 
-/// The examples of a verb.
+/// Returns the examples of a verb.
 pub(crate) fn of(verb: &str) -> &'static [&'static str] {
     ALL.iter().find(|(name, _)| *name == verb).map_or(&[], |(_, examples)| examples)
 }
 
-/// Each verb with its examples: on a device, and on a simulated card where the verb takes one.
+/// Examples by verb, on a device and, where possible, on a simulated card.
 pub(super) const ALL: &[(&str, &[&str])] = &[
     ("list", &["cardscope list", "cardscope list --all --json"]),
     ("info", &["cardscope info /dev/mmcblk0", "cardscope info sim:lexar-16g-c10"]),

@@ -4,7 +4,7 @@ use cardscope_session::simulate;
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
 
-/// The words of an example, as a shell takes them apart; what it prints goes nowhere here.
+/// Words of an example as the shell splits them, without redirection.
 fn words(example: &str) -> Vec<String> {
     let example = example.split(" > ").next().unwrap();
     let script = format!("set -- {example}\nprintf '%s\\n' \"$@\"");

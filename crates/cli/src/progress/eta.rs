@@ -1,26 +1,26 @@
-//! Estimated time left for the whole verb, smoothed; none until enough is done.
+//! Estimates the remaining time of a verb, smoothed; `None` until enough is done.
 
 use cardscope_engine::event::PlanPosition;
 use cardscope_model::progress::PlannedDuration;
 
-/// Least seconds and share of the whole from which the rest is extrapolated.
+/// Minimum time in seconds and minimum share done before extrapolation.
 const LEAST_S: f64 = 2.0;
 const LEAST_SHARE: f64 = 0.02;
 
-/// Time constant of the smoothing, in seconds.
+/// Time constant of the smoothing in seconds.
 const FOLLOWS_S: f64 = 8.0;
 
-/// Largest share that is assumed of a stage which reports no progress.
+/// Upper limit of the assumed share of a stage without reported progress.
 const NEARLY: f64 = 0.95;
 
-/// Position in the plan and the time that it took.
+/// Position in the plan with the elapsed times.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ElapsedTime<'a> {
     pub(super) position: &'a PlanPosition,
-    /// Seconds since the plan was made, and since the stage began.
+    /// Seconds since the start of the plan and of the stage.
     pub(super) elapsed: f64,
     pub(super) in_stage: f64,
-    /// The share of the stage that is done, where it is known.
+    /// Share of the stage that is done, if known.
     pub(super) done: Option<f64>,
 }
 
@@ -34,7 +34,7 @@ impl ElapsedTime<'_> {
                 let done = self.done.map_or(self.in_stage, |done| done * this);
                 after + (this - done.max(self.in_stage.min(this))).max(0.0)
             }
-            // Such a run has no end until it is stopped.
+            // A long run without stages has no end until it is stopped.
             PlannedDuration::Extrapolated if plan.long && plan.stages.is_empty() => return None,
             PlannedDuration::Extrapolated => self.extrapolated()?,
         };
@@ -54,7 +54,6 @@ impl ElapsedTime<'_> {
     }
 }
 
-/// Smoothed time left.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Eta {
     shown: Option<f64>,
@@ -66,7 +65,7 @@ impl Eta {
         self.shown
     }
 
-    /// Counts down and follows the new estimate.
+    /// Counts down by the elapsed time and moves towards the new estimate.
     pub(super) fn update(&mut self, at: ElapsedTime<'_>) {
         let passed = (at.elapsed - self.at).max(0.0);
         self.at = at.elapsed;

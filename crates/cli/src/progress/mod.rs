@@ -1,5 +1,5 @@
-//! Progress on stderr: on a terminal a line that is redrawn, with sparklines below it in long runs; one line a stage elsewhere;
-//! JSON lines with `--events`.
+//! Progress on stderr: a redrawn line on a terminal, with sparklines in long runs; one line a stage elsewhere; JSON lines with
+//! `--events`.
 
 mod eta;
 pub(crate) mod screen;
@@ -25,29 +25,30 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Interval of drawing.
 const FRAME: Duration = Duration::from_millis(100);
 
 /// Interval of samples with `--events`.
 const SAMPLE_EVERY: Duration = Duration::from_millis(200);
 
-/// Least seconds of a wait that is announced where nothing is drawn, lest it look like a hang.
+/// Minimum duration in seconds of a wait that is announced in non-interactive output, where it would look like a hang.
 const LONG_WAIT_S: f64 = 30.0;
 
-/// Listener of the command line.
+/// Progress listener of the command line.
 pub(crate) struct ProgressDisplay {
     mode: ProgressMode,
 }
 
 enum ProgressMode {
     Quiet,
+    /// Plain lines for output to a file.
     Lines(Box<ProgressState>),
+    /// Lines redrawn by a thread.
     Drawn(DisplayThread),
     Events(DisplayThread, InterruptFlag),
 }
 
 impl ProgressDisplay {
-    /// Follows `--quiet` and `--events`; else draws on a terminal and prints lines elsewhere.
+    /// Chooses the mode by `--quiet`, `--events` and the kind of stderr.
     pub(crate) fn new(options: &OutputOptions, interrupt: &InterruptFlag) -> Self {
         let mode = match (options.quiet, options.events) {
             (true, _) => ProgressMode::Quiet,
@@ -114,24 +115,24 @@ impl Listener for ProgressDisplay {
     }
 }
 
-/// Data that must be restored before the verb can end.
+/// Returns the data that must be restored before the verb can end.
 pub(crate) fn pending_restore() -> PendingRestore {
     let bytes = debts().iter().map(|debt| debt.restores).sum();
     PendingRestore { bytes, seconds: pulse::restoring_takes(bytes).filter(|_| bytes > 0) }
 }
 
-/// A thread of its own, so that progress is shown during a single long I/O.
+/// Thread that shows progress even during a single long I/O.
 struct DisplayThread {
     state: Arc<Mutex<ProgressState>>,
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Work of a watcher until the flag is set.
+/// Loop of a watcher, which runs until the flag is set.
 type DisplayLoop = fn(&Mutex<ProgressState>, &AtomicBool, &InterruptFlag);
 
 impl DisplayThread {
-    /// `None` where the system allows no further thread.
+    /// `None` if the system allows no further thread.
     fn start(interrupt: &InterruptFlag, watch: DisplayLoop) -> Option<Self> {
         let (state, over) = (Arc::default(), Arc::default());
         let (of_thread, end, interrupt) = (Arc::clone(&state), Arc::clone(&over), interrupt.clone());
@@ -187,7 +188,7 @@ fn draw(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &InterruptFl
 fn print_samples(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &InterruptFlag) {
     let (began, mut last) = (Instant::now(), None);
     loop {
-        // Read before the sample, so that the last one is printed too.
+        // Read before the sample is taken, so that the last sample is printed as well.
         let ends = over.load(Ordering::Relaxed);
         let now = process_state(began, interrupt);
         let sample = {
@@ -206,8 +207,8 @@ fn print_samples(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &In
     }
 }
 
-/// Writes a line at once, as several threads do. A reader that has gone ends the verb as Ctrl-C does: a server that is
-/// killed leaves no test behind that nobody can stop.
+/// Writes a line atomically, since several threads print. A closed pipe interrupts the verb like Ctrl-C, so that a killed
+/// server leaves no test behind.
 fn print_event(event: &ProgressEvent, interrupt: &InterruptFlag) {
     let Ok(mut line) = serde_json::to_vec(event) else { return };
     line.push(b'\n');

@@ -1,4 +1,4 @@
-//! The lines that are drawn anew at the end of a terminal, and what is said above them. One for the process, as there is
+//! Progress lines that are redrawn at the end of the terminal, and messages above them. Global state, since a process has
 //! one terminal.
 
 use crate::output;
@@ -9,17 +9,17 @@ use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Where a terminal does not say how wide it is.
+/// Width of a terminal that does not report it.
 const USUAL: usize = 80;
 
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static DRAWN: AtomicBool = AtomicBool::new(false);
 static PAUSED: AtomicBool = AtomicBool::new(false);
 
-/// While it lives nothing is drawn: somebody is asked something, and the question must stay.
+/// Guard that suppresses drawing while a question is open.
 pub(crate) struct PausedDisplay(());
 
-/// Takes away what is drawn, until the answer is there.
+/// Erases the lines and suppresses drawing until the guard is dropped.
 pub(crate) fn pause() -> PausedDisplay {
     PAUSED.store(true, Ordering::Relaxed);
     let mut lines = lines();
@@ -39,26 +39,26 @@ fn lines() -> MutexGuard<'static, Vec<String>> {
     LINES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether lines can be drawn: on a terminal that moves its cursor.
+/// True if lines can be drawn: on a terminal that can move its cursor.
 pub(super) fn is_there() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Whether lines stand there now; asked without waiting for whoever draws.
+/// True if lines are drawn now. Takes no lock, so it never waits for the drawing thread.
 pub(crate) fn is_drawn() -> bool {
     DRAWN.load(Ordering::Relaxed)
 }
 
-/// Columns that a line may take: the last one stays free, where some terminals go on to the next line.
+/// Width of a line. The last column stays free, because some terminals wrap after it.
 pub(super) fn width() -> usize {
     let columns = tcgetwinsize(output::stderr()).map_or(0, |size| usize::from(size.ws_col));
     if columns == 0 { USUAL - 1 } else { columns - 1 }
 }
 
-/// Draws lines instead of those that stand there; none takes them away.
+/// Replaces the drawn lines; none erases them.
 pub(super) fn draw(new: Vec<String>) {
     let mut lines = lines();
-    // Asked with the lock held: no line is drawn between the pause and the question.
+    // Checked under the lock, so that no line appears between the pause and the question.
     if *lines == new || PAUSED.load(Ordering::Relaxed) {
         return;
     }
@@ -68,26 +68,26 @@ pub(super) fn draw(new: Vec<String>) {
     put(&drawn);
 }
 
-/// Says something, above what is drawn.
+/// Prints a message above the drawn lines.
 pub(crate) fn say(text: &str) {
     let lines = lines();
     put(&over(&lines, &lines, &format!("{}\n", outside::line(text))));
 }
 
-/// What makes `new` of `old`, with a text above.
+/// Terminal output that replaces `old` by `new`, with a text above.
 fn over(old: &[String], new: &[String], above: &str) -> String {
     let mut out = String::new();
     if !old.is_empty() {
         out.push('\r');
         (1..old.len()).for_each(|_| out.push_str("\x1b[A"));
-        // Line by line would leave what is longer, or more of them.
+        // Erases down to the end of the screen, since old lines may be longer or more.
         out.push_str("\x1b[J");
     }
     let _ = write!(out, "{above}{}", new.join("\n"));
     out
 }
 
-/// In one go, so that no half of it is seen.
+/// Writes at once, so that no partial frame is visible.
 fn put(text: &str) {
     let mut stderr = output::stderr().lock();
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());

@@ -1,4 +1,4 @@
-//! Sparklines of a long run: speed and temperature over its whole time.
+//! Sparklines of speed and temperature over a whole long run.
 
 use super::words;
 use cardscope_engine::pulse::IoCounters;
@@ -6,15 +6,16 @@ use cardscope_model::units::{MB, SpeedMbS, three_digits};
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Stretches that are kept at most; then two become one.
+/// Limit of intervals; when reached, adjacent ones are merged.
 const MOST: usize = 512;
 
-/// Seconds of the first ones.
+/// Initial length of an interval in seconds.
 const SHORTEST_S: f64 = 0.5;
 
-/// Fewer characters show nothing.
+/// Minimum length of a sparkline in characters.
 const LEAST: usize = 8;
 
+/// Interval with its traffic and highest temperature.
 #[derive(Debug, Clone, Copy, Default)]
 struct SparklineInterval {
     seconds: f64,
@@ -32,7 +33,7 @@ impl SparklineInterval {
     }
 }
 
-/// What was seen over time.
+/// Bytes and temperatures over time in a bounded number of intervals.
 #[derive(Debug, Clone)]
 pub(super) struct SparklineHistory {
     stretches: Vec<SparklineInterval>,
@@ -67,7 +68,7 @@ impl SparklineHistory {
         }
     }
 
-    /// The lines, at most `width` columns wide; none where there is no room or nothing was seen.
+    /// Lines of at most `width` columns; empty without room or data.
     pub(super) fn lines(&self, width: usize) -> Vec<String> {
         let speed = |stretch: &SparklineInterval| {
             (stretch.seconds > 0.0).then(|| stretch.bytes as f64 / MB / stretch.seconds)

@@ -1,4 +1,4 @@
-//! Progress of a verb as its events and I/O counters add up: samples for `--events`, lines for the terminal. Reads no clock.
+//! Accumulates progress events and I/O counters into samples for `--events` and lines for the terminal. Reads no clock.
 
 use super::eta::{ElapsedTime, Eta};
 use super::sparkline::SparklineHistory;
@@ -10,70 +10,69 @@ use cardscope_model::progress::{ProgressEvent, ProgressSample, ProgressStep};
 use cardscope_model::units::{DecimalSize, MB, SpeedMbS};
 use std::ops::Range;
 
-/// Time constant of the smoothed speed, in seconds.
+/// Time constant of the speed's smoothing in seconds.
 const FOLLOWS_S: f64 = 1.0;
 
-/// Lowest speed that is shown, in MB/s.
+/// Lowest displayed speed in MB/s.
 const MIN_SPEED: f64 = 0.0005;
 
-/// Seconds without an answer after which that is shown.
+/// Seconds without an answer after which the wait is displayed.
 const SILENT_S: f64 = 3.0;
 
 const SEPARATOR: &str = " · ";
 
-/// Least columns for sparklines.
+/// Minimum width for sparklines in columns.
 const WIDE: usize = 50;
 
 /// Counters and waits of the process at one time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ProcessState {
     pub(super) pulse: IoCounters,
-    /// Wall clock seconds since the verb began.
+    /// Wall clock seconds since the start of the verb.
     pub(super) wall_s: f64,
-    /// Seconds of the longest wait under way.
+    /// Seconds of the longest current wait.
     pub(super) silent_s: f64,
-    /// What is waited for, unless it is an I/O.
+    /// Operation that is waited for, unless it is an I/O.
     pub(super) waits_for: Option<String>,
     /// Set once the user asked to stop.
     pub(super) stopping: Option<PendingRestore>,
 }
 
-/// Data that is restored before a stopped verb ends.
+/// Data to be restored before a stopped verb can end.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct PendingRestore {
     pub(crate) bytes: u64,
-    /// Estimate, where there is one.
+    /// Estimated duration, if known.
     pub(crate) seconds: Option<f64>,
 }
 
-/// Progress of a verb.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ProgressState {
     position: PlanPosition,
     stage: ProgressStep,
     phase: ProgressStep,
     part: Range<f64>,
-    /// Seconds of the plan, the stage and the phase when they began.
+    /// Start of the plan, the stage and the phase, in seconds.
     began: [f64; 3],
     bytes: Option<u64>,
-    /// Largest share of the stage that was reported; never goes back.
+    /// Largest reported share of the stage; never decreases.
     done: Option<f64>,
-    /// The end of a wait, and the bytes that were moved when it began.
+    /// End of a wait in seconds, and the number of bytes moved at its start.
     wait: Option<(f64, u64)>,
     first: Option<IoCounters>,
     process: ProcessState,
     now: f64,
     speed: Option<f64>,
-    /// Mean latency in microseconds of the I/Os that ended last.
+    /// Mean latency in µs of the I/Os since the last tick.
     latency_us: Option<f64>,
     eta: Eta,
     history: SparklineHistory,
-    /// The first estimate of what stopping takes, and when it was made.
+    /// First estimate of the restoring, and its time.
     stopping: Option<(PendingRestore, f64)>,
 }
 
 impl ProgressState {
-    /// False until the first stage.
+    /// False until the first stage or phase.
     pub(super) fn has_begun(&self) -> bool {
         !self.stage.name.is_empty() || !self.phase.name.is_empty()
     }
@@ -110,11 +109,11 @@ impl ProgressState {
         (self.part, self.bytes, self.wait) = (part, None, None);
     }
 
-    /// Takes the state of the process some time later.
+    /// Updates the state with new counters of the process.
     pub(super) fn tick(&mut self, process: ProcessState) {
         let last = std::mem::replace(&mut self.process, process);
         let (pulse, first) = (self.process.pulse, *self.first.get_or_insert(self.process.pulse));
-        // The clock of a simulated card runs ahead of the one on the wall; a card that hangs stops its own.
+        // A simulated card's clock runs ahead of the wall clock; the clock of a hanging card stops.
         self.now = (pulse.seconds - first.seconds).max(self.process.wall_s).max(self.now);
         let passed = pulse.seconds - last.pulse.seconds;
         if passed > 0.0 && last.pulse.seconds >= first.seconds {
@@ -165,7 +164,7 @@ impl ProgressState {
         [by_bytes, by_time].into_iter().flatten().reduce(f64::max).map(|share| share.clamp(0.0, 1.0))
     }
 
-    /// The lines, none wider than `width` columns.
+    /// Lines for the terminal, each at most `width` columns wide.
     pub(super) fn lines(&self, width: usize) -> Vec<String> {
         if let Some((pending, since)) = &self.stopping {
             let seconds =
@@ -180,7 +179,7 @@ impl ProgressState {
         lines
     }
 
-    /// The published form.
+    /// Sample for `--events`.
     pub(super) fn sample(&self) -> ProgressSample {
         let share = self.position.share();
         let of_all = |done: f64| share.start + done * (share.end - share.start);
@@ -205,19 +204,19 @@ impl ProgressState {
         }
     }
 
-    /// Bytes still to be restored: all of them until that begins.
+    /// Bytes still to be restored; all of them until the restoring begins.
     fn bytes_to_restore(&self, pending: &PendingRestore) -> u64 {
         let done = self.done.filter(|_| self.stage.restores).unwrap_or_default();
         (pending.bytes as f64 * (1.0 - done)) as u64
     }
 
-    /// One line, without the least important parts where there is no room.
+    /// Main line, without its least important parts if they do not fit.
     fn line(&self, width: usize) -> String {
         let head = format!("{} {}{}", self.spinner(), self.number(), self.stage.name);
         let (phase, done) = (self.phase.name.clone(), self.done_of_total());
         let [speed, celsius, time_left] = [self.speed(), self.celsius(), self.time_left()];
         let full = [phase, done, speed, celsius, time_left];
-        // Of what stands in `full`: temperature, done of total, speed, phase, and last the time left.
+        // Indices of `full`. Dropped first: temperature, then done of total, speed, phase, and the time left.
         let keeps = [&[0, 1, 2, 3, 4][..], &[0, 1, 2, 4], &[0, 2, 4], &[0, 4], &[4], &[]];
         let lines = keeps.iter().map(|keep| joined(&head, keep.iter().map(|at| (*at, full[*at].as_str()))));
         let mut lines = lines.map(|line| outside::line(&line).into_owned());
@@ -267,7 +266,7 @@ impl ProgressState {
         self.eta.seconds().map_or_else(String::new, |left| format!("{} left", words::time(left)))
     }
 
-    /// Name and planned size of the stage, for output that is no terminal.
+    /// Name and planned size of the stage, for output to a file.
     pub(super) fn announcement(&self) -> String {
         let ProgressStep { name, bytes, seconds, .. } = &self.stage;
         let bytes = bytes.map(|bytes| DecimalSize(bytes).to_string());
@@ -277,7 +276,7 @@ impl ProgressState {
     }
 }
 
-/// Joins the parts that are not empty, the figures of a phase right behind its name.
+/// Joins the non-empty parts; figures follow the name of their phase without a separator.
 fn joined<'a>(head: &str, parts: impl Iterator<Item = (usize, &'a str)>) -> String {
     let (mut line, mut named) = (head.to_owned(), true);
     for (at, part) in parts.filter(|(_, part)| !part.is_empty()) {
@@ -289,11 +288,12 @@ fn joined<'a>(head: &str, parts: impl Iterator<Item = (usize, &'a str)>) -> Stri
     line
 }
 
+/// Message about a pause in which the card settles.
 pub(super) fn waiting(seconds: f64) -> String {
     format!("waiting {:.0} s for the card to settle", seconds.max(0.0).ceil())
 }
 
-/// Answer to the user's wish to stop.
+/// Message after the user asked to stop.
 pub(crate) fn stop_message(pending: &PendingRestore) -> String {
     match (pending.bytes, pending.seconds) {
         (0, _) => "stopping".to_owned(),

@@ -1,4 +1,4 @@
-//! The lines for given events, clocks and widths.
+//! Progress lines for given events, clocks and widths.
 
 use super::*;
 use cardscope_engine::event::{Listener, NestedListener};
@@ -16,7 +16,7 @@ fn at(seconds: f64, mb: f64, celsius: Option<f64>) -> ProcessState {
     ProcessState { pulse, wall_s: seconds, ..ProcessState::default() }
 }
 
-/// A check in the middle of its second stage.
+/// A check in its second stage.
 fn in_capacity() -> ProgressState {
     let mut state = ProgressState::default();
     state.tick(at(0.0, 0.0, None));
@@ -86,7 +86,7 @@ fn a_stage_is_announced_with_what_is_planned() {
     assert_eq!(state.announcement(), "pausing, 30 s");
 }
 
-/// Whatever a verb reports, in whatever order.
+/// Any events of a verb in any order.
 #[test]
 fn no_line_is_wider_than_the_terminal_numbers_never_go_back_and_the_time_left_is_finite() {
     let mut random = SeededRandom::new(7);

@@ -1,9 +1,9 @@
-//! Figures of a progress line: three significant digits, and no more words than they need.
+//! Formats figures of a progress line with three significant digits.
 
 use cardscope_model::units::{MB, decimals};
 pub(crate) use cardscope_page::tree::width as columns;
 
-/// So much of so much, with one unit: `132 of 540 MB`.
+/// `132 of 540 MB`, with one unit for both.
 pub(crate) fn of_bytes(done: u64, all: u64) -> String {
     let (unit, name) = match all {
         0..1_000_000 => (1e3, "kB"),
@@ -16,7 +16,7 @@ pub(crate) fn of_bytes(done: u64, all: u64) -> String {
     format!("{done:.decimals$} of {all:.decimals$} {name}")
 }
 
-/// `2 of 30 s`, or `72 s of 18 min 35 s`
+/// `2 of 30 s`, or `72 s of 18 min 35 s`.
 pub(crate) fn of_time(done: f64, all: f64) -> String {
     let (done, all) = (time(done.floor()), time(all));
     match (done.strip_suffix(" s"), all.matches(' ').count()) {
@@ -25,9 +25,9 @@ pub(crate) fn of_time(done: f64, all: f64) -> String {
     }
 }
 
-/// A time as it is counted down: `48 s`, `1 min 40 s`, `2 h 5 min`, `3 days 4 h`.
+/// Remaining time with two units: `48 s`, `1 min 40 s`, `2 h 5 min`, `3 days 4 h`.
 pub(crate) fn time(seconds: f64) -> String {
-    // A longer time than this is as good as any other.
+    // Caps at about 30 years; longer estimates are meaningless.
     let whole = seconds.clamp(0.0, 1e9).ceil() as u64;
     let two = |large: &str, of: u64, small: &str, each: u64| match whole % of / each {
         0 => format!("{} {large}", whole / of),
@@ -41,7 +41,7 @@ pub(crate) fn time(seconds: f64) -> String {
     }
 }
 
-/// The beginning of a text that fits, with a mark where something is left out.
+/// Cuts a text to a width and marks the cut with `…`.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if columns(text) <= most {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! `archive`: what was measured before, the cards it was measured of, and both as files.
+//! `archive`: lists, shows, edits and exports sessions and cards.
 
 use super::page::attended;
 use crate::output::{self, OutputOptions};
@@ -57,6 +57,7 @@ pub(super) fn run(asked: ArchiveRequest, options: &OutputOptions) -> Result<u8> 
         ArchiveAction::Import { files } => {
             let taken = archive::take(path, &files)?;
             output::list(options, "files", &taken, |taken| pages::taken(taken))?;
+            // Exit status 1: not all files were imported.
             Ok(u8::from(taken.iter().any(|t| t.error.is_some())))
         }
     }
@@ -66,7 +67,7 @@ fn answers() -> AnswerCache {
     AnswerCache::new(cardscope_verbs::records::answer)
 }
 
-/// A session or a card.
+/// Shows a session or a card.
 fn show(options: &OutputOptions, path: Option<&Path>, what: &str) -> Result<u8> {
     match archive::find(path, what, &answers())? {
         FoundItem::Card(card) => output::document(options, &*card, pages::card),

@@ -1,4 +1,4 @@
-//! `compare`: cards beside each other.
+//! `compare`: compares cards.
 
 use crate::output::{self, OutputOptions};
 use cardscope_compare::page::comparison;

@@ -1,4 +1,4 @@
-//! `import`: logs of other tools into the archive.
+//! `import`: imports logs of other tools into the archive.
 
 use super::page::attended;
 use crate::output::{self, OutputOptions};

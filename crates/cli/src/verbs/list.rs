@@ -1,4 +1,4 @@
-//! The page of `list`.
+//! Page of `list`.
 
 use cardscope_model::device::DeviceInfo;
 use cardscope_model::units::DecimalSize;
@@ -57,7 +57,7 @@ fn size(d: &DeviceInfo) -> String {
     }
 }
 
-/// File systems and where they are mounted, in a few words.
+/// File systems and their mount points in one line.
 fn holds(d: &DeviceInfo) -> String {
     let of = |name: &str, system: &Option<String>, mounted: &[String]| {
         let system = system.as_deref().unwrap_or("unknown");

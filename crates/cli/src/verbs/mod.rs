@@ -1,5 +1,5 @@
-//! The verbs: what each is asked, and the page that its document becomes. A verb's request stands in `session`, where its
-//! options are described; what only this program does has a file here.
+//! Dispatch of the verbs. The crate of a verb defines its request and its page; this module has files for verbs that exist
+//! only on the command line.
 
 mod archive;
 mod compare;
@@ -21,7 +21,7 @@ use cardscope_verbs::list::VerbDocument;
 use clap::Subcommand;
 use page::{PageCommand, attended, page};
 
-/// The verbs of the command line: what each is asked, and how that is carried out and shown.
+/// Defines the enum of verbs with the request of each and the expression that runs it.
 macro_rules! verbs {
     ($($(#[$attribute:meta])* $Verb:ident($Asked:ty) = |$asked:pat_param, $options:pat_param| $run:expr;)*) => {
         /// What Cardscope does.
@@ -31,7 +31,7 @@ macro_rules! verbs {
         }
 
         impl Verb {
-            /// Does it; gives the exit status.
+            /// Runs the verb; returns the exit status.
             pub(crate) fn run(self, options: &OutputOptions) -> Result<u8> {
                 match self {
                     $(Verb::$Verb($asked) => {

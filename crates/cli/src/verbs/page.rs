@@ -1,4 +1,4 @@
-//! The one path from the command line to a verb on a card and back to the page.
+//! Runs a verb on a card and prints its page.
 
 use crate::output::{self, OutputOptions};
 use crate::progress::ProgressDisplay;
@@ -30,18 +30,17 @@ impl<R: Args + Procedure> PageCommand<R>
 where
     R::Body: Serialize + DeserializeOwned,
 {
-    /// What the verb was asked for.
     pub(super) fn request(&self) -> &R {
         &self.request
     }
 
-    /// Carries the verb out, prints its document, and writes the page where that is asked for; gives the exit status.
+    /// Runs the verb, prints its document, and writes the page if requested; returns the exit status.
     pub(super) fn run(
         &self,
         options: &OutputOptions,
         shown: impl Fn(&Report<R::Body>) -> Page,
     ) -> Result<u8> {
-        // Minutes of work must not end in a page that cannot be written; and it must not overwrite the card.
+        // The file is claimed first: minutes of work must not end in an unwritable page, and the page must not overwrite the card.
         let mark = FileMark::Head(cardscope_page::HTML_HEAD);
         let target = &self.request.common().target;
         let claim = |file| OutputFile::claim("--html", file, Some(target), mark);
@@ -53,12 +52,13 @@ where
             return Ok(status);
         };
         output::say(&failure);
+        // The verb's own failure outweighs that of the page.
         let ended_early = ExitStatus::from_code(status).is_none();
         Ok(if ended_early { status } else { failure.exit_status() })
     }
 }
 
-/// Carries a verb out and prints its document; gives the exit status.
+/// Runs a verb and prints its document; returns the exit status.
 pub(super) fn page<P: Procedure>(
     asked: &P,
     options: &OutputOptions,
@@ -70,14 +70,14 @@ where
     output::outcome(options, &carry_out(asked, options)?, shown)
 }
 
-/// Only carries it out.
+/// Runs a verb without printing its document.
 fn carry_out<P: Procedure>(asked: &P, options: &OutputOptions) -> Result<VerbOutcome<Report<P::Body>>> {
     attended(options, asked.common().consent.yes_destroy.clone(), |consent, interrupt, progress| {
         frame::execute(asked, consent, interrupt, progress)
     })
 }
 
-/// Does what takes its time: with progress on stderr, an end on Ctrl-C, and somebody to ask unless consent was given.
+/// Runs work with progress on stderr, an end on Ctrl-C, and questions on the terminal unless consent was given.
 pub(super) fn attended<T>(
     options: &OutputOptions,
     given: Option<String>,

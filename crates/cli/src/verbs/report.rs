@@ -1,4 +1,4 @@
-//! `report`: pages, tables, pictures and raw data for publishing; or every chart as a picture of its own, in one folder.
+//! `report`: writes a comparison to a file, or all its charts to a folder.
 
 use crate::output::{self, OutputOptions};
 use cardscope_compare::page::publication;
@@ -70,7 +70,7 @@ impl ReportCommand {
             return Err(Failure::refused("--json and -o - both want stdout; give the report a file"));
         }
         let mark = if self.overwrite { FileMark::Any } else { mark(format) };
-        // Before anything is read: a file that is not one of ours is not replaced.
+        // Claimed before anything is read, so that a foreign file is refused at once.
         let claim = || OutputFile::claim("--output", path, None, mark);
         let file = (!to_stdout).then(claim).transpose()?;
         let publication = publish::publish(&self.request)?;
@@ -84,7 +84,7 @@ impl ReportCommand {
     }
 }
 
-/// The format that is named, else the one of the file's ending.
+/// Format by its name, else by the extension of the file.
 fn format(name: Option<&str>, path: &Path) -> Result<&'static PublicationFormat> {
     let file = path.file_name().and_then(|file| file.to_str()).unwrap_or_default();
     let found = match name {
@@ -101,7 +101,8 @@ fn format(name: Option<&str>, path: &Path) -> Result<&'static PublicationFormat>
     })
 }
 
-/// By what a report of this format is known. Somebody's own notes may well name Cardscope; they do not read like this.
+/// Mark by which an existing file is recognized as a report of this format and may be replaced. A user's own notes may
+/// mention Cardscope, so the mark is more specific than the name.
 fn mark(format: &PublicationFormat) -> FileMark {
     match format.name {
         "html" => FileMark::Head(cardscope_page::HTML_HEAD),
@@ -113,7 +114,7 @@ fn mark(format: &PublicationFormat) -> FileMark {
         "svg" => FileMark::Word(
             "class=\"chart\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\"",
         ),
-        // In the PNG's text; what a format to come says is not known here.
+        // A text chunk of the PNG. New formats need an arm of their own here.
         _ => FileMark::Word(cardscope_page::png::MADE_BY),
     }
 }
@@ -131,7 +132,7 @@ fn said(publication: &Publication, format: &PublicationFormat, path: &Path, byte
     format!("Wrote {}: {content}, {}, {}.", outside::line(&path), format.name, DecimalSize(bytes as u64))
 }
 
-/// Refuses what is not a folder before anything is read.
+/// Refuses anything but a folder, before data is read.
 fn is_folder(folder: &Path) -> Result<()> {
     match folder.is_dir() {
         true => Ok(()),
@@ -142,8 +143,8 @@ fn is_folder(folder: &Path) -> Result<()> {
     }
 }
 
-/// Writes them, each whole or not at all, and names them. Every name is claimed before the first is written: pictures that
-/// somebody else made stay, unless they may be replaced.
+/// Writes each chart atomically and returns the lines to print. All files are claimed before the first is written, so that
+/// foreign pictures stay unless `overwrite` is set.
 fn write_charts(
     publication: &Publication,
     picture: PictureFormat,

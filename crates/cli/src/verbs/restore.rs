@@ -1,4 +1,4 @@
-//! `restore`: put back what an interrupted test had saved, or an image of a card.
+//! `restore`: restores saved data of an interrupted test, or an image of a card.
 
 use super::page::attended;
 use crate::output::{self, OutputOptions};

@@ -1,4 +1,4 @@
-//! `serve`: the archive and the test bench in a browser.
+//! `serve`: runs the web server and opens a browser.
 
 use crate::output::{self, OutputOptions};
 use crate::signals;
@@ -24,8 +24,7 @@ pub(super) fn run(asked: &ServeRequest, options: &OutputOptions) -> Result<u8> {
     written.map(|()| 0)
 }
 
-/// The address with the token, unless that is at hand elsewhere: what a desktop or the system starts prints to a log that others
-/// may read.
+/// URL with the token, unless the user has the token elsewhere: output of a service goes to a log that others may read.
 fn shown(asked: &ServeRequest, started: &StartedServer) -> String {
     match (&asked.token_file, &started.page) {
         (Some(file), _) => format!("{} and enter the token in {}", started.address, quoted_path(file)),
@@ -34,7 +33,7 @@ fn shown(asked: &ServeRequest, started: &StartedServer) -> String {
     }
 }
 
-/// Opens the page in the desktop's browser; where there is none, the address was printed.
+/// Opens the page in the desktop's browser. Failure is only reported, since the address was printed.
 fn open(page: &Path) {
     let started = Command::new("xdg-open")
         .arg(page)

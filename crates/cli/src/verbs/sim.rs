@@ -1,4 +1,4 @@
-//! `sim`: simulated cards, listed, explained, and served as files and over NBD.
+//! `sim`: lists, explains and serves simulated cards, as files and over NBD.
 
 use crate::output::{self, OutputOptions};
 use crate::signals;

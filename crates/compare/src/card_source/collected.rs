@@ -1,4 +1,4 @@
-//! Logs that are in no archive, in an archive's shape: the built-in collection, and files that are only looked into.
+//! Cards from logs outside of an archive: the built-in collection, and files that are read without being stored.
 
 use crate::details;
 use cardscope_model::archived::{StoredCard, SummaryRow};
@@ -12,7 +12,6 @@ use cardscope_session::error::{Failure, Result};
 use cardscope_store::{is_named, setting_of, summaries_of};
 use serde_json::Value;
 
-/// One card of the collection.
 pub(super) struct CollectedCard {
     pub(super) card: StoredCard,
     pub(super) events: Vec<CardEvent>,
@@ -20,7 +19,6 @@ pub(super) struct CollectedCard {
     pub(super) details: CardDetails,
 }
 
-/// All of them.
 pub(super) fn all() -> Result<Vec<CollectedCard>> {
     let reports = collection::builtin().map_err(Failure::io)?;
     let of = |report: &collection::CollectedReport| {
@@ -32,19 +30,18 @@ pub(super) fn all() -> Result<Vec<CollectedCard>> {
     Ok(reports.iter().flat_map(of).collect())
 }
 
-/// Where logs are from.
 pub(super) struct LogOrigin<'a> {
-    /// The file, as part of a card's id.
+    /// File, which is part of a card's id.
     pub(super) file: &'a str,
-    /// Which part of the file, for cards that nothing names.
+    /// Part of the file, for cards without a name.
     pub(super) part: &'a str,
-    /// As it is told.
+    /// Source as displayed.
     pub(super) source: &'a str,
-    /// How a card is called that nothing names.
+    /// Title for cards without a name.
     pub(super) title: Option<&'a str>,
 }
 
-/// The cards of the logs of one file, each once.
+/// Cards in the logs of one file, each once.
 #[derive(Default)]
 pub(super) struct GatheredCards {
     pub(super) cards: Vec<CollectedCard>,
@@ -52,7 +49,7 @@ pub(super) struct GatheredCards {
 }
 
 impl GatheredCards {
-    /// Adds the cards of some logs, or the logs to the cards that are there.
+    /// Adds logs to their cards, and new cards.
     pub(super) fn add(&mut self, origin: &LogOrigin<'_>, logs: &[CardLog]) {
         for log in logs {
             let title = origin.title_of(log);
@@ -76,9 +73,9 @@ impl LogOrigin<'_> {
         }
     }
 
-    /// The same in every archive, and none that an archive could make. Two cards that nothing names are two.
+    /// Id that is the same in every archive and that no archive makes. Two cards without a name get two ids.
     fn id_of(&self, log: &CardLog, title: &str, number: usize) -> String {
-        // Nothing that a shell reads as its own: an id is typed.
+        // An id is typed, so it contains no character that a shell interprets.
         let words = title.split(|c: char| !c.is_alphanumeric() && !['+', '.'].contains(&c));
         let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
         let (file, words) = (self.file, words.join("-"));
@@ -119,7 +116,7 @@ impl CollectedCard {
         self.card.sessions += u32::from(self.runs.len() > before);
     }
 
-    /// Whether all words of a text are in its name, or its id begins so.
+    /// True if all words of a text are in the card's name, or its id begins with the text.
     pub(super) fn is_named(&self, text: &str) -> bool {
         let facts = &self.card.facts;
         let parts = [facts.brand.as_deref(), facts.name.as_deref(), facts.model.as_deref()];
@@ -130,18 +127,18 @@ impl CollectedCard {
             .collect::<Vec<_>>()
             .join(" ")
             .to_lowercase();
-        // An id holds the name of its file, in which capitals count.
+        // An id contains the name of its file, in which case matters.
         self.card.id.starts_with(text.trim())
             || text.to_lowercase().split_whitespace().all(|word| name.contains(word))
     }
 
-    /// What the archive would reckon of it.
+    /// Summaries as an archive computes them.
     pub(super) fn summaries(&self, wanted: impl Fn(TestName) -> bool) -> Vec<SummaryRow> {
         summaries_of(&self.runs, wanted)
     }
 }
 
-/// A session's name that no archive makes (theirs are of version 7) and that stays the same: FNV-1a of 128 bits.
+/// Session id that is always the same (FNV-1a of 128 bits), and that no archive makes (theirs are of version 7).
 fn session_of(text: &str) -> String {
     let (offset, prime) =
         (0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, 0x0000_0000_0100_0000_0000_0000_0000_013b);

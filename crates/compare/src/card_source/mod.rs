@@ -1,6 +1,6 @@
-//! The cards that can be compared: those of the archive, and those that come with the program.
+//! Cards that can be compared: those of the archive, and those built into the program.
 //!
-//! The built-in collection never goes into anybody's archive; it stands beside it whenever cards are looked up.
+//! The built-in collection is never stored in a user's archive; a lookup searches both.
 
 mod collected;
 mod named;
@@ -25,31 +25,30 @@ use collected::{CollectedCard, GatheredCards, LogOrigin};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-/// Where cards are looked up.
+/// Lookup of cards in the archive, in the collection and in files.
 pub struct CardSource {
-    /// `None` where nothing was ever stored.
+    /// `None` if nothing was stored yet.
     archive: Option<Archive>,
     collected: Vec<CollectedCard>,
-    /// Files that were looked into, with the ids of their cards.
+    /// Files that were read, with the ids of their cards.
     taken: Vec<(PathBuf, Vec<String>)>,
-    /// What of the archive is no card, once that was asked.
+    /// Entries of the archive that are not cards, once computed.
     not_cards: Option<HashMap<String, NotCard>>,
 }
 
 impl CardSource {
-    /// Opens the archive (`None` is the user's own) where there is one, and the collection where it is wanted.
+    /// Opens the archive (`None` is the user's own) if it exists, and the collection if wanted.
     pub fn open(archive: Option<&Path>, with_collection: bool) -> Result<Self> {
         let archive = open_to_read(archive)?;
         let collected = if with_collection { collected::all()? } else { Vec::new() };
         Ok(CardSource { archive, collected, taken: Vec::new(), not_cards: None })
     }
 
-    /// The archive, where there is one.
     pub(crate) fn archive(&mut self) -> Option<&mut Archive> {
         self.archive.as_mut()
     }
 
-    /// Cards whose every measurement was of something that is no card, with what it was.
+    /// Cards whose every measurement was of something other than a card, with its kind.
     pub(crate) fn not_cards(&mut self) -> Result<&HashMap<String, NotCard>> {
         let found = match (self.not_cards.take(), &mut self.archive) {
             (Some(known), _) => known,
@@ -59,7 +58,7 @@ impl CardSource {
         Ok(self.not_cards.insert(found))
     }
 
-    /// How much runs vary: what ships with the program, and what the archive's series add to it.
+    /// Usual spread of runs: the table that ships with the program, extended by the archive's series.
     pub(crate) fn spreads(&mut self) -> Result<SpreadTable> {
         self.not_cards()?;
         match (&mut self.archive, &self.not_cards) {
@@ -68,8 +67,8 @@ impl CardSource {
         }
     }
 
-    /// Adds to titles what is not a card: `Samsung Evo+ 32GB (simulated)`. A simulated card that bears its own name shows it
-    /// already.
+    /// Adds the kind of an object that is not a card to its title: `Samsung Evo+ 32GB (simulated)`. The name of a simulated card
+    /// shows it already.
     pub(crate) fn label<'a>(&mut self, cards: impl Iterator<Item = &'a mut StoredCard>) -> Result<()> {
         let not_cards = self.not_cards()?;
         for card in cards.filter(|card| card.facts.simulated_target().is_none()) {
@@ -82,7 +81,7 @@ impl CardSource {
         Ok(())
     }
 
-    /// What the archive has of it; nothing where there is none.
+    /// Result of a query to the archive; empty without an archive.
     fn stored<T>(&mut self, of: impl FnOnce(&mut Archive) -> Result<Vec<T>, ArchiveError>) -> Result<Vec<T>> {
         self.archive.as_mut().map_or(Ok(Vec::new()), |archive| Ok(of(archive)?))
     }
@@ -95,19 +94,18 @@ impl CardSource {
         Ok(cards)
     }
 
-    /// Collected cards that are none of these: who took the report of one in has it himself.
+    /// Collected cards with other titles than these. A user who imported a report has its card in the archive, too.
     fn besides(&self, own: &[StoredCard], wanted: impl Fn(&CollectedCard) -> bool) -> Vec<StoredCard> {
         let is_own =
             |c: &CollectedCard| own.iter().any(|card| card.title.eq_ignore_ascii_case(&c.card.title));
         self.collected.iter().filter(|c| wanted(c) && !is_own(c)).map(|c| c.card.clone()).collect()
     }
 
-    /// True for a card that comes with the program, and for one of a file that was only looked into.
+    /// True for a built-in card, and for a card of a file.
     pub(crate) fn is_collected(&self, card: &str) -> bool {
         self.collected.iter().any(|c| c.card.id == card)
     }
 
-    /// The card of an id.
     pub(crate) fn card(&mut self, id: &str) -> Result<StoredCard> {
         let collected = self.collected.iter().find(|c| c.card.id == id).map(|c| c.card.clone());
         let found = match (collected, &mut self.archive) {
@@ -117,21 +115,21 @@ impl CardSource {
         found.ok_or_else(|| Failure::io(format!("the card {id} no longer exists")))
     }
 
-    /// The cards that a text names: by the beginning of their id, or by words in their names.
+    /// Cards that match a text by words of their names, or by a prefix of their id.
     pub(crate) fn find(&mut self, text: &str) -> Result<Vec<StoredCard>> {
         let mut found = self.stored(|archive| archive.find_cards(text))?;
         let others = self.besides(&found, |c| c.is_named(text));
         found.extend(others);
-        // A short text is the beginning of an id only where no card is called so.
+        // A short text is a prefix of many ids, so ids count only if no name matches.
         match found.is_empty() {
             true => self.stored(|archive| archive.cards_by_id(text)),
             false => Ok(found),
         }
     }
 
-    /// Takes the logs of a file as cards of their own, without storing them; gives the cards. A file that is named twice
-    /// is taken once.
+    /// Reads the logs of a file as cards, without storing them, and returns the cards with runs. Each file is read once.
     pub(crate) fn take_file(&mut self, path: &Path) -> Result<Vec<StoredCard>> {
+        // Several paths may lead to one file.
         let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if !self.taken.iter().any(|(taken, _)| *taken == file) {
             let found = cards_in(path)?;
@@ -158,7 +156,7 @@ impl CardSource {
         Ok(rows)
     }
 
-    /// What is known beside their figures of the cards of a comparison; a card of which nothing is known is not among them.
+    /// Details of the cards of a comparison; cards without any are omitted.
     pub(crate) fn details(&mut self, entries: &[ComparedEntry]) -> Result<BTreeMap<String, CardDetails>> {
         let mut all = BTreeMap::new();
         for entry in entries {
@@ -177,7 +175,6 @@ impl CardSource {
         Ok(details::of_words(&self.stored(|archive| archive.card_words(card))?))
     }
 
-    /// What happened to a card.
     pub(crate) fn events(&mut self, card: &str) -> Result<Vec<CardEvent>> {
         if let Some(collected) = self.collected.iter().find(|c| c.card.id == card) {
             return Ok(collected.events.clone());
@@ -187,12 +184,11 @@ impl CardSource {
     }
 }
 
-/// The cards that come with the program.
 pub fn builtin() -> Result<Vec<StoredCard>> {
     Ok(collected::all()?.into_iter().map(|collected| collected.card).collect())
 }
 
-/// The cards whose logs are in a file; of an archive, in each that is packed in it.
+/// Cards in the logs of a file, or of each file packed in it.
 fn cards_in(path: &Path) -> Result<Vec<CollectedCard>> {
     let file = path.display().to_string();
     let mut gathered = GatheredCards::default();

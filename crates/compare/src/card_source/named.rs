@@ -1,20 +1,19 @@
-//! Which of the cards that were found is meant: one answer for every verb that takes the name of a card.
+//! Selection of the card that a text means, the same in every verb that takes the name of a card.
 
 use cardscope_model::archived::StoredCard;
 use cardscope_session::error::{Failure, Result};
 use std::collections::{HashMap, HashSet};
 
-/// So many cards are listed where several may be meant.
+/// Most cards that are listed if several match.
 const LISTED: usize = 6;
 
-/// Digits of an id that are shown: of a hash these are enough for any archive.
+/// Displayed digits of an id, which are enough to distinguish the hashes of any archive.
 const SHOWN_DIGITS: usize = 8;
 
-/// The one card of those found that a text means. A whole name means its card, though others hold it, too; of several
-/// cards with that very name none is meant before the others.
+/// Selects the card that a text means. An exact title wins over titles that contain it.
 ///
 /// # Errors
-/// A refusal where there is none, or several; it lists them with their ids.
+/// Refuses a text without a match, or with several, which are listed with their ids.
 pub fn the_one(mut found: Vec<StoredCard>, text: &str) -> Result<StoredCard> {
     let text = text.trim();
     let is_exact = |card: &StoredCard| card.title.eq_ignore_ascii_case(text);
@@ -35,7 +34,6 @@ pub fn the_one(mut found: Vec<StoredCard>, text: &str) -> Result<StoredCard> {
     }
 }
 
-/// The refusal where no card has the name.
 pub fn no_card(text: &str) -> Failure {
     Failure::refused(format!(
         "no card {text:?}; `cardscope archive cards` lists those of the archive, with --builtin those that \
@@ -43,7 +41,7 @@ pub fn no_card(text: &str) -> Failure {
     ))
 }
 
-/// Gives cards that share their name, of which nothing else is known, a part of their id.
+/// Adds part of the id to titles that several cards have.
 pub fn set_apart<'a>(cards: impl Iterator<Item = &'a mut StoredCard>) {
     let cards: Vec<&mut StoredCard> = cards.collect();
     let mut ids: HashMap<String, HashSet<String>> = HashMap::new();
@@ -58,7 +56,7 @@ pub fn set_apart<'a>(cards: impl Iterator<Item = &'a mut StoredCard>) {
     }
 }
 
-/// The beginning of an archive's id. That of a card in a file holds the file's name, which may be of any letters.
+/// Beginning of an archive's id; `None` for a card of a file, whose id begins with the file's name.
 fn short_id(card: &StoredCard) -> Option<&str> {
     card.id.get(..SHOWN_DIGITS).filter(|id| id.chars().all(|c| c.is_ascii_hexdigit()))
 }

@@ -1,4 +1,4 @@
-//! Bars of a comparison: a figure of each card, every run of one card (as a published comparison draws them), places of an order.
+//! Bar charts: a figure of each card, every run of one card (as in published comparisons), and places of a ranking.
 
 use crate::page::comparison::words;
 use crate::page::comparison::words::RunMeasure;
@@ -12,13 +12,13 @@ use cardscope_page::chart::{
     BarGroup, BarGroups, Chart, ChartBar, ChartCaption, ChartKind, LimitLine, MB_S, POINTS, bar_chart,
 };
 
-/// What the whiskers and the ticks are.
+/// Explains whiskers and ticks.
 const CI95: &str = "whiskers: 95 % interval of the mean, ticks: single runs";
 
-/// A bus that carries less than so many times the fastest run is drawn.
+/// A bus limit is drawn if it is less than this many times the fastest run.
 const NEAR: f64 = 2.0;
 
-/// One figure of each card, test by test; `None` where nothing was measured.
+/// Bars of a figure of each card, for each test; `None` without measurements.
 pub fn by_card(comparison: &Comparison, measure: RunMeasure) -> Option<Chart> {
     let bar = |(of, spread): (usize, &Option<Spread>)| {
         let spread = spread.as_ref()?;
@@ -47,8 +47,8 @@ pub fn by_card(comparison: &Comparison, measure: RunMeasure) -> Option<Chart> {
     )
 }
 
-/// What the buses of the entries carry, the slowest first, each once; none where that of an entry is unknown, whose bar a
-/// line of the others would cross.
+/// Bus limits of the entries, slowest first, each once. Empty if that of any entry is unknown, since a line of another bus
+/// would cross its bar.
 fn buses(comparison: &Comparison) -> Vec<LimitLine> {
     let bus = |entry: &ComparedEntry| {
         let value = entry.bus_ceiling_mb_s()?;
@@ -62,7 +62,7 @@ fn buses(comparison: &Comparison) -> Vec<LimitLine> {
     buses
 }
 
-/// Lines of a test that can fill a bus, and comes near it: far beyond all bars a line would only make these short.
+/// Limits for a sequential test that comes near them. A line far beyond all bars would only shorten these.
 fn limits(buses: &[LimitLine], test: &ComparedTest) -> Vec<LimitLine> {
     let fastest = test.spreads.iter().flatten().map(|spread| spread.best).fold(0.0, f64::max);
     let near = |bus: &&LimitLine| bus.value < NEAR * fastest;
@@ -70,8 +70,7 @@ fn limits(buses: &[LimitLine], test: &ComparedTest) -> Vec<LimitLine> {
     buses.iter().filter(|bus| fills && near(bus)).cloned().collect()
 }
 
-/// The averages of one card that is compared with none: tests of one pattern and direction beside each other, by their queues;
-/// `None` where it was not measured.
+/// Averages of a single card, with tests of one pattern and operation grouped, by queue; `None` without measurements.
 pub fn by_queue(comparison: &Comparison) -> Option<Chart> {
     let Chart { title, caption, kind: ChartKind::Bars(by_test) } = by_card(comparison, RunMeasure::Average)?
     else {
@@ -95,7 +94,7 @@ fn test_of<'a>(comparison: &'a Comparison, name: &str) -> Option<&'a ComparedTes
     comparison.tests.iter().find(|test| words::test(test) == name)
 }
 
-/// Where such a thing stands, which is added where there is none.
+/// Index of the first match, which is added if there is none.
 fn position<T>(all: &mut Vec<T>, is_it: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> usize {
     all.iter().position(is_it).unwrap_or_else(|| {
         all.push(new());
@@ -103,7 +102,7 @@ fn position<T>(all: &mut Vec<T>, is_it: impl Fn(&T) -> bool, new: impl FnOnce() 
     })
 }
 
-/// Every run of one card, test by test; `None` where it was not measured.
+/// Every run of one card, for each test; `None` without measurements.
 pub fn by_run(comparison: &Comparison, entry: usize) -> Option<Chart> {
     let card = comparison.entries.get(entry)?;
     let group = |test: &ComparedTest| {
@@ -127,10 +126,10 @@ pub fn by_run(comparison: &Comparison, entry: usize) -> Option<Chart> {
     )
 }
 
-/// Places that one chart shows; further ones stand in the table.
+/// Most places in one chart; further ones are in the table.
 const MOST_PLACES: usize = 60;
 
-/// The places of an order, the first ones of very many.
+/// Places of a ranking, limited to the first ones.
 pub fn by_place(ranking: &Ranking) -> Option<Chart> {
     let places = &ranking.places[..ranking.places.len().min(MOST_PLACES)];
     let bars = places.iter().enumerate().map(|(of, place)| ChartBar {
@@ -161,7 +160,7 @@ pub fn by_place(ranking: &Ranking) -> Option<Chart> {
     )
 }
 
-/// The host, what all cards have in common of how they were measured, and how many are not drawn.
+/// Host, common conditions of all cards, and number of cards that are not drawn.
 fn condition_of(ranking: &Ranking, places: &[RankedCard]) -> String {
     let entries: Vec<&ComparedEntry> = places.iter().map(|place| &place.entry).collect();
     let more = ranking.places.len() - places.len();

@@ -1,10 +1,10 @@
-//! What is known of a card beside its figures, in the words of every output: its controller, link, temperatures and flash.
+//! Details of a card other than speeds, as phrases for every output: controller, link, temperatures, flash.
 
 use cardscope_model::card_details::{CardDetails, CardTemperatures};
 use cardscope_page::figure::sentence;
 use cardscope_page::properties;
 
-/// Each with its name, but for temperatures, which are [`heat`]; what is not known is left out.
+/// Details with their names, except temperatures (see [`heat`]); unknown ones are omitted.
 pub(crate) fn known(details: &CardDetails) -> Vec<(String, String)> {
     let limits = &details.limits;
     let celsius = |limit: Option<f64>| limit.map(degrees);
@@ -21,12 +21,12 @@ pub(crate) fn known(details: &CardDetails) -> Vec<(String, String)> {
     all.chain(details.geometry.as_ref().map(properties::geometry).unwrap_or_default()).collect()
 }
 
-/// `Idle 45 °C, peak 82 °C with passive cooling.`, a line for each cooling.
+/// A sentence for each cooling: `Idle 45 °C, peak 82 °C (passive cooling).`
 pub(crate) fn heat(details: &CardDetails) -> Vec<String> {
     details.temperatures.iter().map(|heat| sentence(&temperature(heat))).collect()
 }
 
-/// The same as facts, with a name for each cooling.
+/// Temperatures as facts, with a name for each cooling.
 pub(crate) fn heat_by_cooling(details: &CardDetails) -> Vec<(String, String)> {
     let fact = |heat: &CardTemperatures| {
         let how = heat.cooling.as_ref().map_or(String::new(), |cooling| format!(", {cooling} cooling"));

@@ -1,11 +1,10 @@
-//! `jobs` as text: the list, and one job explained.
+//! Pages of `jobs`: the list, and one job.
 
 use cardscope_model::job::{Figure, Job, JobDemand, JobWork};
 use cardscope_page::figure::{duration, in_a_line, sentence, trimmed};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock, fact};
 
-/// The list.
 pub fn list(jobs: &[Job]) -> Page {
     let mut page = Page::plain(format!("{} jobs that cards are ranked for.", jobs.len()));
     let table = Table::of(jobs, &[("job", &|j| j.name.clone()), ("description", &|j| j.title.clone())]);
@@ -15,7 +14,6 @@ pub fn list(jobs: &[Job]) -> Page {
     page
 }
 
-/// One job.
 pub fn page(job: &Job) -> Page {
     let mut page = Page::plain(in_a_line(&format!("{}: {}", job.name, job.title)));
     page.add("", [PageBlock::Facts(vec![fact("source", &job.source)])]);
@@ -43,7 +41,7 @@ fn facts(work: &JobWork, share: &str) -> Vec<(String, String)> {
     asks.chain(limit).chain(scored).collect()
 }
 
-/// An amount of a figure: megabytes of what goes in sequence, else I/Os.
+/// Amount of a figure: megabytes of sequential transfers, else I/Os.
 fn counted(figure: Figure, amount: f64) -> String {
     match figure.is_sequential() {
         true => format!("{} MB", trimmed(amount, 1)),

@@ -1,5 +1,5 @@
-//! How long single I/Os took: the share that took longer, over time, both by powers of ten, so that the rare long ones
-//! show that people wait for.
+//! Latency chart: the share of I/Os that took longer than a time, with both axes logarithmic, so that the rare long I/Os are
+//! visible.
 
 use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis, PlotSeries};
 use cardscope_model::histogram::LatencyHistogram;
@@ -7,14 +7,13 @@ use cardscope_model::publication::TestLatencies;
 use cardscope_page::chart::{Chart, ChartCaption};
 use cardscope_page::figure::{count, test_of};
 
-/// Points for each power of ten of the share; the curve is smooth with these.
+/// Points for each power of ten of the share.
 const PER_DECADE: u32 = 4;
 
-/// Curves that one chart can tell apart.
+/// Most curves that can be distinguished in one chart.
 pub const MOST_CURVES: usize = 6;
 
-/// The distributions as curves; `None` where nothing was timed. Where they were not all measured under one condition, each
-/// names its own.
+/// Curves of the distributions; `None` without I/Os. Each curve names its condition if these differ.
 pub fn chart(title: &str, all: &[&TestLatencies]) -> Option<Chart> {
     let all: Vec<&&TestLatencies> = all.iter().filter(|l| l.histogram.count() > 0).collect();
     let timed = &all[..all.len().min(MOST_CURVES)];
@@ -45,12 +44,12 @@ pub fn chart(title: &str, all: &[&TestLatencies]) -> Option<Chart> {
     Some(Chart::lines(plot.into(), caption))
 }
 
-/// What tells a curve from another one of the same test.
+/// Distinguishes curves of the same test.
 fn named(latencies: &TestLatencies) -> &str {
     if latencies.condition.is_empty() { &latencies.entry } else { &latencies.condition }
 }
 
-/// The share in percent that took longer, from all I/Os down to the longest one; times in µs.
+/// Points of a curve: time in µs, and percent of I/Os that took longer.
 fn longer(histogram: &LatencyHistogram) -> Vec<(f64, f64)> {
     let us = |nanos: u64| (nanos as f64 / 1e3).max(1e-3);
     let ios = histogram.count() as f64;

@@ -1,4 +1,4 @@
-//! Speed and temperature over time: of a test over its runs, and of a long run.
+//! Charts of speed and temperature over time, of a test over its runs.
 
 use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis, PlotSeries};
 use cardscope_model::publication::TestSeries;
@@ -8,10 +8,10 @@ use cardscope_page::chart::{Chart, ChartCaption, LineChart, MB_S, second_axis};
 use cardscope_page::figure::{count, test_of};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Points of a curve: more than a chart on a page has room for are its neighbours' mean.
+/// Points of a curve. A chart has no room for more, so neighbours are merged.
 const POINTS: usize = 80;
 
-/// What several runs of one test were at in each second: the median run, the slowest and the fastest.
+/// Several runs of one test, second by second: median, slowest and fastest run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CombinedRuns {
     /// Median speed by second, in MB/s.
@@ -20,22 +20,21 @@ pub struct CombinedRuns {
     pub band: Vec<(f64, [f64; 2])>,
     /// Median temperature by second, in °C.
     pub celsius: Vec<(f64, f64)>,
-    /// Runs.
     pub runs: u32,
 }
 
 impl CombinedRuns {
-    /// The slowest second of all runs in MB/s.
+    /// Slowest second of all runs, in MB/s.
     pub fn slowest(&self) -> Option<f64> {
         self.band.iter().map(|(_, [low, _])| *low).reduce(f64::min)
     }
 
-    /// The fastest one.
+    /// Fastest second of all runs, in MB/s.
     pub fn fastest(&self) -> Option<f64> {
         self.band.iter().map(|(_, [_, high])| *high).reduce(f64::max)
     }
 
-    /// How far the speed falls: fastest second over slowest, at least 1.
+    /// Ratio of the fastest second to the slowest, at least 1.
     pub fn fall(&self) -> f64 {
         match (self.fastest(), self.slowest()) {
             (Some(fast), Some(slow)) if fast > 0.0 => (fast / slow.max(fast / 1e3)).max(1.0),
@@ -44,7 +43,7 @@ impl CombinedRuns {
     }
 }
 
-/// Runs of one test of one entry laid over each other, with at most so many points. A run of several loops is one run.
+/// Combines runs of one test of one entry to at most `points` points. Several loops of a run count as one run.
 pub fn together(series: &[&TestSeries], points: usize) -> CombinedRuns {
     let mut seconds: BTreeMap<u32, Vec<&SeriesBucket>> = BTreeMap::new();
     for second in series.iter().flat_map(|one| &one.seconds) {
@@ -71,7 +70,7 @@ pub fn together(series: &[&TestSeries], points: usize) -> CombinedRuns {
     out
 }
 
-/// Speed and temperature of one test over its runs; `None` where it took too short to draw.
+/// Speed and temperature of one test over its runs; `None` if it was too short.
 pub fn of_test(series: &[&TestSeries]) -> Option<Chart> {
     let first = series.first()?;
     let together = together(series, POINTS);

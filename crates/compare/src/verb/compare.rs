@@ -1,5 +1,4 @@
-//! `compare`: cards beside each other. What is asked is read from the archive here; `crate::judge::comparison` makes
-//! the document of it.
+//! `compare`: compares cards. Measurements are read from the archive here; `crate::judge::comparison` builds the document.
 
 use crate::card_source::{CardSource, set_apart, the_one};
 use crate::judge::comparison::{AGE, ComparedColumn, RunDivision, columns, comparison};
@@ -14,7 +13,7 @@ use cardscope_session::options::ArchiveAt;
 use clap::Args;
 use std::path::Path;
 
-/// More columns than this are no comparison.
+/// Most columns of a comparison.
 const MOST_COLUMNS: usize = 200;
 
 /// Which measurements are meant; the same for several verbs.
@@ -38,12 +37,12 @@ pub struct MeasurementChoice {
 }
 
 impl MeasurementChoice {
-    /// Whether a setting is one that is meant.
+    /// True if measurements of a setting are selected.
     pub(crate) fn is_met_by(&self, setting: &Setting) -> bool {
         self.settings.iter().all(|wanted| wanted.is_met_by(setting))
     }
 
-    /// Opens where these measurements are looked up.
+    /// Opens the source of the measurements.
     pub(crate) fn open(&self) -> Result<CardSource> {
         CardSource::open(self.archive.named(), !self.without_collection)
     }
@@ -72,14 +71,13 @@ pub struct CompareRequest {
     pub pool: bool,
 }
 
-/// A card, and what its settings must have.
+/// A card, and conditions on its settings.
 pub(crate) type Chosen = (StoredCard, Vec<WantedSetting>);
 
-/// Compares.
+/// Compares the cards of a request.
 ///
 /// # Errors
-/// A refusal where a card is not known or its name is several cards', or where nothing was measured under what is asked;
-/// a failure where the archive cannot be read.
+/// Refuses unknown and ambiguous names, and a selection without measurements.
 pub fn compare(request: &CompareRequest) -> Result<Comparison> {
     let mut source = request.choice.open()?;
     let cards = chosen(request, &mut source)?;
@@ -91,7 +89,7 @@ pub fn compare(request: &CompareRequest) -> Result<Comparison> {
     Ok(compared)
 }
 
-/// The columns that a request asks for; `None` where there are more than anybody reads, found out without reading them all.
+/// Columns of a request; `None` if there are more than [`MOST_COLUMNS`], in which case the rest is not read.
 pub(crate) fn columns_of(
     request: &CompareRequest,
     cards: &[Chosen],
@@ -121,7 +119,7 @@ pub(crate) fn columns_of(
     }
 }
 
-/// The runs of a card that have what is asked.
+/// Runs of a card that match the request.
 fn runs_of(
     request: &CompareRequest,
     card: &StoredCard,
@@ -140,7 +138,7 @@ fn runs_of(
     Ok(runs)
 }
 
-/// The refusal of more columns than anybody reads.
+/// Refusal of more than [`MOST_COLUMNS`] columns.
 pub(crate) fn too_many(cards: usize) -> Failure {
     Failure::refused(format!(
         "{cards} cards and their settings need more than {MOST_COLUMNS} columns; name fewer cards, select \
@@ -149,10 +147,7 @@ pub(crate) fn too_many(cards: usize) -> Failure {
     ))
 }
 
-/// How a request wants the runs of a card divided.
-///
-/// # Errors
-/// A refusal where it names a word that nobody knows.
+/// Division of a card's runs in a request; refuses unknown words.
 pub(crate) fn division(request: &CompareRequest) -> Result<RunDivision> {
     let word = |text: &String| {
         Setting::word(text).map_err(|why| Failure::refused_for(format!("--by: {why}, {AGE}"), why))
@@ -168,7 +163,7 @@ pub(crate) fn division(request: &CompareRequest) -> Result<RunDivision> {
     })
 }
 
-/// The cards that a request names, no two of one name; what is not a card says so in its name.
+/// Cards of a request with distinct titles; the title of an object that is not a card states this.
 pub(crate) fn chosen(request: &CompareRequest, source: &mut CardSource) -> Result<Vec<Chosen>> {
     let mut found = asked(request, source)?;
     set_apart(found.iter_mut().map(|(card, _)| card));
@@ -189,7 +184,7 @@ fn asked(request: &CompareRequest, source: &mut CardSource) -> Result<Vec<Chosen
         }
         return Ok(found);
     }
-    // Without a name: the user's own cards, and those that come with the program only where there are none.
+    // Without names the user's own cards are compared, and the built-in ones only if there are no others.
     let mut all: Vec<_> = source.cards()?.into_iter().filter(|card| card.runs > 0).collect();
     if all.iter().any(|card| !source.is_collected(&card.id)) {
         all.retain(|card| !source.is_collected(&card.id));
@@ -197,8 +192,8 @@ fn asked(request: &CompareRequest, source: &mut CardSource) -> Result<Vec<Chosen
     Ok(all.into_iter().map(|card| (card, Vec::new())).collect())
 }
 
-/// Cards as the user names them, with what their settings must have: `ADATA@cooling=active,size=1GiB`. The name of a
-/// file means the cards whose logs are in it.
+/// Cards as the user names them, with conditions on their settings: `ADATA@cooling=active,size=1GiB`. The name of a file
+/// selects the cards in its logs.
 fn named(source: &mut CardSource, text: &str) -> Result<Vec<Chosen>> {
     if !Path::new(text).is_file() {
         return Ok(vec![card(source, text)?]);
@@ -211,7 +206,7 @@ fn card(source: &mut CardSource, text: &str) -> Result<Chosen> {
     let wanted = wanted.split(',').filter(|w| !w.is_empty()).map(WantedSetting::parse);
     let wanted = wanted.collect::<Result<Vec<_>, _>>().map_err(Failure::refused)?;
     let mut found = source.find(name)?;
-    // Of a card without runs there is nothing to compare: it makes no name ambiguous.
+    // A card without runs cannot be compared, so it does not make a name ambiguous.
     if found.iter().any(|card| card.runs > 0) {
         found.retain(|card| card.runs > 0);
     }
@@ -240,7 +235,7 @@ mod tests {
                 .is_some()
         );
         assert!(columns_of(&request, &cards, &RunDivision::BySetting, &mut source).unwrap().is_none());
-        // What comes behind the 201st is not read: a card that has nothing would be refused.
+        // Cards after the 201st are not read: one without measurements would be refused.
         let mut with_an_empty_one = cards[..=MOST_COLUMNS].to_vec();
         with_an_empty_one.push((card("nobody measured it"), Vec::new()));
         assert!(

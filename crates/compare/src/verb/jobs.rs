@@ -1,4 +1,4 @@
-//! `jobs`: the jobs that come with the program, listed, and any job explained.
+//! `jobs`: lists the built-in jobs, or explains any job.
 
 use cardscope_engine::input;
 use cardscope_model::host::{self, HOSTS, Host};
@@ -16,34 +16,22 @@ pub struct JobsRequest {
     pub name: Option<String>,
 }
 
-/// All jobs that come with the program.
-///
-/// # Errors
-/// If one of them is broken.
+/// All built-in jobs.
 pub fn list() -> Result<Vec<Job>> {
     JOBS.all(job::parse).map_err(Failure::io)
 }
 
-/// A job that comes with the program.
-///
-/// # Errors
-/// A refusal where there is none of that name.
+/// A built-in job; refuses an unknown name.
 pub fn builtin(name: &str) -> Result<Job> {
     job::find(name).map_err(Failure::refused)
 }
 
-/// The hosts that come with the program.
-///
-/// # Errors
-/// If one of them is broken.
+/// All built-in hosts.
 pub fn hosts() -> Result<Vec<Host>> {
     HOSTS.all(host::parse).map_err(Failure::io)
 }
 
-/// A job by its name, or from a file of the user's own.
-///
-/// # Errors
-/// A refusal where there is none of that name, or the file is not a job.
+/// A job by its name, or from a file.
 pub fn show(name: &str) -> Result<Job> {
     match own(name)? {
         Some(text) => job::parse(&text).map_err(|e| Failure::refused_for(format!("{name}: {e}"), e)),
@@ -51,7 +39,7 @@ pub fn show(name: &str) -> Result<Job> {
     }
 }
 
-/// The text of a file of the user's own, where the name is one's.
+/// Text of a file, if the name is that of one (`.toml`).
 pub(crate) fn own(name: &str) -> Result<Option<String>> {
     if Path::new(name).extension().is_none_or(|e| e != "toml") {
         return Ok(None);

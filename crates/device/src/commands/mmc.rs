@@ -1,8 +1,8 @@
-//! Commands to an SD card by `MMC_IOC_CMD`: CMD13 SEND_STATUS, answered from the card's registers; ACMD13, the SD status
-//! with its marks; CMD56, a block that means what the card's maker wants.
+//! Commands to an SD card by `MMC_IOC_CMD`: CMD13 SEND_STATUS, answered from registers; ACMD13, the SD status; CMD56, a
+//! vendor-specific block.
 //!
 //! `include/uapi/linux/mmc/ioctl.h` and `include/linux/mmc/core.h` of the Linux kernel;
-//! docs/reference/linux.md#raw-commands. The kernel asks for CAP_SYS_RAWIO and the whole device.
+//! docs/reference/linux.md#raw-commands. The kernel requires CAP_SYS_RAWIO and the whole device.
 
 use cardscope_sd::health::PAGE_BYTES;
 use rustix::fd::OwnedFd;
@@ -41,14 +41,13 @@ const IOC_CMD: Opcode = opcode::read_write::<IocCommand>(0xb3, 0);
 const _: () = assert!(IOC_CMD == 0xc048_b300);
 
 const SEND_STATUS: u32 = 13;
-/// A short answer with CRC that repeats the command's number, no data: `MMC_RSP_R1 | MMC_CMD_AC`.
+/// Short response with CRC and command index, no data: `MMC_RSP_R1 | MMC_CMD_AC`.
 const RESPONSE_R1: u32 = 1 | 1 << 2 | 1 << 4;
-/// ACMD13 is CMD13 after CMD55, which the kernel sends itself.
+/// ACMD13 is CMD13 after CMD55, which the kernel sends.
 const SD_STATUS: u32 = 13;
 const GEN_CMD: u32 = 56;
-/// As R1, with a block of data: `MMC_RSP_R1 | MMC_CMD_ADTC`.
+/// R1 with a block of data: `MMC_RSP_R1 | MMC_CMD_ADTC`.
 const RESPONSE_R1_DATA: u32 = RESPONSE_R1 | 1 << 5;
-/// A card that does not answer in this time will not.
 const TIMEOUT_MS: u32 = 5000;
 
 fn status_command(rca: u16) -> IocCommand {
@@ -61,7 +60,7 @@ fn status_command(rca: u16) -> IocCommand {
     }
 }
 
-/// Asks the card at this relative address for its status. What the word says does not matter here.
+/// Requests the status of the card at this relative address; only the fact of an answer matters.
 pub(super) fn send_status(fd: &OwnedFd, rca: u16) -> Result<(), Errno> {
     let mut command = status_command(rca);
     // SAFETY: IOC_CMD is the code of `struct mmc_ioc_cmd`, whose layout is asserted above; with no blocks the kernel
@@ -69,11 +68,11 @@ pub(super) fn send_status(fd: &OwnedFd, rca: u16) -> Result<(), Errno> {
     unsafe { rustix::ioctl::ioctl(fd, Updater::<IOC_CMD, IocCommand>::new(&mut command)) }
 }
 
-/// Has a command move one block between the card and `block`.
+/// Transfers one block between the card and `block`.
 fn transfer(fd: &OwnedFd, command: IocCommand, block: &mut [u8]) -> Result<(), Errno> {
     let mut command = with_block(command, block);
-    // SAFETY: IOC_CMD is the code of `struct mmc_ioc_cmd`, whose layout is asserted above. `data_ptr` leads to `block`,
-    // which is borrowed mutably for the call and is as long as `blksz * blocks` says.
+    // SAFETY: IOC_CMD is the code of `struct mmc_ioc_cmd`, whose layout is asserted above. `data_ptr` points to
+    // `block`, which is borrowed mutably for the call and has `blksz * blocks` bytes.
     unsafe { rustix::ioctl::ioctl(fd, Updater::<IOC_CMD, IocCommand>::new(&mut command)) }
 }
 
@@ -88,21 +87,21 @@ fn with_block(command: IocCommand, block: &mut [u8]) -> IocCommand {
     }
 }
 
-/// Asks the card for its SD status (SSR). The kernel finds the card's address itself.
+/// Reads the SD status (SSR). The kernel supplies the card's address.
 pub(super) fn sd_status(fd: &OwnedFd) -> Result<[u8; 64], Errno> {
     let mut block = [0; 64];
     transfer(fd, IocCommand { opcode: SD_STATUS, is_acmd: 1, ..IocCommand::default() }, &mut block)?;
     Ok(block)
 }
 
-/// Asks the card for the maker's page that this argument names.
+/// Reads a vendor-specific page by CMD56.
 pub(super) fn read_page(fd: &OwnedFd, arg: u32) -> Result<[u8; PAGE_BYTES], Errno> {
     let mut block = [0; PAGE_BYTES];
     transfer(fd, IocCommand { opcode: GEN_CMD, arg, ..IocCommand::default() }, &mut block)?;
     Ok(block)
 }
 
-/// Sends the card's controller a block of zeros, after which some makers' cards have their page ready.
+/// Writes a block of zeros to the controller, after which cards of some makers have their page ready.
 pub(super) fn prepare_page(fd: &OwnedFd, arg: u32) -> Result<(), Errno> {
     let command = IocCommand { opcode: GEN_CMD, arg, write_flag: 1, ..IocCommand::default() };
     transfer(fd, command, &mut [0; PAGE_BYTES])

@@ -1,9 +1,8 @@
-//! Commands that a card's controller answers without touching its flash: how long a command takes by itself, and
-//! what the card counts of itself.
+//! Commands answered by a card's controller without its flash, to time a command and to read health data.
 //!
-//! SD: CMD13 SEND_STATUS; ACMD13, the SD status, and CMD56, the health page of some makers. USB and other SCSI: TEST
-//! UNIT READY. NVMe: Get Features, and the SMART log (docs/reference/linux.md#raw-commands,
-//! docs/reference/linux.md#nvme). Each device is opened for reading only, and none of the commands writes to its flash.
+//! SD: CMD13 SEND_STATUS; ACMD13, the SD status; CMD56, the health page of some makers. USB and other SCSI: TEST UNIT
+//! READY. NVMe: Get Features, and the SMART log (docs/reference/linux.md#raw-commands, docs/reference/linux.md#nvme).
+//! Devices are opened for reading only, and no command writes to flash.
 
 mod mmc;
 mod scsi;
@@ -22,30 +21,27 @@ use rustix::io::Errno;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// The commands by which a device can be asked something beside its I/O.
 #[derive(Debug, Default)]
 pub struct DeviceCommands {
-    /// A command without flash, where the device has one that we may send.
+    /// Command without flash access.
     pub ping: Option<PingCommand>,
-    /// The SMART log, where the device has one that we may read.
     pub health: Option<HealthCommand>,
-    /// Why one of them is missing that the device would have; ready to stand as a caveat.
+    /// Reasons why a supported command is missing, worded as caveats.
     pub missing: Vec<String>,
-    /// True where the card was found missing, or changed for another. It tells so once only: whoever goes on may meet
-    /// the other one.
+    /// True if the card is missing or was swapped. Readers report that only once, so the caller must not go on.
     pub gone: bool,
 }
 
-/// The device that is asked, opened anew for each command, and known again each time: after a re-plug another card may
-/// answer to its name.
+/// Device that is opened anew for each command and identified each time: after a re-plug another card may have its
+/// name.
 #[derive(Debug, Clone)]
 struct ReopenedDevice {
-    /// The disk, or an NVMe card's controller.
+    /// Disk, or controller of an NVMe card.
     path: PathBuf,
-    /// Number behind the path; `None` where there was nothing.
+    /// Number behind the path; `None` if there was nothing.
     number: Option<Dev>,
     disk: BlockDevice,
-    /// Number of its coming; `None` before Linux 5.15.
+    /// Disk sequence number; `None` before Linux 5.15.
     sequence: Option<u64>,
 }
 
@@ -55,52 +51,42 @@ impl ReopenedDevice {
         ReopenedDevice { number, sequence: disk.sequence(), disk: disk.clone(), path }
     }
 
-    /// For each question: a descriptor kept on a block device would keep its page cache, too.
-    ///
-    /// # Errors
-    /// `NXIO` where the device is gone or another one; else as the kernel says.
+    /// Opens the device for one command, since a descriptor kept open would keep the page cache; `NXIO` if it is gone
+    /// or another one.
     fn open(&self) -> Result<OwnedFd, Errno> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let fd = rustix::fs::open(&self.path, flags, Mode::empty()).map_err(|errno| match errno {
-            // Its file is gone because the device is.
+            // The device file disappears with the device.
             Errno::NOENT | Errno::NODEV => Errno::NXIO,
             other => other,
         })?;
-        // Asked after opening: it is then that the kernel notices another card in a reader.
+        // Checked after opening, which makes the kernel notice another card in a reader.
         let same = self.number == Some(rustix::fs::fstat(&fd)?.st_rdev) && self.is_same();
         if same { Ok(fd) } else { Err(Errno::NXIO) }
     }
 
-    /// False where the disk went, or came anew.
+    /// False if the disk is gone or was replaced.
     fn is_same(&self) -> bool {
         self.disk.sequence() == self.sequence
     }
 }
 
-/// A command that the controller answers by itself.
 #[derive(Debug)]
 pub struct PingCommand {
     asked: ReopenedDevice,
     command: CommandWords,
 }
 
-/// Which command, in which words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CommandWords {
-    /// Relative card address.
-    SendStatus {
-        rca: u16,
-    },
+    SendStatus { rca: u16 },
     TestUnitReady,
     GetFeatures,
 }
 
 impl PingCommand {
-    /// Sends the command and waits for its answer; gives the time between.
-    ///
-    /// # Errors
-    /// As the kernel or the card says; `NXIO` where there is no such device any more or another one has its name,
-    /// `NOMEDIUM` where the card is out or may have been changed.
+    /// Times the command until its answer; `NXIO` if the device is gone or another one, `NOMEDIUM` if the card was
+    /// removed or may have been swapped.
     pub fn ping(&self) -> Result<Duration, Errno> {
         let fd = self.asked.open()?;
         let start = Instant::now();
@@ -112,7 +98,6 @@ impl PingCommand {
         Ok(start.elapsed())
     }
 
-    /// The command's name.
     pub fn command(&self) -> &'static str {
         match self.command {
             CommandWords::SendStatus { .. } => "SD send status (CMD13)",
@@ -122,23 +107,23 @@ impl PingCommand {
     }
 }
 
-/// The SMART log of an NVMe card.
+/// SMART log of an NVMe card.
 #[derive(Debug)]
 pub struct HealthCommand {
     controller: ReopenedDevice,
 }
 
 impl HealthCommand {
-    /// Reads it now; `None` where the card does not answer, or another one would.
+    /// Reads the log now; `None` if the card does not answer or was replaced.
     pub fn read(&self) -> Option<SmartLog> {
         let log = nvme::smart_log(&self.controller.path).ok()?;
-        // Asked afterwards, so that what was read is this card's.
+        // Checked afterwards, so that the log is certainly this card's.
         self.controller.is_same().then(|| SmartLog::decode(&log).ok()).flatten()
     }
 }
 
-/// Finds out what a device (a name or path of a disk) can be asked, by asking it once. Devices without such a command
-/// (loop, virtio, network) and recorded ones answer nothing, and nothing is missing.
+/// Detects the commands of a disk, given by name or path, by sending each once. Devices without such commands (loop,
+/// virtio, network) and recorded ones get none, and nothing counts as missing.
 pub fn commands(system: &SystemRoots, device: &str) -> DeviceCommands {
     let mut found = DeviceCommands::default();
     let Some(disk) = BlockDevice::find(system, device).map(|device| device.disk()) else { return found };
@@ -157,21 +142,16 @@ pub fn commands(system: &SystemRoots, device: &str) -> DeviceCommands {
     found
 }
 
-/// The SD status of a card in a slot, asked by ACMD13: on kernels before 4.14 sysfs has no file of it.
-///
-/// # Errors
-/// As the kernel or the card says; `PERM` without the right to send commands, `NXIO` where the card was changed.
+/// Reads the SD status by ACMD13, since kernels before 4.14 have no file for it; `PERM` without the right to send
+/// commands, `NXIO` if the card was replaced.
 pub(crate) fn sd_status(system: &SystemRoots, disk: &BlockDevice) -> Result<[u8; 64], Errno> {
     mmc::sd_status(&ReopenedDevice::at(disk.path(system), disk).open()?)
 }
 
-/// A card may take as long to make its page ready.
+/// Cards may need this long to prepare their page.
 const PAGE_READY: Duration = Duration::from_secs(1);
 
-/// The maker's page that a question of CMD56 brings from a card in a slot.
-///
-/// # Errors
-/// As [`sd_status`]; most cards answer with an error or not at all.
+/// Reads the vendor-specific health page by CMD56; most cards fail or do not answer. Errors are those of [`sd_status`].
 pub(crate) fn health_page(
     system: &SystemRoots,
     disk: &BlockDevice,
@@ -184,7 +164,7 @@ pub(crate) fn health_page(
         std::thread::sleep(PAGE_READY);
     }
     let page = mmc::read_page(&fd, question.read)?;
-    // Asked afterwards, so that what was read is this card's.
+    // Checked afterwards, so that the page is certainly this card's.
     if asked.is_same() { Ok(page) } else { Err(Errno::NXIO) }
 }
 
@@ -200,7 +180,7 @@ fn ping_of(system: &SystemRoots, disk: &BlockDevice) -> Option<PingCommand> {
             let controller = nvme::controller_device(system, disk)?;
             Some(PingCommand { asked: at(controller), command: CommandWords::GetFeatures })
         }
-        // libata answers TEST UNIT READY itself, without asking the disk.
+        // libata answers TEST UNIT READY itself, without the disk.
         Bus::Ata | Bus::Virtio | Bus::Loop | Bus::Nbd | Bus::Other => None,
     }
 }

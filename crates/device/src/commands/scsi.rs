@@ -1,13 +1,13 @@
-//! TEST UNIT READY to a USB reader by `SG_IO`: answered by the reader, no data, no flash.
+//! TEST UNIT READY to a USB reader by `SG_IO`: answered by the reader, without data or flash.
 //!
 //! `include/scsi/sg.h` of the Linux kernel for the structure, SCSI Primary Commands for command and sense data. The
-//! kernel's command filter lets this command pass for everybody who may read the device.
+//! kernel's command filter permits this command to everyone who may read the device.
 
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::ioctl::{Opcode, Updater};
 
-/// `struct sg_io_hdr`; its pointers are addresses here.
+/// `struct sg_io_hdr`, with pointers as addresses.
 #[repr(C)]
 #[derive(Debug, Default)]
 struct SgIoHeader {
@@ -49,33 +49,30 @@ const SG_IO: Opcode = 0x2285;
 const INTERFACE: i32 = b'S' as i32;
 /// `SG_DXFER_NONE`.
 const NO_DATA: i32 = -1;
-/// A reader that does not answer in this time will not.
 const TIMEOUT_MS: u32 = 5000;
 
-/// Opcode 0 and five bytes of nothing.
 const TEST_UNIT_READY: [u8; 6] = [0; 6];
 const SENSE_BYTES: usize = 32;
 
-/// Sense keys (SPC, table of sense keys), and the codes for a missing medium and another one.
+/// Sense keys (SPC, table of sense keys), and additional codes.
 const NOT_READY: u8 = 2;
 const UNIT_ATTENTION: u8 = 6;
 const MEDIUM_NOT_PRESENT: u8 = 0x3a;
 /// "Not ready to ready change, medium may have changed".
 const MEDIUM_CHANGED: u8 = 0x28;
 
-/// News that are told one a question: a reset, a new microcode, other parameters.
+/// Readers report unit attentions, such as a reset, new microcode or other parameters, one per command.
 const MOST_NEWS: usize = 4;
 
-/// What a reader answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ReaderAnswer {
-    /// SCSI status and the transport's own word; both 0 where all is well.
+    /// SCSI status; with `host_status`, that of the transport, 0 on success.
     status: u8,
     host_status: u16,
     sense: [u8; SENSE_BYTES],
 }
 
-/// The header of a command without data; the kernel reads the command and writes the sense data while it is sent.
+/// Header of a command without data. The kernel reads the command and writes sense data while it is sent.
 fn header(command: &mut [u8; 6], sense: &mut [u8; SENSE_BYTES]) -> SgIoHeader {
     SgIoHeader {
         interface_id: INTERFACE,
@@ -92,19 +89,18 @@ fn header(command: &mut [u8; 6], sense: &mut [u8; SENSE_BYTES]) -> SgIoHeader {
 fn ask(fd: &OwnedFd) -> Result<ReaderAnswer, Errno> {
     let (mut command, mut sense) = (TEST_UNIT_READY, [0; SENSE_BYTES]);
     let mut header = header(&mut command, &mut sense);
-    // SAFETY: SG_IO takes `struct sg_io_hdr`, whose layout is asserted above; its pointers lead to `command` and `sense`,
-    // which outlive the call. The command moves no data and changes nothing.
+    // SAFETY: SG_IO takes `struct sg_io_hdr`, whose layout is asserted above; its pointers lead to `command` and
+    // `sense`, which outlive the call. The command moves no data and changes nothing.
     unsafe { rustix::ioctl::ioctl(fd, Updater::<SG_IO, SgIoHeader>::new(&mut header)) }?;
     Ok(ReaderAnswer { status: header.status, host_status: header.host_status, sense })
 }
 
-/// Asks the reader whether its card is ready.
 pub(super) fn test_unit_ready(fd: &OwnedFd) -> Result<(), Errno> {
     settled(|| ask(fd))
 }
 
-/// Asks until the reader has told its news (a reset, say). That the card may be another one is no such news: it is
-/// told once only, and whoever went on would write to that other card.
+/// Repeats the command until no unit attention is pending. A changed medium is not skipped: readers report it only
+/// once, and writing on would hit the other card.
 fn settled(mut ask: impl FnMut() -> Result<ReaderAnswer, Errno>) -> Result<(), Errno> {
     for _ in 0..MOST_NEWS {
         match judge(&ask()?) {

@@ -1,18 +1,18 @@
-//! File systems, swap and members of volumes by their magic numbers.
+//! Recognition of file systems, swap and volume members by magic numbers.
 //!
-//! Places and values from the Linux kernel's headers of each format (`include/uapi/linux/magic.h`, `fs/*/`,
+//! Positions and values: the Linux kernel's headers of each format (`include/uapi/linux/magic.h`, `fs/*/`,
 //! `include/uapi/linux/raid/md_p.h`), the LUKS2 and exFAT specifications.
 
 use super::reader::{ByteSource, label, le, wide_label};
 use serde::Serialize;
 use std::fmt;
 
-/// Something recognised.
+/// Recognized file system, swap area or volume member.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FoundContent {
-    /// `ext4`, `vfat`, `LUKS` …
+    /// Name of the format, such as `ext4`, `vfat`, `LUKS`.
     pub kind: &'static str,
-    /// Its label, where that is cheap to read.
+    /// Label, if it is cheap to read.
     pub label: Option<String>,
 }
 
@@ -23,10 +23,9 @@ impl fmt::Display for FoundContent {
     }
 }
 
-/// A magic number: kind, place, bytes.
 struct MagicNumber(&'static str, u64, &'static [u8]);
 
-/// In the order of trust: containers first, since what they hold may shine through; FAT last, its marks are weak.
+/// Ordered by reliability: containers first, since their content may be visible too; FAT last, as its marks are weak.
 const MAGICS: &[MagicNumber] = &[
     MagicNumber("LUKS", 0, b"LUKS\xba\xbe"),
     MagicNumber("BitLocker", 3, b"-FVE-FS-"),
@@ -63,11 +62,11 @@ const MAGICS: &[MagicNumber] = &[
 
 /// RAID superblocks lie at the end: version 0.90 64 KiB-aligned, 1.0 at least 8 KiB before the end.
 const RAID_MAGIC: u64 = 0xa92b_4efc;
-/// ZFS keeps uberblocks of 1 KiB and more from 128 KiB on, in the byte order of who made it.
+/// ZFS has uberblocks of 1 KiB and more from 128 KiB on, in the byte order of the machine that created it.
 const ZFS_FIRST: u64 = 128 << 10;
 const ZFS_MAGIC: u64 = 0x00ba_b10c;
 
-/// Recognises what starts at `start` and is `bytes` long.
+/// Recognizes the content of `bytes` bytes from `start` on.
 pub(crate) fn recognise(source: &dyn ByteSource, start: u64, bytes: u64) -> Option<FoundContent> {
     let at = |place: u64, count: u64| source.read(start.checked_add(place)?, count);
     let matches = |magic: &&MagicNumber| {
@@ -77,7 +76,7 @@ pub(crate) fn recognise(source: &dyn ByteSource, start: u64, bytes: u64) -> Opti
     let by_table = MAGICS.iter().find(matches).map(|magic| magic.0);
     let kind =
         by_table.or_else(|| raid_at_end(&at, bytes)).or_else(|| zfs(&at)).or_else(|| unnamed_fat(&at))?;
-    // A GPT or MBR disk may begin with what looks like a FAT boot sector without its name; both are told then.
+    // A disk with a GPT or MBR may begin like an unnamed FAT boot sector; both are reported then.
     Some(FoundContent { kind: refine(kind, &at), label: find_label(kind, &at) })
 }
 
@@ -99,7 +98,7 @@ fn zfs(at: ReadAt<'_>) -> Option<&'static str> {
     area.chunks_exact(1024).any(is_uberblock).then_some("zfs")
 }
 
-/// FAT written by small devices often has no name in its boot sector: judge by the fields.
+/// FAT written by small devices often has no name in its boot sector, so its fields must be plausible.
 fn unnamed_fat(at: ReadAt<'_>) -> Option<&'static str> {
     let boot = at(0, 512)?;
     let jump = boot[0] == 0xeb && boot[2] == 0x90 || boot[0] == 0xe9;
@@ -122,12 +121,12 @@ fn refine(kind: &'static str, at: ReadAt<'_>) -> &'static str {
     }
 }
 
-/// ext2, 3 or 4 by their features, as the kernel decides who may mount it (`fs/ext4/ext4.h`).
+/// ext2, 3 or 4 by features, with the kernel's rules for mounting (`fs/ext4/ext4.h`).
 fn ext_version(at: ReadAt<'_>) -> &'static str {
     let Some(block) = at(1024, 256) else { return "ext2" };
     let (compatible, incompatible, read_only) =
         (le::<4>(&block, 92), le::<4>(&block, 96), le::<4>(&block, 100));
-    // What ext3 knows: filetype, recover, meta_bg; sparse_super, large_file, btree_dir.
+    // Features of ext3: filetype, recover, meta_bg; sparse_super, large_file, btree_dir.
     let ext4 = incompatible & !0x16 != 0 || read_only & !0x7 != 0;
     match (ext4, compatible & 0x4 != 0) {
         (true, _) => "ext4",
@@ -146,7 +145,7 @@ fn find_label(kind: &str, at: ReadAt<'_>) -> Option<String> {
         "iso9660" => text(32768 + 40, 32),
         "swap" => text(1024 + 28, 16),
         "f2fs" => at(1024 + 0x7c, 128).and_then(|bytes| wide_label(&bytes)),
-        // LUKS1 has no label: at its place lies the name of a cipher.
+        // LUKS1 has no label but the name of a cipher at this position.
         "LUKS" => at(6, 2).filter(|version| *version == [0, 2]).and_then(|_| text(24, 48)),
         "vfat" => fat_label(at),
         "exfat" => exfat_label(at),
@@ -156,7 +155,7 @@ fn find_label(kind: &str, at: ReadAt<'_>) -> Option<String> {
 
 fn fat_label(at: ReadAt<'_>) -> Option<String> {
     let boot = at(0, 512)?;
-    // FAT32 has no 16-bit FAT size; its label stands 28 bytes further on.
+    // FAT32 has no 16-bit FAT size, and its label is 28 bytes further on.
     let place = if le::<2>(&boot, 22) == 0 { 71 } else { 43 };
     let signed = boot[place - 5] == 0x29;
     label(&boot[place..place + 11]).filter(|name| signed && name != "NO NAME")

@@ -1,7 +1,7 @@
-//! What is on a device, for the question that a destroying verb asks: partition table and file systems; and how it is laid
-//! out: where its partitions and their files begin.
+//! Contents of a device: partition table and file systems, for the prompt of a verb that erases; and its layout, the
+//! positions of partitions and files.
 //!
-//! Built from bytes alone, tolerant of garbage: a card may hold anything. Nothing here is a reason to refuse.
+//! Parses bytes alone and tolerates garbage: a card may hold anything. Contents are no reason for a refusal.
 
 mod magic;
 mod reader;
@@ -19,34 +19,30 @@ use reader::FileBytes;
 use serde::Serialize;
 use std::fs::File;
 
-/// What was found on a device.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct DeviceContents {
-    /// The partition table, if there is one.
     pub table: Option<TableKind>,
-    /// Bytes of the sectors that it counts in, where that is certain.
+    /// Sector size of the table in bytes, if certain.
     #[serde(skip)]
     pub table_sector: Option<u64>,
-    /// End of its last partition, on the card or beyond; 0 without one.
+    /// End of the last partition in bytes, even beyond the card; 0 without partitions.
     #[serde(skip)]
     pub partitions_end: u64,
-    /// The partitions it lists.
     pub partitions: Vec<TablePartition>,
-    /// A file system, swap or member of a volume that takes the whole device.
+    /// File system, swap or volume member without a partition table.
     pub whole: Option<FoundContent>,
-    /// True where the first bytes could not be read, so that nothing could be found.
+    /// True if the first bytes could not be read.
     pub unreadable: bool,
-    /// True where those first bytes were all the same, as on a fresh or erased card.
+    /// True if the first bytes are all equal, as on a fresh or erased card.
     pub blank: bool,
 }
 
-/// Describes what is on an open device or image of `bytes` bytes. Reads some hundred KiB, aligned, so that a
-/// descriptor opened with `O_DIRECT` serves as well.
+/// Examines an open device or image of `bytes` bytes. Reads some hundred KiB, aligned for `O_DIRECT`.
 pub fn describe(file: &File, bytes: u64) -> DeviceContents {
     examine(&FileBytes { file, bytes })
 }
 
-/// Why an open file of `bytes` bytes does not look like the image of a card; `None` where it does.
+/// Reason why an open file of `bytes` bytes does not look like the image of a card.
 pub fn unlike_card(file: &File, bytes: u64) -> Option<UnlikeCard> {
     unlike_card_of(&FileBytes { file, bytes })
 }
@@ -61,7 +57,7 @@ fn examine(source: &dyn ByteSource) -> DeviceContents {
         return DeviceContents { unreadable: true, ..DeviceContents::default() };
     };
     let whole = magic::recognise(source, 0, source.len());
-    // The boot sector of a FAT or NTFS volume ends like an MBR, its code would be read as partitions.
+    // The boot sector of a FAT or NTFS volume ends like an MBR, so its code would be parsed as partitions.
     let bare_volume =
         whole.as_ref().is_some_and(|found| matches!(found.kind, "vfat" | "exfat" | "ntfs" | "BitLocker"));
     let listed = if bare_volume { None } else { table::read(source) };
@@ -82,12 +78,11 @@ fn examine(source: &dyn ByteSource) -> DeviceContents {
 }
 
 impl DeviceContents {
-    /// True where nothing was recognised.
     pub fn is_empty(&self) -> bool {
         self.table.is_none() && self.whole.is_none() && !self.unreadable
     }
 
-    /// What is on it, to stand after "it holds": `an MBR partition table with 1 partition (1: vfat "boot", 256 MiB)`.
+    /// Phrase to follow "it holds", such as `an MBR partition table with 1 partition (1: vfat "boot", 256 MiB)`.
     pub fn sentence(&self) -> String {
         if self.unreadable {
             return "unreadable first blocks".to_owned();
@@ -123,7 +118,6 @@ impl TablePartition {
     }
 }
 
-/// A size as a person would say it, in binary units with one decimal.
 fn size(bytes: u64) -> String {
     let (unit, name) = match bytes {
         n if n >= 1 << 40 => (1u64 << 40, "TiB"),
@@ -139,13 +133,12 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// The layout on an open device or image of `bytes` bytes; `stated` is the card's own allocation unit, where known.
-/// `None` where its first blocks cannot be read.
+/// Layout of an open device or image of `bytes` bytes; `None` if its first blocks are unreadable. `stated` is the
+/// card's allocation unit from its registers.
 pub fn present_of(file: &File, bytes: u64, stated: Option<AllocationUnit>) -> Option<PresentLayout> {
     present(&FileBytes { file, bytes }, stated)
 }
 
-/// The layout of anything that bytes can be read from.
 pub fn present(source: &dyn ByteSource, stated: Option<AllocationUnit>) -> Option<PresentLayout> {
     let contents = examine(source);
     if contents.unreadable {
@@ -169,7 +162,6 @@ fn partitions(source: &dyn ByteSource, contents: &DeviceContents) -> Vec<Read> {
     contents.partitions.iter().filter(|p| !p.extended()).map(read).collect()
 }
 
-/// A volume over the whole card, without a table.
 fn whole(source: &dyn ByteSource) -> Vec<Read> {
     volume(source, 0).map(|volume| (None, 0, source.len(), Some(volume))).into_iter().collect()
 }

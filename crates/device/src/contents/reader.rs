@@ -1,27 +1,26 @@
-//! Bytes of a device at a place, bounded by its size; reads are aligned so that `O_DIRECT` takes them.
+//! Bounded reads from a device, aligned for `O_DIRECT`.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// Alignment of memory, place and length that every block device takes.
+/// Accepted by every block device for memory, position and length.
 const ALIGN: u64 = 4096;
 
-/// Something that bytes can be read from.
+/// Random-access source of bytes.
 #[allow(clippy::len_without_is_empty, reason = "a device of no bytes is refused long before")]
 pub trait ByteSource {
-    /// Bytes there are.
+    /// Size in bytes.
     fn len(&self) -> u64;
 
-    /// Bytes of a sector, as the kernel counts them.
+    /// Logical sector size.
     fn sector(&self) -> u64 {
         512
     }
 
-    /// Exactly `count` bytes at `offset`; `None` past the end or where the card fails.
+    /// Reads exactly `count` bytes; `None` past the end or if the card fails.
     fn read(&self, offset: u64, count: u64) -> Option<Vec<u8>>;
 }
 
-/// A file or device.
 pub(crate) struct FileBytes<'a> {
     pub(crate) file: &'a File,
     pub(crate) bytes: u64,
@@ -62,18 +61,18 @@ impl ByteSource for Vec<u8> {
     }
 }
 
-/// A little-endian number of `N` bytes at `at`; 0 past the end.
+/// Decodes `N` little-endian bytes at `at`; 0 past the end.
 pub(crate) fn le<const N: usize>(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..at + N).map_or(0, |part| part.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
 }
 
-/// Text up to the first NUL, trimmed; `None` if nothing is left.
+/// Text up to the first NUL, trimmed; `None` if empty.
 pub(crate) fn label(bytes: &[u8]) -> Option<String> {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     printable(&String::from_utf8_lossy(&bytes[..end]))
 }
 
-/// The same of UTF-16, as GPT, exFAT and F2FS write names.
+/// UTF-16 text, as in names of GPT, exFAT and F2FS.
 pub(crate) fn wide_label(bytes: &[u8]) -> Option<String> {
     let units: Vec<u16> = bytes
         .chunks_exact(2)
@@ -83,7 +82,7 @@ pub(crate) fn wide_label(bytes: &[u8]) -> Option<String> {
     printable(&String::from_utf16_lossy(&units))
 }
 
-/// Labels come from whoever formatted the card: control characters must not reach the terminal.
+/// Labels are untrusted: control characters must not reach the terminal.
 fn printable(text: &str) -> Option<String> {
     let clean: String = text.trim().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
     (!clean.is_empty()).then_some(clean)

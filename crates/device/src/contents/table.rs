@@ -1,4 +1,4 @@
-//! Partition tables: MBR with its extended partitions, and GPT behind a protective MBR.
+//! Partition tables: MBR with extended partitions, and GPT.
 //!
 //! Layouts: UEFI specification 2.10, sections 5.2 (MBR) and 5.3 (GPT); extended partitions as Linux reads them
 //! (`block/partitions/msdos.c`).
@@ -8,13 +8,10 @@ use super::reader::{ByteSource, le, wide_label};
 use serde::Serialize;
 use std::fmt;
 
-/// Kind of a partition table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TableKind {
-    /// Master boot record.
     Mbr,
-    /// GUID partition table.
     Gpt,
 }
 
@@ -27,55 +24,46 @@ impl fmt::Display for TableKind {
     }
 }
 
-/// A partition and what is in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TablePartition {
-    /// Number as Linux counts it.
     pub number: u32,
-    /// First byte.
     pub start: u64,
-    /// Bytes.
     pub bytes: u64,
-    /// What its type in the table says: `0c`, or a GPT type id.
+    /// Type in the table: `0c`, or a GPT type id.
     pub type_id: String,
-    /// Name in the table (GPT).
     pub name: Option<String>,
-    /// What its bytes say.
     pub found: Option<FoundContent>,
 }
 
 impl TablePartition {
-    /// A box for logical partitions, without a file system of its own.
+    /// True for the container of logical partitions.
     pub(super) fn extended(&self) -> bool {
         u8::from_str_radix(&self.type_id, 16).is_ok_and(|code| EXTENDED.contains(&code))
     }
 }
 
-/// Sectors that a table may count in; no field of it says how long one is. A GPT lies at sector 1, and the partitions of
-/// an MBR lie where their file systems are found.
+/// No field of a table states its sector size. It is derived from the position of a GPT, which is sector 1, or of the
+/// file systems in the partitions of an MBR.
 const TABLE_SECTORS: [u64; 3] = [512, 4096, 2048];
-/// Bytes of a boot record, whatever the sector.
 const RECORD: u64 = 512;
-/// Logical partitions that are followed at most: a chain in garbage may be a ring.
+/// Limit, since a chain in garbage may be a loop.
 const MOST_LOGICAL: u32 = 60;
-/// GPT entries looked at: the usual 128, and room for odd tables.
+/// Limit of GPT entries: twice the usual 128.
 const MOST_ENTRIES: u64 = 256;
 /// Types of extended partitions: CHS, LBA, Linux.
 const EXTENDED: [u8; 3] = [0x05, 0x0f, 0x85];
 const PROTECTIVE: u8 = 0xee;
 
-/// A partition table as it was read.
 pub(crate) struct PartitionTable {
     pub(crate) table: TableKind,
     /// Partitions that begin on the card.
     pub(crate) parts: Vec<TablePartition>,
-    /// Bytes of the sectors that it counts in, where that is certain.
+    /// Sector size in bytes, if certain.
     pub(crate) sector: Option<u64>,
-    /// End of the last partition, on the card or beyond.
+    /// End of the last partition in bytes, even beyond the card.
     pub(crate) end: u64,
 }
 
-/// Reads the partition table, if there is one.
 pub(crate) fn read(source: &dyn ByteSource) -> Option<PartitionTable> {
     let found = TABLE_SECTORS.iter().find_map(|sector| Some((*sector, gpt(source, *sector)?)));
     if let Some((sector, parts)) = found {
@@ -91,7 +79,7 @@ struct PartitionEntry {
     sectors: u64,
 }
 
-/// The four entries of a boot record; `None` if its signature is missing or an entry is none.
+/// Four entries of a boot record; `None` without a signature, or if an entry is implausible.
 fn entries(record: &[u8]) -> Option<Vec<PartitionEntry>> {
     if record.get(510..512)? != [0x55, 0xaa] {
         return None;
@@ -106,7 +94,7 @@ fn entries(record: &[u8]) -> Option<Vec<PartitionEntry>> {
 }
 
 impl PartitionEntry {
-    /// A partition of its own, not the protective entry of a GPT.
+    /// False for empty entries and the protective entry of a GPT.
     fn is_partition(&self) -> bool {
         self.type_code != 0 && self.type_code != PROTECTIVE && self.sectors > 0
     }
@@ -124,7 +112,7 @@ fn mbr(source: &dyn ByteSource) -> Option<PartitionTable> {
     for entry in entries.iter().filter(|entry| EXTENDED.contains(&entry.type_code)) {
         logical(source, entry.start, &mut next, &mut parts, sector);
     }
-    // A protective entry without a GPT, or entries that all lie outside: still a table that someone wrote.
+    // A protective entry without a GPT, or entries that all lie outside, still form a table.
     let any = entries.iter().any(|entry| entry.type_code != 0);
     let partitions = entries.iter().filter(|entry| entry.is_partition());
     let end = partitions.map(|entry| (entry.start + entry.sectors) * sector).max().unwrap_or(0);
@@ -136,7 +124,7 @@ fn mbr(source: &dyn ByteSource) -> Option<PartitionTable> {
     })
 }
 
-/// Whether any entry leads to a volume or another record, counted in these sectors.
+/// True if an entry points to a volume or another record in this sector size.
 fn holds_volumes(source: &dyn ByteSource, table: &[PartitionEntry], sector: u64) -> bool {
     let holds = |entry: &PartitionEntry| {
         let (start, bytes) = (entry.start * sector, entry.sectors * sector);
@@ -166,8 +154,8 @@ fn part(
     })
 }
 
-/// Follows the chain of records inside an extended partition: each holds one partition, counted from the
-/// record, and the way to the next record, counted from the extended partition.
+/// Follows the chain of records in an extended partition. Each has one partition, relative to the record, and the
+/// position of the next record, relative to the extended partition.
 fn logical(source: &dyn ByteSource, base: u64, next: &mut u32, parts: &mut Vec<TablePartition>, sector: u64) {
     let mut record = base;
     for _ in 0..MOST_LOGICAL {
@@ -219,7 +207,7 @@ fn gpt_part(number: u32, entry: &[u8], sector: u64) -> Option<TablePartition> {
     })
 }
 
-/// A GUID in the usual writing; its first three groups are little-endian.
+/// Formats a GUID; its first three groups are little-endian.
 fn guid(bytes: &[u8]) -> String {
     let tail: String = bytes[10..16].iter().map(|byte| format!("{byte:02x}")).collect();
     format!(

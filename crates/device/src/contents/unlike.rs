@@ -1,35 +1,32 @@
-//! Does a plain file look like the image of a card, or like a file that somebody would miss? Asked before it is written to.
+//! Recognition of plain files that are not card images, before a test overwrites them.
 
 use super::reader::ByteSource;
 use cardscope_model::units::BinarySize;
 use file_format::FileFormat;
 use std::fmt;
 
-/// Smallest image of a card: one allocation step of the partition tools, and far below the smallest card that was sold.
+/// The smallest alignment of partition tools, and far below the smallest card sold.
 const LEAST_BYTES: u64 = 1 << 20;
 
-/// Bytes of a sector, in which all cards count.
 const SECTOR: u64 = 512;
 
-/// Bytes from the beginning that are looked at. Text has no control characters in any of them; the formats have their
-/// signatures in the first quarter.
+/// Bytes examined at the start. Text has no control characters in any of them; formats have their signatures in the
+/// first quarter.
 const HEAD: usize = 4096;
 const SIGNATURES: usize = HEAD / 4;
 
-/// Bytes that a signature must have. One of two stands at the beginning of each 65 536th encrypted card, and some thirty
-/// formats have no longer one; of three there are ten more.
+/// Bytes that a signature must have: two bytes would match one in 65 536 encrypted cards, three some ten formats more.
 const SIGNATURE: usize = 4;
 
-/// Why a file does not look like the image of a card, as the end of a sentence about it.
+/// Reason why a file does not look like a card image, worded as the end of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UnlikeCard {
-    /// So many bytes, which are fewer than any card has.
+    /// Size in bytes, smaller than any card.
     Short(u64),
-    /// So many bytes, which are not whole sectors.
+    /// Size in bytes, not a multiple of the sector.
     Uneven(u64),
-    /// It begins as text.
     Text,
-    /// It begins as a file of this format.
+    /// Starts with the signature of this format.
     Format(String),
 }
 
@@ -46,8 +43,8 @@ impl fmt::Display for UnlikeCard {
     }
 }
 
-/// Looks at the size and, unless the contents are those of a card, at the beginning: what is known to lie on cards decides
-/// before any other format, since images that start both a computer and a virtual CD begin as several.
+/// Examines the size and, unless the contents are those of a card, the start. Known card contents take precedence,
+/// since images that boot both computers and virtual CDs match several formats.
 pub(super) fn look(source: &dyn ByteSource, is_of_card: bool) -> Option<UnlikeCard> {
     let bytes = source.len();
     if bytes < LEAST_BYTES {
@@ -66,7 +63,7 @@ pub(super) fn look(source: &dyn ByteSource, is_of_card: bool) -> Option<UnlikeCa
     }
 }
 
-/// Name of the format whose signature is there, and long enough to be one.
+/// Format whose signature is present and long enough.
 fn format(head: &[u8]) -> Option<String> {
     if let Some((_, name)) = OWN.iter().find(|(begins, _)| begins(head)) {
         return Some((*name).to_owned());
@@ -75,7 +72,7 @@ fn format(head: &[u8]) -> Option<String> {
     if matches!(found, FileFormat::ArbitraryBinaryData | FileFormat::PlainText | FileFormat::Empty) {
         return None;
     }
-    // The library does not tell how long a signature is: as many bytes belong to it as matter to the answer.
+    // The library does not report the length of a signature: bytes count that change the result when flipped.
     let mut changed = head.to_vec();
     let matters = |at: &usize| {
         changed[*at] ^= 0xff;
@@ -87,17 +84,16 @@ fn format(head: &[u8]) -> Option<String> {
     recognised.then(|| found.name().to_owned())
 }
 
-/// Says whether a head is of a format.
 type Recognises = fn(&[u8]) -> bool;
 
-/// Our own formats; and common ones that the library does not know, or by two or three bytes, with what else stands in
-/// their heads.
+/// Cardscope's formats, and common ones that the library lacks or recognizes by two or three bytes, with further
+/// conditions.
 const OWN: [(Recognises, &str); 10] = [
     (|head| head.starts_with(b"cardscope journal "), "journal of Cardscope"),
     (|head| head.starts_with(b"cardscope state\n"), "simulated card of Cardscope"),
     // RFC 1952, 2.3.1: deflate, and no reserved flag.
     (|head| matches!(head, [0x1f, 0x8b, 8, flags, ..] if flags & 0xe0 == 0), "gzip"),
-    // The segment after the start: a table, an application's or a comment (ITU-T T.81, B.1.1.3).
+    // Segment after the start: a table, an application's or a comment (ITU-T T.81, B.1.1.3).
     (|head| matches!(head, [0xff, 0xd8, 0xff, 0xc0..=0xc4 | 0xdb | 0xdd | 0xe0..=0xef | 0xfe, ..]), "JPEG"),
     (|head| matches!(head, [b'B', b'Z', b'h', b'1'..=b'9', 0x31 | 0x17, 0x41 | 0x72, ..]), "bzip2"),
     (|head| matches!(head, [b'I', b'D', b'3', 2..=4, 0, ..]), "MP3 with an ID3 tag"),
@@ -116,14 +112,14 @@ const OWN: [(Recognises, &str); 10] = [
     (is_windows_program, "Windows program"),
 ];
 
-/// The DOS program at its beginning leads to the signature of the true one.
+/// The DOS stub has the position of the PE signature.
 fn is_windows_program(head: &[u8]) -> bool {
     let place = head.get(0x3c..0x40).and_then(|place| place.try_into().ok()).map(u32::from_le_bytes);
     let signature = place.and_then(|place| head.get(place as usize..)?.get(..4));
     head.starts_with(b"MZ") && signature == Some(b"PE\0\0")
 }
 
-/// Text of any encoding that counts in bytes has no control character but those that lay it out; UTF-16 has a mark.
+/// Text in single-byte encodings and UTF-8 has no control characters but layout ones; UTF-16 has a byte order mark.
 fn is_text(head: &[u8]) -> bool {
     let lays_out = |c: u32| matches!(c, 0x08..=0x0d | 0x1b);
     let wide = |unit: fn([u8; 2]) -> u16| {
@@ -144,7 +140,7 @@ mod tests {
     use super::super::unlike_card_of;
     use super::*;
 
-    /// A file of 1 MiB with this beginning and noise behind it.
+    /// File of 1 MiB with this beginning, followed by noise.
     fn begins(head: &[u8]) -> Vec<u8> {
         let mut file = noise(1, LEAST_BYTES as usize);
         file[..head.len()].copy_from_slice(head);
@@ -255,7 +251,7 @@ mod tests {
         }
     }
 
-    /// Of 20 million such heads 4 were refused in a measurement.
+    /// Measured once over 20 million such heads: 4 were refused.
     #[test]
     fn random_data_is_an_image() {
         let refused = (0..20_000).filter(|seed| {

@@ -1,5 +1,5 @@
-//! Where on its device a byte of a file lies, as the file system tells it: FIEMAP (`Documentation/filesystems/fiemap`
-//! of the kernel), or FIBMAP, which FAT and exFAT know and only root may ask (`linux/fs.h`).
+//! Position of a file's byte on its device, by FIEMAP (`Documentation/filesystems/fiemap` of the kernel) or FIBMAP
+//! (`linux/fs.h`), which FAT and exFAT support and only root may use.
 
 use rustix::fs::fstatfs;
 use rustix::ioctl::{Updater, ioctl, opcode};
@@ -10,13 +10,13 @@ const FS_IOC_FIEMAP: u32 = opcode::read_write::<FiemapHeader>(b'f', 11);
 const FIBMAP: u32 = opcode::none(0, 1);
 const FIGETBSZ: u32 = opcode::none(0, 2);
 
-/// Extents whose place is unknown, not yet chosen, encoded, encrypted, or shared with other data (linux/fiemap.h).
+/// Extents whose position is unknown, delayed, encoded, encrypted, or shared with other data (linux/fiemap.h).
 const NO_PLACE: u32 = 0x2 | 0x4 | 0x8 | 0x80 | 0x100 | 0x200 | 0x400;
 
-/// btrfs answers with addresses of its own that are not those of the device.
+/// btrfs reports logical addresses, which are not those of the device.
 const BTRFS: u32 = 0x9123_683e;
 
-/// `struct fiemap` without extents, whose size the request's number is made of.
+/// `struct fiemap` without extents; its size is part of the request code.
 #[repr(C)]
 #[derive(Default)]
 struct FiemapHeader {
@@ -47,8 +47,7 @@ struct FiemapQuery {
     extent: FiemapExtent,
 }
 
-/// The byte of the file system's device that holds byte `offset` of a file. `None` where the file system does not
-/// tell, or not this user.
+/// Byte of the device that holds byte `offset` of a file; `None` if the file system does not report it to this user.
 pub fn place_of(file: &File, offset: u64) -> Option<u64> {
     if fstatfs(file).ok()?.f_type as u32 == BTRFS {
         return None;
@@ -59,7 +58,7 @@ pub fn place_of(file: &File, offset: u64) -> Option<u64> {
 fn by_extent(file: &File, offset: u64) -> Option<u64> {
     let head = FiemapHeader { start: offset, length: 1, count: 1, ..FiemapHeader::default() };
     let mut question = FiemapQuery { head, extent: FiemapExtent::default() };
-    // SAFETY: the kernel reads the head and writes as many extents behind it as `count` says: one.
+    // SAFETY: the kernel reads the header and writes up to `count` extents behind it: one.
     unsafe { ioctl(file, Updater::<FS_IOC_FIEMAP, FiemapQuery>::new(&mut question)) }.ok()?;
     let FiemapQuery { head, extent } = question;
     let within = offset.checked_sub(extent.logical).filter(|within| *within < extent.length)?;
@@ -74,7 +73,7 @@ fn by_block(file: &File, offset: u64) -> Option<u64> {
     let mut block = c_int::try_from(offset / size).ok()?;
     // SAFETY: FIBMAP reads one int, the block of the file, and writes that of the device.
     unsafe { ioctl(file, Updater::<FIBMAP, c_int>::new(&mut block)) }.ok()?;
-    // Block 0 stands for a hole.
+    // Block 0 means a hole.
     let block = u64::try_from(block).ok().filter(|block| *block > 0)?;
     Some(block * size + offset % size)
 }

@@ -1,12 +1,12 @@
-//! File systems whose files are the kernel's own state: reading one can act on a device, writing one can switch something,
-//! and none stores what is written to it.
+//! Pseudo file systems (sysfs, proc …), refused as test targets: reading their files can act on a device, writing can
+//! switch something, and none stores data.
 
 use rustix::fd::AsFd;
 use rustix::fs::fstatfs;
 use std::path::{Path, PathBuf};
 
-/// Magic number and name, from `include/uapi/linux/magic.h` of the Linux kernel; configfs, fusectl, pidfs, mqueue, rpc_pipefs,
-/// nfsd and functionfs from the sources of each.
+/// Magic number and name, from `include/uapi/linux/magic.h` of the Linux kernel; configfs, fusectl, pidfs, mqueue,
+/// rpc_pipefs, nfsd and functionfs from the sources of each.
 const KINDS: &[(u32, &str)] = &[
     (0x6265_6572, "sysfs"),
     (0x0000_9fa0, "proc"),
@@ -49,23 +49,17 @@ const KINDS: &[(u32, &str)] = &[
     (0xa647_361d, "functionfs"),
 ];
 
-/// A file or directory in which the kernel shows its own state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{name} belongs to {file_system}, where the kernel shows its own state and stores no data; name a card \
      (`cardscope list`), a directory or an image file", name = .name.display()
 )]
 pub struct KernelFile {
-    /// As named.
     pub name: PathBuf,
-    /// The kind of its file system.
     pub file_system: &'static str,
 }
 
-/// Refuses a file or directory of such a file system as a card.
-///
-/// # Errors
-/// The refusal. A file system that cannot be asked passes.
+/// Refuses an object on a pseudo file system. Passes if the file system cannot be determined.
 pub fn refuse_kernel_file(object: impl AsFd, name: &Path) -> Result<(), KernelFile> {
     let magic = fstatfs(object).map_or(0, |found| found.f_type as u32);
     match KINDS.iter().find(|kind| kind.0 == magic) {

@@ -1,7 +1,7 @@
-//! Magic numbers of file systems and what each does to data on the way to the card.
+//! Magic numbers of file systems, and their effect on data on its way to the card.
 //!
-//! Numbers: `include/uapi/linux/magic.h` and the headers of each file system in the Linux kernel; bcachefs and
-//! ZFS from their own sources.
+//! Numbers: `include/uapi/linux/magic.h` and the headers of each file system in the Linux kernel; bcachefs and ZFS from
+//! their own sources.
 
 use crate::mounts::MountEntry;
 
@@ -9,7 +9,6 @@ const IN_MEMORY: &str = "in memory";
 const NETWORK: &str = "over the network";
 const PROGRAM: &str = "through a user-space program";
 
-/// Magic number, name, and what the file system does to data, where it does something.
 const KINDS: &[(u32, &str, Option<&str>)] = &[
     (0x0000_ef53, "ext4", None),
     (0x5846_5342, "xfs", None),
@@ -54,7 +53,6 @@ fn by_magic(magic: u32) -> Option<&'static (u32, &'static str, Option<&'static s
     KINDS.iter().find(|kind| kind.0 == magic)
 }
 
-/// Name of the file system with this magic number.
 pub(super) fn name(magic: u32) -> Option<&'static str> {
     by_magic(magic).map(|kind| kind.1)
 }
@@ -63,7 +61,7 @@ pub(super) fn is_in_memory(magic: u32) -> bool {
     by_magic(magic).is_some_and(|kind| kind.2 == Some(IN_MEMORY))
 }
 
-/// What a file system does to data; `name` as mounted sharpens it.
+/// Effect of a file system on data; the name in the mount table distinguishes FUSE programs.
 pub(super) fn effect(magic: u32, name: &str) -> Option<String> {
     match name {
         "virtiofs" => return Some("from the host of this virtual machine".to_owned()),
@@ -77,7 +75,6 @@ pub(super) fn effect(magic: u32, name: &str) -> Option<String> {
     }
 }
 
-/// What the options of a mount add: compression that is switched on.
 pub(super) fn mount_effect(mount: &MountEntry) -> Option<String> {
     let word = mount.options.split(',').find(|word| {
         let name = word.split('=').next().unwrap_or_default();

@@ -1,7 +1,7 @@
-//! Which file system a path lies on, and what stands between a test there and the card.
+//! File system below a path, and the layers between it and the card.
 //!
-//! Recognised by the magic number of `statfs(2)`; which of several kinds with one number it is (ext2/3/4, the
-//! FUSE programs) and what lies beneath come from the list of mounts and from sysfs.
+//! Recognized by the magic number of `statfs(2)`; the mount table and sysfs distinguish kinds with the same number
+//! (ext2/3/4, FUSE programs) and give the layers below.
 
 mod extent;
 mod kernel_files;
@@ -21,10 +21,9 @@ use serde::Serialize;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// `STATX_ATTR_COMPRESSED` and `STATX_ATTR_ENCRYPTED` (linux/stat.h), set for single directories too.
+/// `STATX_ATTR_COMPRESSED` and `STATX_ATTR_ENCRYPTED` (linux/stat.h), also set for single directories.
 const ATTRIBUTES: [(u64, &str); 2] = [(0x4, "compressed here"), (0x800, "encrypted here")];
 
-/// What devices of the kernel do to data, by the beginning of their names.
 const LAYERS: [(&str, &str); 4] = [
     ("zram", "compressed in memory"),
     ("ram", "in memory"),
@@ -32,39 +31,36 @@ const LAYERS: [(&str, &str); 4] = [
     ("bcache", "cached by another disk (bcache)"),
 ];
 
-/// A file system under a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileSystem {
-    /// Its name: `ext4`, `fuse.sshfs`; `unknown (0x…)` for a magic number that is not in the table.
+    /// Name, such as `ext4`, `fuse.sshfs`; `unknown (0x…)` for an unlisted magic number.
     pub name: String,
     /// Magic number of `statfs(2)`.
     pub magic: u32,
-    /// Where it is mounted, if the list of mounts tells.
+    /// Mount point, if the mount table has it.
     pub mounted_at: Option<String>,
-    /// What it does to data on the way to the card; `None` where it is a plain one.
+    /// Effect on data on its way to the card; `None` for a plain file system.
     pub effect: Option<String>,
-    /// Layers beneath it, from above down: encryption, loop devices, RAID.
+    /// Layers below, from top to bottom: encryption, loop devices, RAID.
     pub layers: Vec<DiskLayer>,
-    /// Kernel name of the one disk that carries it, where there is one: the card to identify.
+    /// Kernel name of the disk below, if it is exactly one.
     pub disk: Option<String>,
 }
 
-/// Something between the file system and the disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DiskLayer {
-    /// `dm-0 (secret)`, `loop3`.
+    /// Device name, such as `dm-0 (secret)`, `loop3`.
     pub name: String,
-    /// What it does: `encrypted (LUKS)`.
+    /// Effect, such as `encrypted (LUKS)`.
     pub effect: String,
 }
 
 impl FileSystem {
-    /// True where it stores its files in memory.
+    /// True for tmpfs and the like.
     pub fn is_in_memory(&self) -> bool {
         kinds::is_in_memory(self.magic)
     }
 
-    /// The doubts that a result measured on it must carry.
     pub fn caveats(&self) -> Vec<Caveat> {
         let own = self
             .effect
@@ -78,11 +74,7 @@ impl FileSystem {
     }
 }
 
-/// The file system that a path of this machine lies on; for a path that does not exist yet, that of its
-/// nearest parent.
-///
-/// # Errors
-/// If not even a parent can be looked at.
+/// File system of a path on this computer, or of its nearest existing parent.
 pub fn of_path(path: &Path) -> std::io::Result<FileSystem> {
     let system = SystemRoots::host();
     let real = nearest(path)?;
@@ -94,20 +86,17 @@ pub fn of_path(path: &Path) -> std::io::Result<FileSystem> {
     Ok(file_system)
 }
 
-/// Room on a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiskSpace {
-    /// Bytes in all.
     pub total: u64,
     /// Bytes that this user may still write.
     pub free: u64,
-    /// True where it is mounted for reading only.
     pub read_only: bool,
-    /// True where the running system itself lies on it: filling it would stop more than a test.
+    /// True if the running system is on it: filling it would stop more than a test.
     pub holds_system: bool,
 }
 
-/// The room below a path, from `statvfs(3)`.
+/// Free space below a path, from `statvfs(3)`.
 pub fn room(path: &Path) -> std::io::Result<DiskSpace> {
     let found = rustix::fs::statvfs(path)?;
     let number = path.metadata()?.dev();
@@ -166,7 +155,6 @@ fn mounted_devices(
     }
 }
 
-/// Walks down to the disks; what changes data on the way is reported as a layer.
 fn descend(
     system: &SystemRoots,
     mounts: &[MountEntry],
@@ -201,7 +189,6 @@ fn layer(disk: &BlockDevice) -> Option<DiskLayer> {
     Some(DiskLayer { name, effect })
 }
 
-/// Encryption and compression of a single directory (fscrypt, `chattr +c`).
 fn attributes(path: &Path) -> Option<String> {
     use rustix::fs::{AtFlags, CWD, StatxFlags};
     let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS).ok()?;

@@ -1,5 +1,5 @@
-//! Which disk a path lies on: that of the running system, which on a small board is a card like those that are tested, or
-//! the card that is measured, where nothing that belongs to a test may lie.
+//! Disk of a path compared with that of the running system, which on a small board is a card itself, and with the card
+//! under test, on which Cardscope must not store its own files.
 
 use super::{descend, mounted_devices, nearest};
 use crate::block::{BlockDevice, DeviceNumber};
@@ -9,11 +9,10 @@ use crate::system::{SystemRoots, names};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// File systems in memory: nothing of them is on a disk.
 const IN_MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
 
-/// The disk, by its kernel name, or the file system where no disk shows, that a path shares with the running system;
-/// `None` where it lies elsewhere, or in memory.
+/// Disk that a path shares with the running system, or their file system if no disk is visible; `None` if they share
+/// none, or the path is in memory.
 pub fn shared_with_system(system: &SystemRoots, path: &Path) -> Option<String> {
     let mounts = own_mounts(system);
     let real = if system.is_live() { nearest(path).ok()? } else { path.to_owned() };
@@ -30,8 +29,8 @@ pub fn shared_with_system(system: &SystemRoots, path: &Path) -> Option<String> {
     })
 }
 
-/// True where `path`, or its nearest parent that is there, lies on the disk of `card`, in whatever partition and however
-/// deep below: through loop devices, device mapper and mounts. False for a card that is no block device.
+/// True if `path`, or its nearest existing parent, is stored on the disk of `card`, directly or through loop devices,
+/// device mapper and mounts. False if `card` is not a block device.
 pub fn lies_on(path: &Path, card: &str) -> bool {
     let system = SystemRoots::host();
     let Some(card) = BlockDevice::find(&system, card) else { return false };
@@ -44,12 +43,12 @@ pub fn lies_on(path: &Path, card: &str) -> bool {
     below.iter().any(|device| device.disk().name == card.disk().name)
 }
 
-/// In a container single files of the system are mounted from its disk.
+/// A container mounts single files of the system from its disk.
 fn holds_system(point: &Path) -> bool {
     is_system_point(&point.to_string_lossy()) || point.starts_with("/etc")
 }
 
-/// What an overlay writes to, as far as it can be seen from here; any other mount itself.
+/// Mount that an overlay writes to, if it is visible here; any other mount itself.
 fn written_to<'m>(mounts: &'m [MountEntry], mount: &'m MountEntry) -> &'m MountEntry {
     let upper = mount.options.split(',').find_map(|option| option.strip_prefix("upperdir="));
     let beneath =
@@ -57,13 +56,12 @@ fn written_to<'m>(mounts: &'m [MountEntry], mount: &'m MountEntry) -> &'m MountE
     beneath.unwrap_or(mount)
 }
 
-/// One and the same file system, mounted twice perhaps; of a ZFS pool all its file systems.
+/// True also for the same file system mounted twice, and for all file systems of a ZFS pool.
 fn same_file_system(one: &MountEntry, other: &MountEntry) -> bool {
     let pool = |mount: &MountEntry| mount.source.split('/').next().unwrap_or_default().to_owned();
     one.number == other.number || one.kind == "zfs" && other.kind == "zfs" && pool(one) == pool(other)
 }
 
-/// All disks beneath a mount.
 fn disks(system: &SystemRoots, mounts: &[MountEntry], mount: &MountEntry) -> Vec<String> {
     let mut devices = mounted_devices(system, Some(mount), mount.number);
     if mount.kind == "btrfs" {
@@ -75,7 +73,7 @@ fn disks(system: &SystemRoots, mounts: &[MountEntry], mount: &MountEntry) -> Vec
     disks
 }
 
-/// The other devices of a btrfs file system: only one of them appears in the list of mounts.
+/// Only one device of a btrfs file system appears in the mount table.
 fn other_members(system: &SystemRoots, known: &[String]) -> Vec<BlockDevice> {
     let root = system.sys().join("fs/btrfs");
     let members = names(&root).into_iter().map(|uuid| names(root.join(uuid).join("devices")));

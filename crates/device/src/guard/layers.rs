@@ -1,14 +1,14 @@
-//! What lies under a mount, a swap area or a loop device, down to the disks.
+//! Devices below a mount, a swap area or a loop device, down to the disks.
 
 use crate::block::{BlockDevice, path_number};
 use crate::mounts::{MountEntry, mount_of};
 use crate::system::{SystemRoots, text};
 use std::path::{Path, PathBuf};
 
-/// Layers that are followed down at most; a ring in garbage must end.
+/// Limit, since garbage may form a loop.
 const DEEPEST: usize = 16;
 
-/// Devices of a mount: by its number, and by its source where the number is anonymous (btrfs, bcachefs).
+/// Devices of a mount: by number, or by source if the number is anonymous (btrfs, bcachefs).
 pub(crate) fn mount_devices(system: &SystemRoots, mount: &MountEntry) -> Vec<BlockDevice> {
     let mut devices: Vec<BlockDevice> = BlockDevice::numbered(system, mount.number).into_iter().collect();
     if devices.is_empty() && mount.number.major == 0 {
@@ -18,7 +18,7 @@ pub(crate) fn mount_devices(system: &SystemRoots, mount: &MountEntry) -> Vec<Blo
     devices
 }
 
-/// The block device that a path names, on this machine by its number, in a recorded tree by its name.
+/// Block device at a path; recorded trees are searched by name.
 pub(super) fn device_at(system: &SystemRoots, path: &Path) -> Option<BlockDevice> {
     if system.is_live() {
         return BlockDevice::numbered(system, path_number(path)?);
@@ -34,7 +34,7 @@ fn by_mapper_name(system: &SystemRoots, mapped: &str) -> Option<BlockDevice> {
         .find(|disk| text(disk.dir.join("dm/name")).as_deref() == Some(mapped))
 }
 
-/// Visits a device and all beneath it, each with the names on the way down to it, itself last.
+/// Calls `visit` for a device and each one below it, with the names from the top down to it.
 pub(super) fn descend(
     system: &SystemRoots,
     mounts: &[MountEntry],
@@ -52,7 +52,7 @@ pub(super) fn descend(
     }
 }
 
-/// These devices and all that they stand on, however deep, each once.
+/// These devices and all below them, each once.
 pub(crate) fn all_beneath(
     system: &SystemRoots,
     mounts: &[MountEntry],
@@ -68,8 +68,7 @@ pub(crate) fn all_beneath(
     found
 }
 
-/// What a device stands on directly: slaves, or the device or mounted file behind a loop device. A partition
-/// of a device mapper or loop disk stands on what its disk stands on.
+/// Devices directly below: slaves, or the device or disk behind a loop device. Partitions have those of their disk.
 pub(crate) fn beneath(system: &SystemRoots, mounts: &[MountEntry], device: &BlockDevice) -> Vec<BlockDevice> {
     let disk = device.disk();
     let mut found: Vec<BlockDevice> =

@@ -1,10 +1,10 @@
-//! May this device, or this plain file, be written to? Refuses what is mounted, swap, part of the running system, of LVM, RAID or
-//! LUKS, read-only, empty, or opened exclusively by others; nothing overrides it.
+//! Safety guards before a device or file is overwritten. They refuse anything mounted, used as swap, part of the
+//! running system, of LVM, RAID or LUKS, read-only, empty, or opened exclusively by others; no option overrides them.
 //!
-//! An image under a loop device and a swap file are files in use, though no lock says so.
+//! Images under a loop device and swap files are in use although no lock exists.
 //!
-//! `DESIGN.md`, "Safety comes before speed". What a file system or partition table on the device means is asked
-//! elsewhere ([`crate::contents`]): that is no reason to refuse.
+//! `DESIGN.md`, "Safety comes before speed". Contents such as a file system lead to a prompt and not to a refusal
+//! ([`crate::contents`]).
 
 mod layers;
 mod refusal;
@@ -23,31 +23,26 @@ use crate::system::{SystemRoots, text};
 use cardscope_files::FileIdentity;
 use std::path::{Path, PathBuf};
 
-/// A device that may be written to, as it was when the guards looked. Open it exclusively at once.
+/// Device that may be written to, at the time of the check. Open it exclusively at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WriteClearance {
-    /// Kernel name: `sda`, `mmcblk0`.
     pub name: String,
-    /// Path of the device file.
     pub path: PathBuf,
-    /// Its number, to see after opening that it is still the same device.
+    /// Compared after opening, to detect another device.
     pub number: Option<DeviceNumber>,
-    /// Number of its coming, which the kernel never gives twice: tells a card put back from the one before.
+    /// Disk sequence number, to detect a card that was taken out, even if it is inserted again.
     pub sequence: Option<u64>,
-    /// Bytes it announces.
     pub bytes: u64,
-    /// Model as the reader or card says it.
     pub model: Option<String>,
-    /// True for what can be taken out; false is worth a question, is it a card at all?
+    /// False raises the question whether it is a card at all.
     pub removable: bool,
-    /// Names and sizes of its partitions.
+    /// Kernel names and bytes.
     pub partitions: Vec<(String, u64)>,
-    /// The whole disk, where a partition was named.
     pub partition_of: Option<String>,
 }
 
 impl WriteClearance {
-    /// What the user should know before it starts: that only a partition was named.
+    /// Remark for the user if only a partition was named.
     pub fn remark(&self) -> Option<String> {
         let disk = self.partition_of.as_ref()?;
         Some(format!(
@@ -57,17 +52,13 @@ impl WriteClearance {
     }
 }
 
-/// Looks whether a device may be written to.
-///
-/// # Errors
-/// The first reason why not, the heaviest first.
+/// Checks that a device may be written to. Returns the most serious reason against it.
 pub fn check(system: &SystemRoots, device: &str) -> Result<WriteClearance, GuardRefusal> {
     let found = find(system, device)?;
     UseSurvey::read(system).check(system, &found)?;
     Ok(clearance(system, &found))
 }
 
-/// The same for a device by its number.
 pub(crate) fn check_number(
     system: &SystemRoots,
     number: DeviceNumber,
@@ -78,8 +69,8 @@ pub(crate) fn check_number(
     Ok(clearance(system, &device))
 }
 
-/// Looks again at a device that we hold exclusively. Meanwhile the kernel refuses it to mounts, swap and volumes; a loop
-/// device claims nothing. `all` looks at everything all the same.
+/// Checks a device that we hold exclusively. The kernel then refuses it to mounts, swap and volumes, so only loop
+/// devices need checking; `all` checks everything nonetheless.
 pub(crate) fn check_held(
     system: &SystemRoots,
     number: DeviceNumber,
@@ -123,10 +114,8 @@ fn clearance(system: &SystemRoots, device: &BlockDevice) -> WriteClearance {
     }
 }
 
-/// Looks whether a plain file, known by its inode, may be written to; `name` is for the refusal.
-///
-/// # Errors
-/// If a loop device stands on it, or it is swap.
+/// Checks that a plain file, identified by its inode, is neither swap nor under a loop device. `name` is for the
+/// refusal.
 pub fn check_file_id(system: &SystemRoots, id: FileIdentity, name: &Path) -> Result<(), GuardRefusal> {
     let file = || name.display().to_string();
     if let Some(device) = BlockDevice::all(system).iter().find(|device| stands_on(system, device, id)) {
@@ -138,8 +127,8 @@ pub fn check_file_id(system: &SystemRoots, id: FileIdentity, name: &Path) -> Res
     Ok(())
 }
 
-/// Looks whether another program has a part of the file locked. The kernel stops all locking for some milliseconds to
-/// list the locks, so this is nothing to ask every second.
+/// Checks that no other program has locked a part of the file. The kernel stops all locking for some milliseconds to
+/// list the locks, so this must not run every second.
 pub(crate) fn check_locks(system: &SystemRoots, id: FileIdentity, name: &Path) -> Result<(), GuardRefusal> {
     match locked_by(system, id) {
         Some(by) => Err(GuardRefusal::LockedFile { file: name.display().to_string(), by }),
@@ -147,8 +136,8 @@ pub(crate) fn check_locks(system: &SystemRoots, id: FileIdentity, name: &Path) -
     }
 }
 
-/// Who has a part of the file locked with fcntl(2), as virtual machines lock their images and databases their files; from
-/// `proc_locks(5)`. Locks of flock(2), our own among them, are met by taking one.
+/// Holder of an fcntl(2) lock on the file, as virtual machines and databases take it; from `proc_locks(5)`. flock(2)
+/// locks, ours among them, are detected by taking one.
 fn locked_by(system: &SystemRoots, id: FileIdentity) -> Option<String> {
     let (major, minor) = (rustix::fs::major(id.device), rustix::fs::minor(id.device));
     let file = format!("{major:02x}:{minor:02x}:{}", id.inode);
@@ -165,8 +154,8 @@ fn locked_by(system: &SystemRoots, id: FileIdentity) -> Option<String> {
     })
 }
 
-/// The loop device itself knows the inode it stands on; its path in sysfs, which has to do where we may not ask the
-/// device, leads nowhere for a file that was removed or is seen in another mount namespace only.
+/// The loop device knows the inode of its file. The path in sysfs, used if the device may not be queried, is wrong for
+/// a file that was removed or is visible in another mount namespace only.
 fn stands_on(system: &SystemRoots, device: &BlockDevice, id: FileIdentity) -> bool {
     let Some(path) = device.backing_file() else { return false };
     let asked = system.is_live().then(|| open::loop_file(&device.path(system))).flatten();

@@ -1,95 +1,73 @@
-//! Why a device is not written to, each with what to do about it.
+//! Refusals of the guards, each with advice.
 
 use cardscope_model::shell::quoted;
 use std::fmt;
 
-/// A device that must not be written to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GuardRefusal {
-    /// Nothing of this name.
     NotFound(String),
-    /// A file, a directory or a character device of this name.
     NotABlockDevice(String),
-    /// A device of this kernel name with 0 sectors.
+    /// Kernel name of a device with 0 sectors.
     Empty(String),
-    /// A device of this kernel name whose size the system does not say.
+    /// Kernel name of a device whose size is unknown.
     SizeUnknown(String),
-    /// It holds the running system.
+    /// Holds the running system.
     System {
-        /// Kernel name.
         device: String,
-        /// The device that is mounted there.
         used: String,
-        /// Where: `/`, `/boot` …
         mount_point: String,
-        /// What lies between, as text; empty if nothing does.
+        /// Layers in between as text; empty without any.
         through: String,
     },
-    /// It is mounted.
     Mounted {
-        /// Kernel name.
         device: String,
-        /// The device that is mounted there.
         used: String,
-        /// Where.
         mount_point: String,
-        /// What lies between, and whose mount it is; empty if nothing is to be said.
+        /// Layers in between, and whose mount it is; may be empty.
         through: String,
     },
-    /// It is swap.
+    /// Swap area.
     Swap {
-        /// Kernel name.
         device: String,
-        /// Partition or file that is swapped to.
+        /// Partition or file used as swap.
         swap: String,
-        /// What lies between, as text; empty if nothing does.
+        /// Layers in between as text; empty without any.
         through: String,
     },
-    /// Something stands on it: LVM, RAID, LUKS …
+    /// Part of a volume: LVM, RAID, LUKS and others.
     Held {
-        /// Kernel name.
         device: String,
-        /// The disk or partition that is held.
+        /// Disk or partition that is part of it.
         part: String,
-        /// What holds it.
         holder: String,
-        /// How to let go.
         advice: String,
     },
-    /// It takes no writes.
     ReadOnly {
-        /// Kernel name.
         device: String,
-        /// Which disk or partition says so.
+        /// Disk or partition that is read-only.
         part: String,
     },
-    /// A plain file that is a loop device's.
+    /// Plain file behind a loop device.
     UnderLoop {
-        /// As named.
         file: String,
-        /// Kernel name of the loop device.
         device: String,
     },
-    /// A plain file of this name that is swap.
     SwapFile(String),
-    /// A plain file that a virtual machine, a database or the like has locked.
+    /// Plain file locked by a virtual machine, a database or the like.
     LockedFile {
-        /// As named.
         file: String,
-        /// Who, ready to stand in a sentence.
+        /// Holder of the lock, worded for a sentence.
         by: String,
     },
-    /// Another program has it.
+    /// Opened exclusively by another program.
     InUse {
-        /// Kernel name.
         device: String,
-        /// Who, as far as can be seen: ` (fio, process 12)`; empty if unknown.
+        /// Programs, such as ` (fio, process 12)`; empty if unknown.
         by: String,
     },
 }
 
 impl GuardRefusal {
-    /// Name of the device or file as the refusal gives it.
     fn name(&self) -> String {
         match self {
             GuardRefusal::NotFound(name)
@@ -107,7 +85,7 @@ impl GuardRefusal {
         }
     }
 
-    /// What prevents a test, without the device and without "is": `in use: sda1 is mounted at /a`.
+    /// Reason without the device and without "is", such as `in use: sda1 is mounted at /a`.
     pub fn cause(&self) -> String {
         match self {
             GuardRefusal::NotFound(_) => "does not exist".to_owned(),
@@ -136,7 +114,6 @@ impl GuardRefusal {
         }
     }
 
-    /// What to do about it.
     pub fn advice(&self) -> String {
         match self {
             GuardRefusal::NotFound(_) => "`cardscope list` shows the devices".to_owned(),

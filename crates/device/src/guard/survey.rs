@@ -1,7 +1,7 @@
-//! What of this computer's devices is in use, and what each use stands on.
+//! Survey of the devices in use on this computer, and of the devices that each use depends on.
 //!
-//! A mount names a device, but that may be a volume of LVM on LUKS on RAID, or a loop device over a file on a
-//! mounted disk: each use is followed down through `slaves` and backing files to the disks beneath.
+//! A mount names one device, which may be a volume of LVM on LUKS on RAID, or a loop device over a file on a mounted
+//! disk: each use is followed through `slaves` and backing files down to the disks.
 
 use super::layers::{descend, device_at, mount_devices};
 use super::refusal::GuardRefusal;
@@ -11,23 +11,22 @@ use crate::open::{self, OpenError};
 use crate::system::{SystemRoots, names, text};
 use std::path::Path;
 
-/// Mount points without which the system does not run, or not again. `/boot/…` covers `efi` and `firmware`.
+/// Mount points that the system needs to run or to boot. `/boot/…` covers `efi` and `firmware`.
 const SYSTEM_POINTS: &[&str] = &["/", "/boot", "/efi", "/usr", "/var", "/etc", "/home", "/nix", "/opt"];
 
-/// Where more of the running system lives than what it boots from: what is mounted below is not unmounted.
+/// Folders with further parts of the running system: mounts below them are not unmounted.
 const SYSTEM_FOLDERS: &[&str] =
     &["/boot", "/dev", "/efi", "/etc", "/nix", "/opt", "/proc", "/root", "/srv", "/sys", "/usr", "/var"];
 
-/// File systems that name their devices themselves, in the kernel, since they may have several.
+/// File systems of several devices, whose mount source is set by the kernel and can be trusted.
 const OF_SEVERAL: &[&str] = &["btrfs", "bcachefs"];
 
-/// Why a device is in use.
 #[derive(Debug, Clone)]
 enum UsePurpose {
     Mount {
         point: String,
         elsewhere: bool,
-        /// True where only the mount's own word says which device it is of, as with FUSE.
+        /// True if only the mount's own source names the device, as with FUSE.
         claimed: bool,
     },
     Swap {
@@ -38,15 +37,15 @@ enum UsePurpose {
     },
 }
 
-/// One use: the device used, and the names on the way down to one that it stands on.
+/// Use of a device, followed down to one of the devices below it.
 #[derive(Debug, Clone)]
 struct DeviceUse {
     purpose: UsePurpose,
-    /// From the device used to the one beneath, the latter last.
+    /// Kernel names from the device used down to the one below.
     path: Vec<String>,
 }
 
-/// All uses, read once; good for many devices.
+/// Uses of all devices, collected once for many checks.
 #[derive(Debug, Clone)]
 pub struct UseSurvey {
     uses: Vec<DeviceUse>,
@@ -54,12 +53,11 @@ pub struct UseSurvey {
 }
 
 impl UseSurvey {
-    /// Looks at mounts of all namespaces, swap, and loop devices.
+    /// Collects mounts of all namespaces, swap, and loop devices.
     pub fn read(system: &SystemRoots) -> UseSurvey {
         Self::of(system, &all_mounts(system))
     }
 
-    /// The same, of mounts that are known already.
     pub(crate) fn of(system: &SystemRoots, mounts: &[MountEntry]) -> UseSurvey {
         let mut uses: Vec<DeviceUse> =
             mounts.iter().flat_map(|mount| mount_uses(system, mounts, mount)).collect();
@@ -68,7 +66,6 @@ impl UseSurvey {
         UseSurvey { uses, ..Self::of_loops(system) }
     }
 
-    /// Looks at loop devices only.
     pub(super) fn of_loops(system: &SystemRoots) -> UseSurvey {
         let loops = BlockDevice::all(system)
             .into_iter()
@@ -79,16 +76,12 @@ impl UseSurvey {
         UseSurvey { uses: Vec::new(), loops }
     }
 
-    /// Says whether a device may be written to.
-    ///
-    /// # Errors
-    /// The heaviest reason why not.
+    /// Checks that a device may be written to. Returns the most serious reason against it.
     pub fn check(&self, system: &SystemRoots, device: &BlockDevice) -> Result<(), GuardRefusal> {
         self.check_held(system, device)?;
         check_exclusive(system, device)
     }
 
-    /// The same for a device that we hold exclusively ourselves.
     pub(super) fn check_held(&self, system: &SystemRoots, device: &BlockDevice) -> Result<(), GuardRefusal> {
         self.check_system(device, is_system_point)?;
         let parts = parts_at_stake(device);
@@ -98,10 +91,8 @@ impl UseSurvey {
         check_read_only(device, &parts)
     }
 
-    /// Says whether nothing but mounts of this device itself, which this process sees, stands against writing to it.
-    ///
-    /// # Errors
-    /// The heaviest reason beside them. The disk of the running system is refused by more mount points than for writing.
+    /// Checks that only mounts of this device itself, visible to this process, prevent writing to it. Returns the most
+    /// serious other reason. For the disk of the running system, more mount points count than for writing.
     pub(crate) fn check_unmount(
         &self,
         system: &SystemRoots,
@@ -117,11 +108,11 @@ impl UseSurvey {
         check_read_only(device, &parts)
     }
 
-    /// Whether a use is over once the mounts that we see are undone, and no other device is touched by that.
+    /// True if unmounting what is visible here ends a use, without touching another device.
     fn ends_with_unmounting(&self, used: &DeviceUse, parts: &[BlockDevice]) -> bool {
         let is_part = |name: &String| parts.iter().any(|part| part.name == *name);
         match &used.purpose {
-            // A copy in another namespace mostly goes with ours.
+            // A copy of the mount in another namespace usually disappears with ours.
             UsePurpose::Mount { claimed: false, .. } => {
                 used.path.len() == 1 && self.is_mounted_here(&used.path[0])
             }
@@ -139,13 +130,12 @@ impl UseSurvey {
         self.uses.iter().any(|used| here(&used.purpose) && used.path.len() == 1 && used.path[0] == *name)
     }
 
-    /// True where the device or a part of it is mounted.
     pub fn mounted(&self, device: &BlockDevice) -> bool {
         let parts = parts_at_stake(device);
         self.hits(&parts).any(|used| !matches!(used.purpose, UsePurpose::Swap { .. }))
     }
 
-    /// Where a disk or partition itself is mounted, not counting what stands on it.
+    /// Mount points of a disk or partition itself, without devices built on it.
     pub(crate) fn mount_points(&self, device: &BlockDevice) -> Vec<String> {
         let own = self.uses.iter().filter(|used| used.path.len() == 1 && used.path[0] == device.name);
         let mut points: Vec<String> = own
@@ -163,8 +153,8 @@ impl UseSurvey {
         self.uses.iter().filter(|used| parts.iter().any(|part| used.path.last() == Some(&part.name)))
     }
 
-    /// The disk of the running system is out of bounds as a whole, its other partitions too: a slip of one digit
-    /// there costs the system.
+    /// The disk of the running system is refused as a whole, its other partitions too: one mistyped digit would destroy
+    /// the system.
     fn check_system(&self, device: &BlockDevice, is_system: fn(&str) -> bool) -> Result<(), GuardRefusal> {
         let disk = device.disk();
         let mut all = disk.partitions();
@@ -251,13 +241,13 @@ impl DeviceUse {
     }
 }
 
-/// Whether the system does not run, or not again, without what is mounted here.
+/// True for mount points that the system needs to run or to boot.
 pub(crate) fn is_system_point(point: &str) -> bool {
     SYSTEM_POINTS.contains(&point) || point.starts_with("/boot/")
 }
 
-/// Whether a mount here is of the running system, or of its services, or somebody's home: those are not unmounted, though
-/// nobody may be using them just now.
+/// True for mount points of the running system, its services or a home folder: these are not unmounted, even if nothing
+/// uses them right now.
 fn is_system_folder(point: &str) -> bool {
     let path = Path::new(point);
     is_system_point(point)
@@ -266,8 +256,8 @@ fn is_system_folder(point: &str) -> bool {
         || path.parent() == Some(Path::new("/home"))
 }
 
-/// Names what stands on a disk or partition, by what its directory in sysfs says of it, and says how to let go of it.
-/// `dm/uuid` begins with the name of who made the volume (dmsetup(8)); RAID and bcache are known by their names.
+/// Describes a device built on a disk or partition, and the way to release it. `dm/uuid` begins with the name of the
+/// volume's maker (dmsetup(8)); RAID and bcache are recognized by kernel name.
 fn holder(system: &SystemRoots, name: &str) -> (String, String) {
     let dir = system.sys().join("block").join(name);
     let volume = text(dir.join("dm/name")).unwrap_or_else(|| name.to_owned());
@@ -293,8 +283,8 @@ fn holder(system: &SystemRoots, name: &str) -> (String, String) {
     }
 }
 
-/// Everything that a write to the device could hit: itself, its partitions, and for a partition also the disk
-/// and partitions that share bytes with it (an extended partition and the logical ones inside).
+/// Devices that a write could hit: the device, its partitions, and for a partition also the disk and all partitions
+/// that share bytes with it (an extended partition and the logical ones inside).
 fn parts_at_stake(device: &BlockDevice) -> Vec<BlockDevice> {
     let disk = device.disk();
     let mut parts = vec![device.clone()];
@@ -315,7 +305,7 @@ fn overlap(a: &BlockDevice, b: &BlockDevice) -> bool {
     };
     match (range(a), range(b)) {
         (Some(a), Some(b)) => a.0 < b.1 && b.0 < a.1,
-        // Unknown places: take it that they touch.
+        // Unknown positions count as an overlap.
         _ => true,
     }
 }
@@ -329,14 +319,15 @@ fn check_medium(device: &BlockDevice) -> Result<(), GuardRefusal> {
 }
 
 fn check_read_only(device: &BlockDevice, parts: &[BlockDevice]) -> Result<(), GuardRefusal> {
-    // A read-only partition does not protect itself from writes to the whole disk: whoever set it meant it.
+    // A read-only partition is not protected from writes to the whole disk, so its flag is taken as the user's
+    // intention.
     match parts.iter().find(|part| part.read_only()) {
         Some(part) => Err(GuardRefusal::ReadOnly { device: device.name.clone(), part: part.name.clone() }),
         None => Ok(()),
     }
 }
 
-/// The kernel knows users that leave no trace in sysfs (ZFS, another Cardscope): ask it by opening.
+/// Some users leave no trace in sysfs (ZFS, another Cardscope), but opening exclusively reveals them.
 fn check_exclusive(system: &SystemRoots, device: &BlockDevice) -> Result<(), GuardRefusal> {
     if !system.is_live() {
         return Ok(());
@@ -344,7 +335,7 @@ fn check_exclusive(system: &SystemRoots, device: &BlockDevice) -> Result<(), Gua
     match open::try_exclusive(&device.path(system)) {
         Err(OpenError::Busy { by, .. }) => Err(GuardRefusal::InUse { device: device.name.clone(), by }),
         Err(OpenError::NoMedium { .. }) => Err(GuardRefusal::Empty(device.name.clone())),
-        // Without the right to open it, nothing can be written either; opening for the test will say so.
+        // Without permission nothing can be written either; opening for the test reports that.
         _ => Ok(()),
     }
 }
@@ -366,7 +357,7 @@ fn swap_uses(system: &SystemRoots, mounts: &[MountEntry], swap: &Path) -> Vec<De
     paths_down(system, mounts, devices, UsePurpose::Swap { path: swap.to_string_lossy().into_owned() })
 }
 
-/// Members of mounted btrfs file systems; only one of them appears in the list of mounts.
+/// Only one member of a mounted btrfs file system appears in the mount table.
 fn btrfs_members(system: &SystemRoots) -> Vec<DeviceUse> {
     let root = system.sys().join("fs/btrfs");
     let systems = names(&root).into_iter().map(|uuid| names(root.join(uuid).join("devices")));
@@ -380,7 +371,6 @@ fn btrfs_members(system: &SystemRoots) -> Vec<DeviceUse> {
     systems.flat_map(uses).collect()
 }
 
-/// One use for each device on the way down.
 fn paths_down(
     system: &SystemRoots,
     mounts: &[MountEntry],

@@ -1,6 +1,6 @@
-//! The bus of an SD card in a slot of the computer: debugfs for root, else the kernel's line of its arrival.
+//! Bus mode of an SD card in a slot of the computer, from debugfs for root, or from the kernel log.
 //!
-//! docs/reference/linux.md#bus-mode. In a recorded tree the kernel log may lie as `dmesg` beside `sys`.
+//! docs/reference/linux.md#bus-mode. Recorded trees may have the kernel log as `dmesg` next to `sys`.
 
 use crate::block::BlockDevice;
 use crate::system::{SystemRoots, base_name, number, text};
@@ -10,22 +10,20 @@ use rustix::fs::{Mode, OFlags};
 use rustix::process::geteuid;
 use std::path::PathBuf;
 
-/// Longest record of `/dev/kmsg` (`CONSOLE_EXT_LOG_MAX`, include/linux/console.h), and records read at most.
+/// Longest record of `/dev/kmsg` (`CONSOLE_EXT_LOG_MAX`, include/linux/console.h), and limit of records.
 const RECORD_BYTES: usize = 8192;
 const MOST_RECORDS: usize = 100_000;
 
-/// Why the bus's clock is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BusUnknown {
-    /// debugfs is closed to us.
     NeedsRoot,
-    /// debugfs is closed to root as well.
+    /// Root may not read debugfs either.
     Closed,
-    /// debugfs is not there, or not for this host.
+    /// There is no debugfs, or no entry of this host.
     NotShown,
 }
 
-/// Name of the MMC host of a card, and the directory of its controller where the way up is known.
+/// Name of a card's MMC host, and the directory of its controller if sysfs links to it.
 pub(crate) fn mmc_host(system: &SystemRoots, disk: &BlockDevice) -> Option<(String, Option<PathBuf>)> {
     let above = disk.ancestors(system);
     let known = above.iter().find(|dir| dir.parent().and_then(base_name) == Some("mmc_host"));
@@ -33,12 +31,12 @@ pub(crate) fn mmc_host(system: &SystemRoots, disk: &BlockDevice) -> Option<(Stri
         let controller = dir.parent().and_then(|hosts| hosts.parent()).map(PathBuf::from);
         return Some((base_name(dir)?.to_owned(), controller));
     }
-    // The kernel numbers mmcblk by its host since 4.6 (drivers/mmc/core/block.c).
+    // mmcblk has the number of its host since Linux 4.6 (drivers/mmc/core/block.c).
     let number = disk.name.strip_prefix("mmcblk")?;
     Some((format!("mmc{number}"), None))
 }
 
-/// What debugfs, sysfs and the kernel log say of the bus; what is unknown, and why.
+/// Bus data from debugfs, sysfs and the kernel log, and the reason if the clock is unknown.
 pub(crate) fn bus(system: &SystemRoots, disk: &BlockDevice) -> (MmcBus, Option<BusUnknown>) {
     let host = mmc_host(system, disk).map(|(host, _)| host);
     let debug = system.sys().join("kernel/debug");
@@ -64,7 +62,7 @@ fn why_unknown(system: &SystemRoots) -> BusUnknown {
 }
 
 impl BusUnknown {
-    /// Tells what is unknown; `bus` is what was found elsewhere.
+    /// Finding that states the unknown properties; `bus` has the known ones.
     pub(crate) fn remark(self, bus: &MmcBus) -> Finding {
         let what = match &bus.mode {
             Some(mode) => {
@@ -87,7 +85,7 @@ impl BusUnknown {
     }
 }
 
-/// The kernel's last word about a card that came to this host.
+/// Bus data from the latest log line about a card inserted into this host.
 fn last_arrival(log: &str, host: &str) -> Option<MmcBus> {
     let start = format!("{host}: new ");
     log.lines().rev().filter(|line| line.contains(&start)).find_map(MmcBus::from_kernel_line)
@@ -97,7 +95,7 @@ fn kernel_log(system: &SystemRoots) -> Option<String> {
     if system.is_live() { read_kmsg() } else { text(system.proc().parent()?.join("dmesg")) }
 }
 
-/// Reads what `/dev/kmsg` holds, one record a read; many systems allow that to root only.
+/// Reads the records of `/dev/kmsg`; many systems allow that to root only.
 fn read_kmsg() -> Option<String> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let fd = rustix::fs::open("/dev/kmsg", flags, Mode::empty()).ok()?;
@@ -107,7 +105,7 @@ fn read_kmsg() -> Option<String> {
         match rustix::io::read(&fd, &mut record) {
             Ok(0) => break,
             Ok(length) => log.push_str(&String::from_utf8_lossy(&record[..length])),
-            // A record was overwritten while we read: the next one stands.
+            // A record was overwritten while reading; the next read continues after it.
             Err(rustix::io::Errno::PIPE) => {}
             Err(_) => break,
         }
@@ -115,12 +113,12 @@ fn read_kmsg() -> Option<String> {
     Some(log)
 }
 
-/// The mode in a few words, for the condition: `SDR104`, and the clock where it is not the mode's own.
+/// Mode in a few words, such as `SDR104`; with the clock if it differs from the nominal one.
 pub(crate) fn mode(bus: &MmcBus) -> Option<String> {
     let mode = bus.mode.clone()?;
     let nominal = bus.timing_row().and_then(|timing| timing.nominal_hz);
     match (bus.running_hz(), nominal) {
-        // Hosts round their clocks down; a tenth less is still the mode.
+        // Hosts round clocks down, so up to a tenth below nominal is normal.
         (Some(hz), Some(nominal)) if hz < nominal / 10 * 9 || hz > nominal => {
             Some(format!("{mode} at {} MHz", hz as f64 / 1e6))
         }

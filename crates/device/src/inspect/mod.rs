@@ -1,7 +1,7 @@
-//! What a card says of itself, gathered from sysfs, debugfs and NVMe answers into one [`Identity`].
+//! Identity of a card from sysfs, debugfs and NVMe answers.
 //!
-//! docs/reference/linux.md#sd-cards-in-sysfs and what follows there. Whatever cannot be read or decoded stays unknown
-//! and is reported as a finding; only a device that is not there is an error.
+//! Sources: docs/reference/linux.md#sd-cards-in-sysfs and the sections after it. Unreadable or undecodable data stays
+//! unknown and becomes a finding; only a missing device is an error.
 
 pub(crate) mod mmc;
 
@@ -25,28 +25,20 @@ use cardscope_sd::nvme::{
 use cardscope_sd::registers::{Cid, Csd, EmmcCid, HexFault, Ocr, RegisterError, Scr, Ssr};
 use std::path::Path;
 
-/// A device that cannot be inspected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InspectError {
-    /// Nothing of that name.
     #[error("{device} does not exist{place}; `cardscope list` shows the devices")]
     NotFound {
-        /// As named.
         device: String,
-        /// Where it was looked for, if not on this machine; ready to stand in the sentence.
+        /// Phrase for the sentence: the recording searched, empty on this computer.
         place: String,
     },
-    /// A file, a directory or a character device of this name.
     #[error("{0} is not a block device; name the card itself, as `cardscope list` shows it")]
     NotABlockDevice(String),
 }
 
-/// Gathers everything known of a device, named `sda`, `/dev/sda`, `/dev/nvme0` or by any link to it; of a
-/// partition, its whole disk is described. The findings are remarks on what could not be read; judging the rest
-/// ([`Identity::judged`], which replaces them) is left to who knows today's date.
-///
-/// # Errors
-/// If there is no such block device.
+/// Collects the identity of a device, named `sda`, `/dev/sda`, `/dev/nvme0` or by any link; for a partition, that of
+/// its disk. Findings only mention unreadable data; [`Identity::judged`], which needs today's date, replaces them.
 pub fn inspect(system: &SystemRoots, name_or_path: &str) -> Result<Identity, InspectError> {
     let disk = find(system, name_or_path)?;
     let mut identity =
@@ -114,7 +106,7 @@ fn add_mmc(system: &SystemRoots, disk: &BlockDevice, identity: &mut Identity, re
     identity.mmc = Some(bus);
 }
 
-/// The SD status from the card itself, for kernels that show no file of it.
+/// Reads the SD status from the card, for kernels without a file for it.
 fn asked_ssr(system: &SystemRoots, disk: &BlockDevice, remarks: &mut Vec<Finding>) -> Option<Ssr> {
     match commands::sd_status(system, disk) {
         Ok(bytes) => Some(Ssr::decode(bytes)),
@@ -129,7 +121,7 @@ fn asked_ssr(system: &SystemRoots, disk: &BlockDevice, remarks: &mut Vec<Finding
     }
 }
 
-/// Asks a card for its maker's health page: in this layout, else in that of the maker its CID names. What is missing
+/// Reads the vendor-specific health page in the given layout, or in that of the maker in the CID. A missing page
 /// becomes a finding.
 pub fn add_health(
     system: &SystemRoots,
@@ -157,7 +149,6 @@ pub fn add_health(
     }
 }
 
-/// Takes what decodes and reports what does not.
 fn decoded<T>(
     hex: Option<String>,
     decode: fn(&str) -> Result<T, RegisterError>,
@@ -179,7 +170,6 @@ fn add_nvme(system: &SystemRoots, disk: &BlockDevice, identity: &mut Identity, r
     identity.pcie = link(system, disk);
 }
 
-/// One remark for all answers that failed alike.
 fn nvme_missing(missing: &[(&'static str, String)]) -> Option<Finding> {
     let (_, reason) = missing.first()?;
     let names: Vec<&str> = missing.iter().map(|(what, _)| *what).collect();
@@ -199,7 +189,7 @@ fn note(claim: &str, verdict: impl Into<String>) -> Finding {
     Finding::new(claim, FindingWeight::Note, 1.0, verdict)
 }
 
-/// The bus and its mode in a few words, for the condition: `SDR104`, `PCIe 3.0 x1`, `USB 5000 Mbit/s UAS`.
+/// Bus mode in a few words, such as `SDR104`, `PCIe 3.0 x1`, `USB 5000 Mbit/s UAS`.
 pub fn bus_mode(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     match bus(system, disk) {
         Bus::Mmc => mmc::mode(&mmc::bus(system, disk).0),
@@ -209,13 +199,12 @@ pub fn bus_mode(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     }
 }
 
-/// What was found, and what could not be had: what, and why.
+/// Identity, and the missing parts with their reasons.
 struct InspectedCard {
     nvme: NvmeIdentity,
     missing: Vec<(&'static str, String)>,
 }
 
-/// Describes the controller behind a disk.
 fn describe_nvme(system: &SystemRoots, disk: &BlockDevice) -> InspectedCard {
     let answers = nvme::ask(system, disk);
     let mut missing = answers.missing.clone();
@@ -264,12 +253,11 @@ fn take<T>(
     decode(data?).map_err(|error| missing.push((what, error.to_string()))).ok()
 }
 
-/// hwmon subtracts 273.15 from whole kelvin.
+/// Converts back: hwmon subtracts 273.15 from whole kelvin.
 fn kelvin(celsius: f64) -> u32 {
     (celsius + 273.15).round() as u32
 }
 
-/// The link of the controller behind a disk.
 fn link(system: &SystemRoots, disk: &BlockDevice) -> Option<PcieLink> {
     let dir = nvme::pci_place(system, &nvme::controller(system, disk)?)?;
     let word = |name: &str| text(dir.join(name));

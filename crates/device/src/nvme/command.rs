@@ -1,4 +1,4 @@
-//! The NVMe admin commands that Cardscope sends, all of them reading only: Identify, Get Log Page, Get Features.
+//! NVMe admin commands, all of them reading only: Identify, Get Log Page, Get Features.
 //!
 //! `include/uapi/linux/nvme_ioctl.h` of the Linux kernel for the structure and its code, NVMe Base Specification for
 //! the commands; both in docs/reference/linux.md#nvme.
@@ -11,16 +11,15 @@ use rustix::ioctl::{Ioctl, IoctlOutput, Opcode, opcode};
 use std::ffi::c_void;
 use std::path::Path;
 
-/// One thing that a controller is asked.
 #[derive(Clone, Copy)]
 pub(super) struct AdminQuery {
     name: &'static str,
-    /// File of a recording that holds the answer.
+    /// File name of the answer in a recording.
     pub(super) file: &'static str,
     opcode: u8,
     namespace: u32,
     cdw10: u32,
-    /// Bytes of the answer; 4 for a feature, whose answer is the result dword.
+    /// Size of the answer; 4 for a feature, which is returned in the result dword.
     pub(super) bytes: usize,
 }
 
@@ -33,7 +32,6 @@ const IDENTIFY_CONTROLLER: AdminQuery = AdminQuery {
     bytes: 4096,
 };
 
-/// Of one namespace, whose number is to be filled in.
 const IDENTIFY_NAMESPACE: AdminQuery = AdminQuery {
     name: "Identify Namespace",
     file: "identify_namespace.bin",
@@ -41,7 +39,7 @@ const IDENTIFY_NAMESPACE: AdminQuery = AdminQuery {
     ..IDENTIFY_CONTROLLER
 };
 
-/// SMART / health, of the controller itself. The length in dwords less one stands in the upper half of cdw10.
+/// SMART / health of the controller. The upper half of cdw10 is the length in dwords less one.
 const SMART_LOG: AdminQuery = AdminQuery {
     name: "SMART log",
     file: "smart_log.bin",
@@ -51,7 +49,7 @@ const SMART_LOG: AdminQuery = AdminQuery {
     bytes: 512,
 };
 
-/// The current value of a feature; cdw11 stays 0, which for 04h means composite and over-temperature.
+/// Query for the current value of a feature; cdw11 stays 0, which for 04h means composite and over-temperature.
 const fn feature(name: &'static str, file: &'static str, id: u32) -> AdminQuery {
     AdminQuery { name, file, opcode: GET_FEATURES, namespace: 0, cdw10: id, bytes: 4 }
 }
@@ -59,7 +57,6 @@ const fn feature(name: &'static str, file: &'static str, id: u32) -> AdminQuery 
 const TEMPERATURE_THRESHOLD: AdminQuery = feature("Get Features 04h", "feature_04.bin", 0x04);
 const THERMAL_MANAGEMENT: AdminQuery = feature("Get Features 10h", "feature_10.bin", 0x10);
 
-/// Raw answers of a controller; each missing one has its reason in `missing`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ControllerData {
     /// Identify Controller, 4096 bytes.
@@ -72,12 +69,12 @@ pub(crate) struct ControllerData {
     pub(crate) feature_04: Option<u32>,
     /// Result of Get Features 10h.
     pub(crate) feature_10: Option<u32>,
-    /// What could not be had, and why.
+    /// Names of the missing answers, with reasons.
     pub(crate) missing: Vec<(&'static str, String)>,
 }
 
 impl ControllerData {
-    /// Asks for all of them; `ask` gives an answer, or says why it cannot be had.
+    /// Collects all answers; `ask` returns an answer or the reason why it is missing.
     pub(super) fn gather(
         namespace: u32,
         ask: impl Fn(&AdminQuery) -> Result<Vec<u8>, String>,
@@ -135,19 +132,18 @@ const _: () = assert!(ADMIN == 0xc048_4e41);
 const GET_LOG_PAGE: u8 = 0x02;
 const IDENTIFY: u8 = 0x06;
 const GET_FEATURES: u8 = 0x0a;
-/// CNS of Identify: a namespace, the controller.
+/// CNS of Identify: namespace and controller.
 const CNS_NAMESPACE: u32 = 0;
 const CNS_CONTROLLER: u32 = 1;
 const LOG_SMART: u32 = 0x02;
-/// Log pages of the controller itself are asked for under this namespace id.
+/// Namespace ID for log pages of the controller itself.
 const ALL_NAMESPACES: u32 = 0xffff_ffff;
-/// A card that does not answer in this time will not.
 const TIMEOUT_MS: u32 = 5000;
 
-/// One command and the memory for its answer, which must live as long as the kernel may write to it.
+/// Command and memory for its answer, which must live as long as the kernel may write to it.
 struct AdminExchange<'a> {
     command: AdminCommand,
-    // Held only so that the memory cannot be touched or freed while the kernel fills it.
+    // Borrowed so that the memory cannot be touched or freed while the kernel fills it.
     _data: &'a mut [u8],
 }
 
@@ -166,10 +162,10 @@ impl<'a> AdminExchange<'a> {
     }
 }
 
-// SAFETY: ADMIN is the code of `struct nvme_admin_cmd`, whose layout is asserted above; `as_ptr` gives a pointer
-// to one that `self` owns, and its `addr` and `data_len` describe memory that `self` borrows for as long.
+// SAFETY: ADMIN is the code of `struct nvme_admin_cmd`, whose layout is asserted above; `as_ptr` returns a pointer to
+// one owned by `self`, and its `addr` and `data_len` describe memory that `self` borrows for as long.
 unsafe impl Ioctl for AdminExchange<'_> {
-    /// Status of the command (0 = done) and its result dword.
+    /// Status (0 on success) and result dword.
     type Output = (u32, u32);
 
     const IS_MUTATING: bool = true;
@@ -183,19 +179,19 @@ unsafe impl Ioctl for AdminExchange<'_> {
     }
 
     unsafe fn output_from_ptr(out: IoctlOutput, command: *mut c_void) -> rustix::io::Result<Self::Output> {
-        // SAFETY: `command` is what `as_ptr` gave: an AdminCommand that is still alive.
+        // SAFETY: `command` is the pointer returned by `as_ptr`: an AdminCommand that is still alive.
         let result = unsafe { (*command.cast::<AdminCommand>()).result };
         Ok((out as u32, result))
     }
 }
 
-/// Sends one command: the status of the command (0 = done) and its result dword.
+/// Sends one command. Returns its status (0 on success) and result dword.
 fn send(fd: &OwnedFd, question: &AdminQuery, data: &mut [u8]) -> Result<(u32, u32), Errno> {
     // SAFETY: see `impl Ioctl for Exchange`; the commands sent here only read from the card.
     unsafe { rustix::ioctl::ioctl(fd, AdminExchange::new(question, data)) }
 }
 
-/// The answer to a question, or why there is none as text.
+/// Returns the answer, or the reason why there is none.
 fn answer(fd: &OwnedFd, question: &AdminQuery) -> Result<Vec<u8>, String> {
     let of_feature = question.opcode == GET_FEATURES;
     let mut data = vec![0; if of_feature { 0 } else { question.bytes }];
@@ -205,10 +201,10 @@ fn answer(fd: &OwnedFd, question: &AdminQuery) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Type and code of a status; the bits above say whether to try again and that there is more in the error log.
+/// Type and code of a status; the bits above are "more" and "do not retry".
 const CODE: u32 = 0x7ff;
-/// What a drive answers that does not know a question: invalid opcode, invalid field, invalid log page (NVMe base
-/// specification, figures "Generic Command Status" and "Command Specific Status").
+/// Status of an unsupported command: invalid opcode, invalid field, invalid log page (NVMe Base Specification, figures
+/// "Generic Command Status" and "Command Specific Status").
 const UNKNOWN: [u32; 3] = [0x001, 0x002, 0x109];
 
 fn refused(status: u32) -> String {
@@ -218,7 +214,7 @@ fn refused(status: u32) -> String {
     }
 }
 
-/// Asks an open controller for a feature that it knows by heart; what it is does not matter.
+/// Any feature that the controller answers from memory would do.
 pub(crate) fn ping(fd: &OwnedFd) -> Result<(), Errno> {
     match send(fd, &TEMPERATURE_THRESHOLD, &mut [])? {
         (0, _) => Ok(()),
@@ -226,7 +222,7 @@ pub(crate) fn ping(fd: &OwnedFd) -> Result<(), Errno> {
     }
 }
 
-/// The SMART log of a controller (`/dev/nvme0`), 512 bytes, or why it cannot be had.
+/// SMART log of a controller (`/dev/nvme0`), 512 bytes, or the reason why there is none.
 pub(crate) fn smart_log(device: &Path) -> Result<Vec<u8>, String> {
     answer(&open(device)?, &SMART_LOG)
 }
@@ -235,14 +231,13 @@ fn open(device: &Path) -> Result<OwnedFd, String> {
     rustix::fs::open(device, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(reason)
 }
 
-/// Asks a controller (`/dev/nvme0`) everything that [`Answers`] holds, of the given namespace too.
+/// Queries a controller (`/dev/nvme0`) for all of [`ControllerData`].
 pub(super) fn ask(device: &Path, namespace: u32) -> ControllerData {
     let fd = open(device);
     ControllerData::gather(namespace, |question| answer(fd.as_ref().map_err(String::clone)?, question))
 }
 
-/// The composite temperature of a controller in °C, from the kelvin in its SMART log (bytes 1 and 2), for kernels without
-/// NVMe hwmon.
+/// Composite temperature in °C, from the kelvin in the SMART log (bytes 1 and 2), for kernels without NVMe hwmon.
 pub(crate) fn composite_celsius(device: &Path) -> Option<f64> {
     let log = smart_log(device).ok()?;
     let kelvin = u16::from_le_bytes([log[1], log[2]]);

@@ -1,9 +1,9 @@
-//! NVMe cards: where their controller lies in sysfs, and what it answers when asked.
+//! NVMe cards: controllers in sysfs, and their answers to admin commands, which need root.
 //!
-//! docs/reference/linux.md#nvme. Asking needs root; in a recorded tree the raw answers may lie as files in the
-//! controller's directory (`class/nvme/nvme0/` or where the disk's `device` leads) or in `nvme0/` at the top of the
-//! recording: `identify_controller.bin` and `identify_namespace.bin` (4096 bytes each), `smart_log.bin` (512 bytes),
-//! `feature_04.bin` and `feature_10.bin` (the result dword, 4 bytes, little-endian).
+//! docs/reference/linux.md#nvme. Recorded trees may have raw answers as files in the controller's directory
+//! (`class/nvme/nvme0/` or the target of the disk's `device`) or in `nvme0/` at the top: `identify_controller.bin` and
+//! `identify_namespace.bin` (4096 bytes each), `smart_log.bin` (512 bytes), `feature_04.bin` and `feature_10.bin` (the
+//! result dword, 4 bytes, little-endian).
 
 mod command;
 
@@ -14,23 +14,22 @@ use crate::system::{self, SystemRoots, base_name, bytes, number, text};
 use cardscope_sd::nvme::{ExpressIdentity, IdentifyController};
 use std::path::{Path, PathBuf};
 
-/// Bytes of an Identify Controller answer, and the places of serial, model and firmware in it.
+/// Size of an Identify Controller answer, and positions and lengths of its names.
 const IDENTIFY_BYTES: usize = 4096;
 const NAMES: [(&str, usize, usize); 3] = [("serial", 4, 20), ("model", 24, 40), ("firmware_rev", 64, 8)];
 
-/// Name of the controller of a namespace's disk: `nvme0n1` and `nvme0c1n1` belong to `nvme0`.
+/// Controller of a namespace's disk: `nvme0` for `nvme0n1` and `nvme0c1n1`.
 fn controller_name(disk: &str) -> Option<String> {
     let digits: String = disk.strip_prefix("nvme")?.chars().take_while(char::is_ascii_digit).collect();
     (!digits.is_empty()).then(|| format!("nvme{digits}"))
 }
 
-/// Directory of the controller behind a disk.
 pub(crate) fn controller(system: &SystemRoots, disk: &BlockDevice) -> Option<PathBuf> {
     let name = controller_name(&disk.name)?;
     let candidates = [
         disk.hardware(system),
         system.resolve(&system.sys().join("class/nvme").join(&name)),
-        // With multipath the disk hangs on the subsystem, which links to its controllers.
+        // With multipath the disk belongs to the subsystem, which links to its controllers.
         system.resolve(&disk.hardware(system).join(&name)),
     ];
     let above = disk.ancestors(system).into_iter().find(|dir| base_name(dir) == Some(&name));
@@ -39,7 +38,7 @@ pub(crate) fn controller(system: &SystemRoots, disk: &BlockDevice) -> Option<Pat
     })
 }
 
-/// True for a card that can be taken out: an SD Express card, or any in a port that opens to the outside.
+/// True for SD Express cards, and for cards in a port that opens to the outside.
 pub(crate) fn is_removable(system: &SystemRoots, disk: &BlockDevice) -> bool {
     // `removable` of PCI devices: Documentation/ABI/testing/sysfs-devices-removable.
     let outside = |dir: PathBuf| text(pci_place(system, &dir)?.join("removable"));
@@ -47,7 +46,7 @@ pub(crate) fn is_removable(system: &SystemRoots, disk: &BlockDevice) -> bool {
     is_outside || names(system, disk).is_some_and(|names| ExpressIdentity::from_names(&names).is_some())
 }
 
-/// Names alone, as sysfs has them for everybody, in the form that the SD names are read from.
+/// Names from sysfs, readable without root, as an Identify Controller answer with nothing else.
 pub(crate) fn names(system: &SystemRoots, disk: &BlockDevice) -> Option<IdentifyController> {
     let dir = controller(system, disk)?;
     let mut data = vec![b' '; IDENTIFY_BYTES];
@@ -59,8 +58,8 @@ pub(crate) fn names(system: &SystemRoots, disk: &BlockDevice) -> Option<Identify
     IdentifyController::decode(&data).ok()
 }
 
-/// The PCI device above a directory of an NVMe controller, of `/sys/bus/pci/devices`:
-/// `Documentation/ABI/testing/sysfs-bus-pci` of the Linux kernel.
+/// PCI device of an NVMe controller in `/sys/bus/pci/devices`: `Documentation/ABI/testing/sysfs-bus-pci` of the Linux
+/// kernel.
 pub(crate) fn pci_place(system: &SystemRoots, controller: &Path) -> Option<PathBuf> {
     let linked = system.resolve(&controller.join("device"));
     if is_pci(&linked) {
@@ -78,7 +77,7 @@ fn is_pci(dir: &Path) -> bool {
     dir.join("current_link_speed").exists() || (dir.join("vendor").is_file() && dir.join("class").is_file())
 }
 
-/// Asks the controller, or reads what was recorded of it.
+/// Queries the controller, or reads its recorded answers.
 pub(crate) fn ask(system: &SystemRoots, disk: &BlockDevice) -> ControllerData {
     if system.is_live() {
         return controller_device(system, disk)
@@ -101,24 +100,23 @@ fn recorded_places(system: &SystemRoots, disk: &BlockDevice) -> Vec<PathBuf> {
 fn recorded(places: &[PathBuf]) -> ControllerData {
     ControllerData::gather(1, |question| {
         let found = places.iter().find_map(|place| bytes(place.join(question.file)));
-        // A dword is whole or none; how long the others are is for who decodes them.
+        // A dword must be complete; the decoders check the lengths of other answers.
         let whole = found.filter(|bytes| question.bytes > 4 || bytes.len() >= 4);
         whole.ok_or_else(|| "it is not in the recording".to_owned())
     })
 }
 
-/// Number of the namespace that a disk stands for; nearly all controllers have number 1 only.
+/// Namespace number of a disk; nearly always 1.
 fn namespace_id(disk: &BlockDevice) -> u32 {
     let said = number(disk.dir.join("nsid")).and_then(|n| u32::try_from(n).ok());
     said.or_else(|| disk.name.rsplit('n').next()?.parse().ok()).unwrap_or(1)
 }
 
-/// The controller's own device file (`/dev/nvme0`), which takes admin commands.
+/// Device file of the controller (`/dev/nvme0`), which accepts admin commands.
 pub(crate) fn controller_device(system: &SystemRoots, disk: &BlockDevice) -> Option<PathBuf> {
     controller_name(&disk.name).map(|name| system.dev().join(name))
 }
 
-/// The disk of a controller's first namespace.
 pub(crate) fn first_namespace(system: &SystemRoots, controller: &str) -> Option<BlockDevice> {
     let wanted = system::names(system.sys().join("block"))
         .into_iter()

@@ -1,4 +1,4 @@
-//! The sensors that this computer has, and which place each of them measures.
+//! Temperature sensors of this computer, and the part that each measures.
 //!
 //! `Documentation/hwmon/sysfs-interface.rst` and `Documentation/driver-api/thermal/sysfs-api.rst` of the Linux kernel;
 //! `drivers/nvme/host/hwmon.c` for the card's own (docs/reference/linux.md#temperature).
@@ -10,10 +10,9 @@ use crate::system::SystemRoots;
 use crate::usb;
 use std::path::{Path, PathBuf};
 
-/// Sensors of an NVMe card beside the composite one.
 const NVME_SENSORS: u8 = 8;
 
-/// Thermal zones of the SoC or processor, best first: the package, then the names of boards' device trees.
+/// Thermal zones of the SoC or processor, best first: the package, then names in boards' device trees.
 const SOC_ZONES: &[&str] = &[
     "x86_pkg_temp",
     "cpu-thermal",
@@ -28,10 +27,9 @@ const SOC_ZONES: &[&str] = &[
 const SOC_DRIVERS: &[&str] =
     &["coretemp", "k10temp", "zenpower", "cpu_thermal", "soc_thermal", "bcm2835_thermal", "scpi_sensors"];
 
-/// hwmon drivers of chips that hold a board's USB, SD or PCIe controllers: `rp1_adc` is the Raspberry Pi 5's RP1.
+/// hwmon drivers of chips with a board's USB, SD or PCIe controllers: `rp1_adc` is the Raspberry Pi 5's RP1.
 const CONTROLLER_DRIVERS: &[&str] = &["rp1_adc"];
 
-/// One sensor of the computer.
 #[derive(Debug)]
 pub(super) struct BuiltInSensor {
     pub(super) place: String,
@@ -41,9 +39,9 @@ pub(super) struct BuiltInSensor {
 
 #[derive(Debug)]
 enum SensorSource {
-    /// Thousandths of °C in a file.
+    /// File with thousandths of °C.
     File(PathBuf),
-    /// The card's SMART log, for kernels without NVMe hwmon; needs root. Byte 0 the composite one, then sensors.
+    /// Controller whose SMART log has the composite temperature, for kernels without NVMe hwmon; needs root.
     Smart(PathBuf),
 }
 
@@ -62,7 +60,6 @@ impl BuiltInSensor {
     }
 }
 
-/// Everything that is there, the card's own first.
 pub(super) fn find(system: &SystemRoots, device: Option<&str>) -> Vec<BuiltInSensor> {
     let disk = device.and_then(|device| BlockDevice::find(system, device)).map(|device| device.disk());
     let chips = hwmon::chips(system);
@@ -85,7 +82,7 @@ fn of_card(system: &SystemRoots, disk: &BlockDevice) -> Vec<BuiltInSensor> {
     composite(system, disk).into_iter().chain(more).collect()
 }
 
-/// The temperature that an NVMe card tells of itself as a whole; SD cards and USB readers tell none.
+/// Composite temperature of an NVMe card; SD cards and USB readers report none.
 pub(super) fn composite(system: &SystemRoots, disk: &BlockDevice) -> Option<BuiltInSensor> {
     let by_hwmon = hwmon::of_nvme(system, disk)
         .map(|dir| BuiltInSensor::file("card", "NVMe composite (hwmon)", dir.join("temp1_input")));
@@ -98,8 +95,8 @@ fn by_smart(system: &SystemRoots, disk: &BlockDevice) -> Option<BuiltInSensor> {
     Some(BuiltInSensor { place: "card".to_owned(), source, how: SensorSource::Smart(device) })
 }
 
-/// Sensors built into what stands between the computer and the card: the disk itself (`drivetemp`), the reader, the
-/// host controller.
+/// Sensors built into the devices between computer and card: the disk itself (`drivetemp`), the reader, the host
+/// controller.
 fn between_host_and_card(
     system: &SystemRoots,
     disk: &BlockDevice,
@@ -132,7 +129,6 @@ fn first_of(place: &str, chip: &SensorChip) -> BuiltInSensor {
     BuiltInSensor::file(place, format!("hwmon {}", chip.driver), chip.dir.join("temp1_input"))
 }
 
-/// Chips that hold a board's controllers, unless one was found on the way already.
 fn controllers(chips: &[SensorChip], found: &[BuiltInSensor]) -> Option<BuiltInSensor> {
     if found.iter().any(|sensor| sensor.place == "host controller") {
         return None;
@@ -141,7 +137,7 @@ fn controllers(chips: &[SensorChip], found: &[BuiltInSensor]) -> Option<BuiltInS
     Some(first_of("host controller", known))
 }
 
-/// One sensor of the SoC or processor: a thermal zone if there is one, else the processor's hwmon.
+/// Sensor of the SoC or processor: a thermal zone, or else the processor's hwmon chip.
 fn of_soc(system: &SystemRoots, chips: &[SensorChip]) -> Option<BuiltInSensor> {
     let zones = hwmon::zones(system);
     let readable = |dir: &Path| hwmon::celsius(&dir.join("temp")).is_some();

@@ -1,34 +1,27 @@
-//! Thermometers that the user brings, as they are named on the command line: `reader=cmd:…`, `room=csv:…`, `fan=ask`.
+//! Thermometers of the user, parsed from the command line: `reader=cmd:…`, `room=csv:…`, `fan=ask`.
 
 use cardscope_engine::cause::ErrorCause;
 use std::path::PathBuf;
 
-/// Where an outside thermometer's figure comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExtraSource {
-    /// A command line for `sh`; the first number that it prints is in °C.
+    /// Command line for `sh`; the first number that it prints is in °C.
     Command(String),
-    /// A CSV file that grows: of its last line the column of that name or number (from 1), else the last one.
+    /// Growing CSV file; its last line counts, and there the column of this name or number (from 1), or the last one.
     Csv {
-        /// The file.
         path: PathBuf,
-        /// The column.
         column: Option<String>,
     },
-    /// The caller hands in what somebody types.
     Typed,
 }
 
-/// An outside thermometer and the place it hangs at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtraThermometer {
-    /// What it measures, in the user's words: `reader`, `room`, `card surface`.
+    /// Part or place that it measures, such as `reader`, `room`, `card surface`.
     pub place: String,
-    /// Where its figure comes from.
     pub source: ExtraSource,
 }
 
-/// A thermometer that is named wrongly.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{text:?} is not a thermometer ({what}); write PLACE=cmd:COMMAND, PLACE=csv:FILE, PLACE=csv:FILE#COLUMN \
@@ -84,26 +77,18 @@ impl std::fmt::Display for ExtraSource {
     }
 }
 
-/// Thermometers that cannot be set up.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SensorError {
-    /// Two thermometers for one place would give one series with two meanings.
+    /// Two thermometers at one place would mix two series.
     #[error("two thermometers have the place {place:?}; give each its own, e.g. \"{place} 2\"")]
-    PlaceTwice {
-        /// The place.
-        place: String,
-    },
-    /// A CSV file that is not there.
+    PlaceTwice { place: String },
     #[error("the thermometer file {path} cannot be read ({reason}); start the program that writes it \
              first", path = .path.display())]
     NoFile {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         reason: ErrorCause,
     },
-    /// No thread to read with.
     #[error("cannot start a thread for the thermometers: {0}")]
     NoThread(#[source] ErrorCause),
 }

@@ -1,10 +1,9 @@
-//! All temperatures around a card while it is measured: of the card itself, the reader, the host controller, the
-//! SoC, and of thermometers that the user brings. Each reading says which place it was taken at.
+//! Temperatures around a card during a test: the card, the reader, the host controller, the SoC, and thermometers of
+//! the user. Each reading names its place.
 //!
-//! Threads of their own read once a second, so that asking costs a measurement nothing. `built_in` knows which sensor
-//! stands for which place. Places are separate because a hot USB controller
-//! (docs/reference/reports.md#raspberry-pi-comparison) and a thermometer noted by hand
-//! (docs/reference/reports.md#microsd-express-benchmarks) are not the card.
+//! Separate threads read once a second, so that queries do not disturb measurements. `built_in` maps sensors to places.
+//! Places are separate because neither a hot USB controller (docs/reference/reports.md#raspberry-pi-comparison) nor a
+//! thermometer read by hand (docs/reference/reports.md#microsd-express-benchmarks) is the card.
 
 mod built_in;
 mod extra;
@@ -19,24 +18,22 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Sensors are read this often; the kernel asks an NVMe card no more often itself (`drivers/nvme/host/hwmon.c`).
+/// The kernel queries NVMe cards no more often either (`drivers/nvme/host/hwmon.c`).
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// A reading older than this says nothing of now, unless it was typed: nobody types once a second.
+/// Older readings say nothing about the present, except typed ones, which are rare.
 const STALE: Duration = Duration::from_secs(15);
 
-/// One temperature, and where it was taken.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TemperatureReading {
-    /// What is measured: `card`, `card sensor 1`, `reader`, `host controller`, `soc`, or as the user named it.
+    /// `card`, `card sensor 1`, `reader`, `host controller`, `soc`, or a name given by the user.
     pub place: String,
-    /// In °C.
     pub celsius: f64,
-    /// Where the figure comes from: `NVMe composite (hwmon)`, `thermal zone cpu-thermal`, `command vcgencmd …`.
+    /// Sensor, such as `NVMe composite (hwmon)`, `thermal zone cpu-thermal`, `command vcgencmd …`.
     pub source: String,
 }
 
-/// What one thermometer last said.
+/// Latest reading of one thermometer. Typed ones do not become stale.
 #[derive(Debug)]
 struct ReadingSlot {
     place: String,
@@ -45,14 +42,12 @@ struct ReadingSlot {
     lasting: bool,
 }
 
-/// What all threads write and everybody reads.
 #[derive(Debug, Default)]
 struct ReadingBoard {
     slots: Vec<ReadingSlot>,
     failures: Vec<String>,
 }
 
-/// A handle that can be taken along into a measuring thread.
 #[derive(Debug, Clone, Default)]
 pub struct ReadingsHandle(Arc<Mutex<ReadingBoard>>);
 
@@ -61,7 +56,7 @@ impl ReadingsHandle {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The latest of every thermometer that has answered lately, in the order they were found.
+    /// Readings of all thermometers that are not stale, in the order of detection.
     pub fn read(&self) -> Vec<TemperatureReading> {
         let board = self.board();
         let fresh = |slot: &ReadingSlot, at: Instant| slot.lasting || at.elapsed() < STALE;
@@ -74,13 +69,11 @@ impl ReadingsHandle {
         board.slots.iter().filter_map(reading).collect()
     }
 
-    /// What the thermometer of a place said lately.
     pub fn at(&self, place: &str) -> Option<f64> {
         self.read().into_iter().find(|reading| reading.place == place).map(|reading| reading.celsius)
     }
 
-    /// Takes a value that was typed; false where no thermometer of that place is asked for by hand, or the value is
-    /// no temperature.
+    /// Stores a typed temperature. Returns false if the place is not entered by hand, or the value is implausible.
     pub fn typed(&self, place: &str, celsius: f64) -> bool {
         let mut board = self.board();
         let asked = board.slots.iter_mut().find(|slot| slot.lasting && slot.place == place);
@@ -93,7 +86,6 @@ impl ReadingsHandle {
         }
     }
 
-    /// What went wrong with a thermometer, each once.
     pub fn failures(&self) -> Vec<String> {
         self.board().failures.clone()
     }
@@ -105,7 +97,7 @@ impl ReadingsHandle {
         board.slots.len() - 1
     }
 
-    /// Takes what a thermometer said. One that fails keeps its last value until that is stale.
+    /// Stores a reading. A failing thermometer keeps its last value until that is stale.
     fn put(&self, slot: usize, said: Result<f64, String>) {
         let mut board = self.board();
         match said {
@@ -123,10 +115,9 @@ impl ReadingsHandle {
     }
 }
 
-/// Ends the threads.
 type StopSignal = Arc<(Mutex<bool>, Condvar)>;
 
-/// Thermometers at work; they stop when dropped.
+/// Running sensor threads, stopped on drop.
 #[derive(Debug, Default)]
 pub struct SensorThreads {
     readings: ReadingsHandle,
@@ -136,11 +127,8 @@ pub struct SensorThreads {
 }
 
 impl SensorThreads {
-    /// Adds the sensors of this machine and those on the way to `device` (a name or path of a disk), where one is given,
-    /// unless they are at work already, and those that the user brings. Sensors that are not there are left out.
-    ///
-    /// # Errors
-    /// If a thermometer that the user brings cannot work at all.
+    /// Adds the sensors of this computer, those on the way to `device` (name or path of a disk), and those of the user.
+    /// Missing sensors are left out; a thermometer of the user that cannot work is an error.
     pub fn with(
         mut self,
         system: &SystemRoots,
@@ -160,7 +148,7 @@ impl SensorThreads {
         self.readings.board().slots.iter().any(|slot| slot.place == place && slot.source == source)
     }
 
-    /// The card's own thermometer alone, by the place `card`; `None` for one that tells no temperature.
+    /// Starts the card's own thermometer alone, at the place `card`; `None` if it has none.
     pub fn of_card(system: &SystemRoots, device: &str) -> Option<SensorThreads> {
         let disk = BlockDevice::find(system, device)?.disk();
         let mut sensors = SensorThreads::default();
@@ -212,7 +200,7 @@ impl SensorThreads {
         Ok(())
     }
 
-    /// Does something at once and then once a second, on a thread of its own.
+    /// Runs a task at once and then once a second, on its own thread.
     fn work(
         &mut self,
         name: &str,
@@ -230,12 +218,11 @@ impl SensorThreads {
         Ok(())
     }
 
-    /// A handle for a measuring thread; it stays valid, though its readings age, after the sensors stopped.
+    /// Handle for measuring threads. It stays valid after the sensors stop, but its readings become stale.
     pub fn readings(&self) -> ReadingsHandle {
         self.readings.clone()
     }
 
-    /// Places whose temperature is to be typed.
     pub fn asked(&self) -> &[String] {
         &self.asked
     }
@@ -246,13 +233,13 @@ impl Drop for SensorThreads {
         *self.stop.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.stop.1.notify_all();
         for worker in self.workers.drain(..) {
-            // A worker that panicked has nothing more to tell.
+            // A worker that panicked has no readings left to report.
             let _ = worker.join();
         }
     }
 }
 
-/// Waits for the time or the order to stop; true for the latter.
+/// Waits for the interval or the stop signal; true for the latter.
 fn wait(stop: &StopSignal, time: Duration) -> bool {
     let guard = stop.0.lock().unwrap_or_else(PoisonError::into_inner);
     let waited = stop.1.wait_timeout_while(guard, time, |stopped| !*stopped);

@@ -1,6 +1,5 @@
-//! Thermometers that the user brings: a command run by `sh` once a second, and ended when it takes too long; or a CSV file
-//! to which a data logger appends lines. What both give is text written for people: `temp=48.3'C`, `21,5 °C`,
-//! `probe1 -3.25`.
+//! Thermometers of the user: a command run by `sh` once a second with a time limit, or a CSV file that a data logger
+//! appends to. The text is meant for people: `temp=48.3'C`, `21,5 °C`, `probe1 -3.25`.
 
 use super::extra::SensorError;
 use crate::hwmon::PLAUSIBLE_C;
@@ -14,16 +13,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A command that has not answered by then is ended; the next one is tried after that.
+/// Time limit of a command; the next one starts after it.
 const TIME_OUT: Duration = Duration::from_secs(5);
 
-/// More than this is no thermometer's answer.
 const MOST_BYTES: usize = 16 << 10;
 
-/// How often a running command asks whether it is still wanted.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// Runs the command; the first number it prints, or what went wrong as a sentence.
+/// Runs a command. Returns the first number that it prints, or the error as a sentence.
 pub(super) fn of_command(line: &str, stopped: &dyn Fn() -> bool) -> Result<f64, String> {
     answer(line, stopped)
         .and_then(|text| in_text(&text))
@@ -36,7 +33,7 @@ fn answer(line: &str, stopped: &dyn Fn() -> bool) -> Result<String, String> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
-        // A group of its own, so that what it starts ends with it, and Ctrl-C reaches it only through us.
+        // A separate process group, so that its children are killed with it and Ctrl-C does not reach it.
         .process_group(0)
         .spawn()
         .map_err(|error| format!("sh could not be started: {error}"))?;
@@ -58,7 +55,6 @@ fn late() -> String {
     format!("it took more than {} s", TIME_OUT.as_secs())
 }
 
-/// What it prints until it closes its output.
 fn collect(pipe: &ChildStdout, deadline: Instant, stopped: &dyn Fn() -> bool) -> Result<String, String> {
     let mut said = Vec::new();
     let mut part = [0; 1024];
@@ -82,7 +78,7 @@ fn collect(pipe: &ChildStdout, deadline: Instant, stopped: &dyn Fn() -> bool) ->
     Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-/// Waits for its end while that may still come, then ends it by force.
+/// Waits for the end of a command, and kills it after the deadline.
 fn finish(
     child: &mut Child,
     deadline: Instant,
@@ -95,6 +91,7 @@ fn finish(
         }
         std::thread::sleep(Duration::from_millis(5));
     }
+    // The whole group is killed, since the shell may have started children.
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
         let _ = kill_process_group(group, Signal::KILL);
     }
@@ -102,26 +99,23 @@ fn finish(
     None
 }
 
-/// Bytes of the end of the file that are looked at; lines of data loggers are short.
+/// Bytes read from the end of the file; lines of data loggers are short.
 const TAIL_BYTES: u64 = 4096;
 
-/// A file that has not been written to for this long tells the past.
+/// A file not written for this long is out of date.
 const SILENT: Duration = Duration::from_secs(60);
 
-/// A CSV file that grows.
 #[derive(Debug)]
 pub(super) struct GrowingCsv {
     path: PathBuf,
     column: CsvColumn,
 }
 
-/// Which field of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum CsvColumn {
     Last,
     /// Counted from 0.
     Number(usize),
-    /// By the head line, found when there is one.
     Named(String),
 }
 
@@ -142,7 +136,7 @@ impl GrowingCsv {
         Ok(GrowingCsv { path: path.to_owned(), column })
     }
 
-    /// The temperature in its last whole line, or what is wrong as a sentence.
+    /// Temperature in the last complete line, or the error as a sentence.
     pub(super) fn celsius(&mut self) -> Result<f64, String> {
         self.look().map_err(|what| {
             format!("the thermometer file {} gave no temperature: {what}", self.path.display())
@@ -167,7 +161,7 @@ impl GrowingCsv {
         in_text(field.ok_or("its last line has too few columns")?)
     }
 
-    /// The field wanted; `None` for the last one.
+    /// Index of the wanted field; `None` for the last one.
     fn field(&self, file: &File) -> Result<Option<usize>, String> {
         match &self.column {
             CsvColumn::Last => Ok(None),
@@ -193,21 +187,19 @@ fn tail(file: &File, bytes: u64) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&tail[..read]).into_owned())
 }
 
-/// The last line that is ended, since the one after it may be half written; a file of a single line without an end
-/// is taken as it is.
+/// The text after the last newline may be half written, unless it is the only line.
 fn last_line(text: &str) -> Option<&str> {
     let whole = text.rfind('\n').map_or(text, |end| &text[..end]);
     whole.lines().rev().map(str::trim).find(|line| !line.is_empty())
 }
 
-/// Fields between semicolons or tabs where there are any, else commas; quotes around a field go.
+/// Splits at semicolons or tabs if there are any, or else at commas, and strips quotes.
 fn fields(line: &str) -> Vec<&str> {
     let between = [';', '\t'].into_iter().find(|c| line.contains(*c)).unwrap_or(',');
     line.split(between).map(|field| field.trim().trim_matches('"').trim()).collect()
 }
 
-/// The first number that stands by itself, not as part of a word such as `probe1`. A comma between digits is a
-/// decimal one.
+/// First number that is not part of a word such as `probe1`. A comma between digits is a decimal one.
 fn first(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     let starts = (0..bytes.len()).find(|&at| {
@@ -225,7 +217,7 @@ fn first(text: &str) -> Option<f64> {
     Some(if negative { -value } else { value })
 }
 
-/// The same as a temperature; `Err` says what stood there instead.
+/// Temperature in a text; the error names the text instead.
 fn in_text(text: &str) -> Result<f64, String> {
     match first(text) {
         Some(celsius) if PLAUSIBLE_C.contains(&celsius) => Ok(celsius),
@@ -267,7 +259,7 @@ mod tests {
             let all = std::process::Command::new("ps").args(["-eo", "args"]).output().unwrap();
             String::from_utf8_lossy(&all.stdout).lines().any(|line| line == mark)
         };
-        // What was killed takes a moment to go on a busy computer.
+        // The killed processes need a while to disappear on a busy computer.
         let killed = Instant::now();
         while runs() {
             assert!(killed.elapsed() < Duration::from_secs(20), "{mark} still runs");

@@ -1,5 +1,5 @@
-//! Who asks for the password where there is no desktop: polkit's own agent for terminals, as systemctl(1) starts it. A desktop's
-//! agent goes before it.
+//! Password prompt on a terminal: polkit's own agent, as systemctl(1) starts it. The agent of a desktop takes
+//! precedence.
 
 use super::waiting::LOOK;
 use crate::system::text;
@@ -12,21 +12,21 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A daemon that is started for the agent takes some seconds.
+/// A daemon started for the agent takes some seconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The agent, while a device is being opened; it ends with this value.
+/// Running agent; ended on drop.
 pub(super) struct PolkitAgent {
     process: Child,
     terminal: File,
-    /// The terminal as it was: the agent switches its echo off.
+    /// Terminal settings before the agent, which switches the echo off.
     was: Termios,
 }
 
 impl PolkitAgent {
-    /// Starts the agent and waits until polkit knows it. `None` without a terminal, or where polkit has no such program.
+    /// Starts the agent and waits until it is registered. `None` without a terminal or without the program.
     pub(super) fn start(given_up: impl Fn() -> bool) -> Option<PolkitAgent> {
-        // The agent asks at the terminal itself, whatever stdin and stdout are; a job in the background must not.
+        // The agent uses the terminal, wherever stdin and stdout lead; a background job must not.
         let terminal = File::options().read(true).write(true).open("/dev/tty").ok()?;
         if tcgetpgrp(&terminal).ok()? != getpgrp() {
             return None;
@@ -34,15 +34,15 @@ impl PolkitAgent {
         let was = tcgetattr(&terminal).ok()?;
         let mut command = Command::new("pkttyagent");
         command.args(["--process", &std::process::id().to_string(), "--notify-fd", "1"]);
-        // Polkit asks no such agent where there is no session whose own goes before it.
+        // Without a session, polkit never calls a fallback agent.
         command.args(in_session().then_some("--fallback"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        // SAFETY: between fork and exec this makes one system call and touches no memory.
+        // SAFETY: between fork and exec this makes one system call and accesses no memory.
         unsafe { command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?)) };
         let mut process = command.spawn().ok()?;
         let known = process.stdout.take()?;
         let agent = PolkitAgent { process, terminal, was };
-        // It closes the descriptor once it is known, or at its end where polkit does not take it.
+        // The agent closes the descriptor once it is registered, or at its end if polkit rejects it.
         let began = Instant::now();
         let moment = Timespec { tv_sec: 0, tv_nsec: LOOK.as_nanos() as i64 };
         while began.elapsed() < PATIENCE && !given_up() {
@@ -56,19 +56,19 @@ impl PolkitAgent {
 
 impl Drop for PolkitAgent {
     fn drop(&mut self) {
-        // It was born with our signals kept from it, so nothing milder ends it.
+        // It inherited our blocked signals, so nothing milder than SIGKILL ends it.
         let _ = self.process.kill();
         let _ = self.process.wait();
         let changed = |now: Termios| now.local_modes != self.was.local_modes;
         if tcgetattr(&self.terminal).is_ok_and(changed) {
             let _ = tcsetattr(&self.terminal, OptionalActions::Drain, &self.was);
-            // It was stopped behind its question.
+            // The agent was killed with the cursor after its prompt.
             let _ = writeln!(self.terminal);
         }
     }
 }
 
-/// Whether polkit finds a session for this process, as sd_pid_get_session(3) and sd_uid_get_display(3) do.
+/// True if polkit finds a session for this process, as sd_pid_get_session(3) and sd_uid_get_display(3) do.
 fn in_session() -> bool {
     let own = text("/proc/self/cgroup").is_some_and(|groups| groups.contains("/session-"));
     let user = text(format!("/run/systemd/users/{}", getuid().as_raw()));

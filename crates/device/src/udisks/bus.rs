@@ -1,4 +1,4 @@
-//! The line to UDisks2: whether it answers, its object of a device, and why it did not do what it was asked for.
+//! D-Bus connection to UDisks2: its presence, its object of a device, and the meaning of its errors.
 //!
 //! Names of errors: the UDisks2 and polkit reference manuals, and the D-Bus specification.
 
@@ -16,32 +16,28 @@ pub(super) const MANAGER_INTERFACE: &str = "org.freedesktop.UDisks2.Manager";
 pub(super) const BLOCK: &str = "org.freedesktop.UDisks2.Block";
 const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 
-/// What begins the names of UDisks2's own errors.
+/// Prefix of UDisks2's own errors.
 const ERROR: &str = "org.freedesktop.UDisks2.Error.";
 
-/// A daemon that is started for us and looks at all disks takes some seconds, and no person is asked meanwhile.
+/// A daemon started on demand that examines all disks takes some seconds; no person is involved yet.
 pub(super) const PATIENCE_WITH_DAEMON: Duration = Duration::from_secs(30);
 
-/// A person looks for a password.
 pub(super) const PATIENCE_WITH_PERSON: Duration = Duration::from_secs(600);
 
-/// Why the system did not do what it was asked for.
+/// Reason why UDisks2 did not fulfil a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum UdisksError {
-    /// Nobody is there to ask. Why, as a sentence without its end.
+    /// Not available; the reason is a sentence without its end.
     Absent(String),
     /// UDisks2 has no such method for this device.
     NoMethod,
-    /// It may not, or the person who was asked did not agree. Why, as a sentence without its end.
+    /// Not permitted, or the dialog was declined; the reason is a sentence without its end.
     NotAllowed(String),
-    /// UDisks2 tried and failed.
     Failed {
-        /// Name of the error, without what all of them begin with.
+        /// Name of the error without the common prefix.
         kind: String,
-        /// What UDisks2 says of it.
         text: String,
     },
-    /// Ctrl-C meanwhile.
     GivenUp,
 }
 
@@ -55,7 +51,7 @@ impl UdisksError {
     }
 }
 
-/// Whether UDisks2 answers for this user, for `cardscope doctor`; starts it where the system starts it on demand.
+/// True if UDisks2 answers this user; starts it if the system does so on demand.
 pub(crate) fn answers() -> bool {
     let asked = async {
         let bus = Connection::system().await?;
@@ -65,13 +61,11 @@ pub(crate) fn answers() -> bool {
     matches!(wait(asked, Duration::from_secs(5), || false), WaitOutcome::Answer(Ok(_)))
 }
 
-/// The system bus.
 pub(super) fn connect(asking: &PermissionDialog<'_>) -> Result<Connection, UdisksError> {
     let connected = wait(Connection::system(), PATIENCE_WITH_DAEMON, || asking.given_up());
     answer(connected, || UdisksError::absent("the system bus does not answer"))
 }
 
-/// The object of a device.
 pub(super) fn find(
     bus: &Connection,
     number: DeviceNumber,
@@ -82,7 +76,7 @@ pub(super) fn find(
     found.ok_or_else(|| UdisksError::absent("UDisks2 does not know this device"))
 }
 
-/// The object of a device, found by its kernel name and known by its number.
+/// Object of a device, searched by kernel name and confirmed by number.
 async fn object(bus: &Connection, number: DeviceNumber) -> zbus::Result<Option<OwnedObjectPath>> {
     let Some(device) = BlockDevice::numbered(&SystemRoots::host(), number) else { return Ok(None) };
     let path = device.path(&SystemRoots::host());
@@ -105,7 +99,7 @@ pub(super) fn no_options() -> HashMap<&'static str, Variant<'static>> {
     HashMap::new()
 }
 
-/// What was answered, or why not; `late` where nothing came in time.
+/// Converts the outcome of a wait; `late` makes the error of a timeout.
 pub(super) fn answer<T>(
     waited: WaitOutcome<zbus::Result<T>>,
     late: impl FnOnce() -> UdisksError,
@@ -117,7 +111,6 @@ pub(super) fn answer<T>(
     }
 }
 
-/// What an error of the bus or of UDisks2 means.
 pub(super) fn trouble(error: &zbus::Error) -> UdisksError {
     let (name, text) = match error {
         zbus::Error::MethodError(name, text, _) => (name.to_string(), text.clone().unwrap_or_default()),

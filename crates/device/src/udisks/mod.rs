@@ -1,7 +1,7 @@
-//! A device that this user may not open, opened by UDisks2 and handed over, as GNOME Disks has it done: UDisks2 asks polkit, and
-//! polkit a rule or an administrator. And a file system that is unmounted the same way.
+//! Opening and unmounting through UDisks2, as in GNOME Disks, for users without permission: UDisks2 asks polkit, and
+//! polkit a rule or an administrator.
 //!
-//! Nothing that comes back is believed: number, coming and access of the descriptor are compared, the rest as ever.
+//! Nothing returned is trusted: number, disk sequence number and access mode of the descriptor are compared.
 //! Interfaces: the UDisks2 reference manual, `org.freedesktop.UDisks2.Manager`, `.Block` and `.Filesystem`, version
 //! 2.7.3 or later.
 
@@ -27,7 +27,7 @@ use std::path::Path;
 use waiting::wait;
 use zbus::{Connection, OwnedObjectPath, Variant};
 
-/// Has UDisks2 open a device, exclusively to write to it, and hand it over.
+/// Opens a device through UDisks2, exclusively for writing.
 pub(crate) fn open(
     number: DeviceNumber,
     name: &Path,
@@ -41,7 +41,7 @@ pub(crate) fn open(
     handed_over(fd, (number, sequence), name, access)
 }
 
-/// What was handed over, if it is the device that was asked for, in the same coming, and open for what was asked.
+/// Checks that a descriptor is the requested device with the same medium and access mode.
 fn handed_over(
     fd: OwnedFd,
     (number, sequence): (DeviceNumber, Option<u64>),
@@ -63,13 +63,12 @@ fn handed_over(
     if !same {
         return Err(OpenError::Exchanged(name.to_owned()));
     }
-    // Set here: UDisks2 would fail where a driver takes no direct I/O, and a second dialog would follow.
+    // Set here and not by UDisks2, which would fail for drivers without direct I/O and need a second dialog.
     let direct = fcntl_setfl(&fd, flags | OFlags::DIRECT).is_ok()
         && fcntl_getfl(&fd).is_ok_and(|flags| flags.contains(OFlags::DIRECT));
     examined(fd, name, access == OpenAccess::ReadWrite, direct)
 }
 
-/// The same over a connection.
 fn open_over(
     bus: &Connection,
     number: DeviceNumber,
@@ -98,7 +97,7 @@ async fn open_device(
         OpenAccess::Read => ("r", OFlags::CLOEXEC),
         OpenAccess::ReadWrite => ("rw", OFlags::CLOEXEC | OFlags::EXCL),
     };
-    // UDisks2 reads the flags as an int32 and takes any other type for none.
+    // UDisks2 reads the flags as an int32 and ignores any other type.
     let mut options = no_options();
     options.insert("flags", Variant::from(flags.bits() as i32));
     let reply = bus.call_method(Some(NAME), object, Some(BLOCK), "OpenDevice", &(mode, options)).await?;
@@ -106,7 +105,6 @@ async fn open_device(
     Ok(fd.into())
 }
 
-/// Why a device was not opened.
 fn explain(name: &Path, trouble: UdisksError) -> OpenError {
     let not_allowed = |why| OpenError::NotAllowed { path: name.to_owned(), why };
     match trouble {
@@ -117,7 +115,7 @@ fn explain(name: &Path, trouble: UdisksError) -> OpenError {
     }
 }
 
-/// What `open` failed with in UDisks2, which passes the system's sentence on and not the number.
+/// UDisks2 passes on the system's message of a failed `open`, without the errno.
 fn failed(name: &Path, text: &str) -> OpenError {
     const KNOWN: [Errno; 6] =
         [Errno::BUSY, Errno::NOMEDIUM, Errno::ROFS, Errno::NOENT, Errno::NXIO, Errno::NODEV];

@@ -1,5 +1,5 @@
-//! A file system unmounted by UDisks2, as a file manager does it: what another user has mounted only past polkit's dialog.
-//! UDisks2 also removes the folder that it made for the mount.
+//! Unmounting through UDisks2, as file managers do: for mounts of another user after polkit's dialog. UDisks2 also
+//! removes the folder that it created for the mount.
 
 use super::agent::PolkitAgent;
 use super::bus::{NAME, PATIENCE_WITH_PERSON, UdisksError, answer, connect, find, no_options};
@@ -11,7 +11,7 @@ use zbus::{Connection, OwnedObjectPath, Variant};
 
 const FILESYSTEM: &str = "org.freedesktop.UDisks2.Filesystem";
 
-/// Has UDisks2 undo one mount of the disk or partition with this number; `point` is for what is announced.
+/// Undoes one mount of the disk or partition with this number; `point` is for the announcement.
 pub(crate) fn unmount(
     number: DeviceNumber,
     point: &Path,
@@ -22,7 +22,6 @@ pub(crate) fn unmount(
     unmount_over(&bus, number, point, asking)
 }
 
-/// The same over a connection.
 pub(super) fn unmount_over(
     bus: &Connection,
     number: DeviceNumber,
@@ -35,7 +34,7 @@ pub(super) fn unmount_over(
         point.display()
     ));
     let unmounted = wait(call(bus, &object), PATIENCE_WITH_PERSON, || asking.given_up());
-    // Nobody has answered a dialog, or the card is still taking what the system has to write to it.
+    // The dialog was not answered, or the card is still taking the data that the system has to write.
     let late = || UdisksError::Failed {
         kind: "Timedout".to_owned(),
         text: "it was not finished within ten minutes".to_owned(),
@@ -44,7 +43,7 @@ pub(super) fn unmount_over(
 }
 
 async fn call(bus: &Connection, object: &OwnedObjectPath) -> zbus::Result<()> {
-    // Nothing is forced, and a person may be asked: that is what UDisks2 does without being told, said all the same.
+    // These are the defaults of UDisks2, stated explicitly: no force, and a dialog is allowed.
     let mut options = no_options();
     options.insert("force", Variant::from(false));
     options.insert("auth.no_user_interaction", Variant::from(false));

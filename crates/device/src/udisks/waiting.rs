@@ -1,4 +1,4 @@
-//! Waiting for an answer of the bus, which a signal ends.
+//! Waiting for a D-Bus answer with a time limit and an interrupt.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -6,10 +6,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-/// How often it is looked whether to go on waiting.
 pub(super) const LOOK: Duration = Duration::from_millis(50);
 
-/// What waiting came to.
 #[derive(Debug)]
 pub(super) enum WaitOutcome<T> {
     Answer(T),
@@ -25,7 +23,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Waits on this thread until the answer is there, for so long at most, unless it is given up.
+/// Runs a future on this thread until it is ready, the time is over, or `given_up` returns true.
 pub(super) fn wait<T>(
     answer: impl Future<Output = T>,
     patience: Duration,

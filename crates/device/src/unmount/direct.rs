@@ -1,5 +1,5 @@
-//! One mount undone by the kernel, umount(2), without force: on a thread of its own, since the call ends only when the card
-//! has all that the system still had to write to it, and no signal ends it before.
+//! Unmounting by umount(2), without force, on a separate thread: the call returns only when the card has all cached
+//! data, and no signal interrupts it.
 
 use crate::block::DeviceNumber;
 use crate::mounts::MountEntry;
@@ -9,24 +9,23 @@ use rustix::mount::UnmountFlags;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How often it is looked whether to go on waiting.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What came of it.
 pub(super) enum UnmountOutcome {
     Done(Result<(), Errno>),
-    /// What is at the place is not this mount.
+    /// Another mount is on top at this place.
     Covered,
-    /// It may still be done.
+    /// Interrupted; the call may still succeed.
     GivenUp,
 }
 
-/// Undoes a mount, if it is the one seen at its place.
+/// Unmounts a mount that is the top one at its place.
 pub(super) fn unmount(mount: &MountEntry, given_up: &dyn Fn() -> bool) -> UnmountOutcome {
     let (done, wait) = channel();
     let mount = mount.clone();
     let started = std::thread::Builder::new().spawn(move || {
-        // The kernel takes a place, not a mount, and a descriptor that pins the mount would keep it busy: looked at last.
+        // umount(2) takes a path and not a mount, and a descriptor that pins the mount would keep it busy: checked
+        // right before.
         let outcome = match is_on_top(&mount) {
             true => UnmountOutcome::Done(rustix::mount::unmount(&mount.point, UnmountFlags::NOFOLLOW)),
             false => UnmountOutcome::Covered,
@@ -46,13 +45,13 @@ pub(super) fn unmount(mount: &MountEntry, given_up: &dyn Fn() -> bool) -> Unmoun
     }
 }
 
-/// Whether a mount is the one seen at its place: by its number (Linux 5.8) and that of its device. Asks no file system.
+/// True for the top mount at its place, by mount ID (Linux 5.8) and device number. Accesses no file system.
 pub(super) fn is_on_top(mount: &MountEntry) -> bool {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT | AtFlags::STATX_DONT_SYNC;
     let Ok(found) = statx(CWD, &mount.point, flags, StatxFlags::MNT_ID) else { return false };
     let known = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID);
     let device = DeviceNumber::from_raw(makedev(found.stx_dev_major, found.stx_dev_minor));
-    // Anonymous numbers differ by subvolume.
+    // Anonymous device numbers differ by subvolume.
     let same_device = device == mount.number || mount.number.major == 0 && known;
     same_device && (!known || found.stx_mnt_id == mount.id)
 }

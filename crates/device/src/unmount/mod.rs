@@ -1,9 +1,9 @@
-//! Unmounting all file systems of one card: through UDisks2, as a file manager does it, or by the kernel for root where no
-//! UDisks2 answers. Nothing is forced.
+//! Unmounting of all file systems of one card, through UDisks2 or, for root without UDisks2, by umount(2). Nothing is
+//! forced.
 //!
-//! The card is named once. From then on it is known by its number and the sequence of its coming, and each mount by its
-//! number too: before every single one all is looked at again, and the guards refuse what they refuse for another reason
-//! than being mounted ([`crate::guard`]).
+//! The card is named once; from then on its number and disk sequence number identify it, and a mount ID each mount.
+//! Before each unmount everything is read again, and the guards ([`crate::guard`]) refuse the card for any reason but
+//! its mounts.
 
 mod direct;
 mod error;
@@ -27,18 +27,14 @@ use crate::vitals::capabilities;
 use rustix::io::Errno;
 use std::path::{Path, PathBuf};
 
-/// `CAP_SYS_ADMIN` (`capabilities(7)`): may unmount.
+/// `CAP_SYS_ADMIN` (`capabilities(7)`), required for umount(2).
 const CAP_SYS_ADMIN: u32 = 21;
 
-/// Mounts that may come while others are undone; a program that mounts the card again each time is not raced.
+/// Mounts that may appear meanwhile; with more, some program mounts the card again each time.
 const SPARE: usize = 2;
 
-/// Unmounts every file system of a whole disk that can be taken out, named by its kernel name or path; with an object, only of
-/// that card. Good, too, where nothing of it is mounted.
-///
-/// # Errors
-/// If it is not such a disk, the guards refuse it for another reason than being mounted, a file system is busy, the system
-/// does not allow it, or the card was taken out meanwhile. File systems before that one are unmounted by then.
+/// Unmounts every file system of a removable disk, given by kernel name or path; with `object`, only if that card is in
+/// it. Succeeds if nothing is mounted. On an error some may be unmounted already.
 pub fn unmount(
     name: &str,
     object: Option<&str>,
@@ -47,7 +43,7 @@ pub fn unmount(
     let system = SystemRoots::host();
     let disk = whole_disk(&system, name)?;
     let card = MountedCard::of(system, &disk)?;
-    // The card is known by now: one that comes later is another sequence.
+    // The sequence number is fixed from here on, so a card inserted later is not mistaken for this one.
     if let Some(object) = object {
         check_object(card.number, object, Path::new(&format!("/dev/{}", card.name)))?;
     }
@@ -57,13 +53,11 @@ pub fn unmount(
     card.unmount(&mut |place| place.unmount(asking))
 }
 
-/// Whether a whole disk could be unmounted, if somebody may: it can be taken out, and nothing but its mounts stands against
-/// writing to it.
+/// True for a removable disk if only its mounts prevent writing to it. Permission is not checked.
 pub(crate) fn is_possible(system: &SystemRoots, survey: &UseSurvey, disk: &BlockDevice) -> bool {
     survey.mounted(disk) && removable(system, disk) && survey.check_unmount(system, disk).is_ok()
 }
 
-/// Whether somebody may unmount here: this process itself, or UDisks2 for it.
 pub(crate) fn is_permitted() -> bool {
     may_itself() || can_be_asked()
 }
@@ -80,7 +74,6 @@ fn whole_disk(system: &SystemRoots, name: &str) -> Result<BlockDevice, UnmountEr
     }
 }
 
-/// The card that was named.
 struct MountedCard {
     system: SystemRoots,
     name: String,
@@ -94,7 +87,7 @@ impl MountedCard {
         Ok(MountedCard { system, name: disk.name.clone(), number, sequence: disk.sequence() })
     }
 
-    /// Undoes one mount after the other in this way, until none is left.
+    /// Undoes the mounts one by one with `way`, until none remains.
     fn unmount(
         &self,
         way: &mut dyn FnMut(&MountOfCard) -> Result<(), UnmountError>,
@@ -108,7 +101,7 @@ impl MountedCard {
         Ok(())
     }
 
-    /// What is to be unmounted next, as all stands now: the deepest, and of several at one place the one seen there.
+    /// Next mount to undo, read anew: the deepest, and of several at one place the top one.
     fn next(&self) -> Result<Option<MountOfCard>, UnmountError> {
         let device = BlockDevice::numbered(&self.system, self.number);
         let device = device.filter(|device| device.name == self.name && device.sequence() == self.sequence);
@@ -116,6 +109,7 @@ impl MountedCard {
         let mounts = all_mounts(&self.system);
         UseSurvey::of(&self.system, &mounts).check_unmount(&self.system, &device)?;
         let parts: Vec<BlockDevice> = device.partitions().into_iter().chain([device]).collect();
+        // Reversed, since a later mount covers an earlier one at the same place.
         let own = mounts.iter().rev().filter(|mount| !mount.elsewhere);
         let mut places: Vec<(&MountEntry, DeviceNumber)> = own
             .filter_map(|mount| {
@@ -130,13 +124,12 @@ impl MountedCard {
     }
 }
 
-/// One mount of a card.
 struct MountOfCard {
     mount: MountEntry,
-    /// Of the disk or partition that is mounted there.
+    /// Number of the disk or partition mounted there.
     #[cfg_attr(not(feature = "udisks"), allow(dead_code, reason = "the kernel knows it by its place"))]
     number: DeviceNumber,
-    /// Number of mounts that the card has, this one included.
+    /// Number of mounts of the card, including this one.
     of: usize,
 }
 
@@ -145,7 +138,6 @@ impl MountOfCard {
         self.mount.point.clone()
     }
 
-    /// Undoes the mount, through UDisks2 if it answers.
     fn unmount(&self, asking: &mut PermissionDialog<'_>) -> Result<(), UnmountError> {
         match self.by_udisks(asking) {
             Err(UdisksRefusal::NobodyThere(_)) if may_itself() => self.directly(&|| asking.given_up()),
@@ -195,7 +187,6 @@ impl MountOfCard {
         })
     }
 
-    /// Undoes the mount by the kernel.
     fn directly(&self, given_up: &dyn Fn() -> bool) -> Result<(), UnmountError> {
         let point = self.point();
         match direct::unmount(&self.mount, given_up) {
@@ -209,7 +200,7 @@ impl MountOfCard {
         }
     }
 
-    /// Why it is busy: what is mounted below, or who uses it.
+    /// Error that names the mount below, or the programs that use this one.
     fn busy(&self) -> UnmountError {
         let point = self.point();
         let mut others = all_mounts(&SystemRoots::host()).into_iter().map(|mount| mount.point);
@@ -220,9 +211,8 @@ impl MountOfCard {
     }
 }
 
-/// Why UDisks2 did not do it.
 enum UdisksRefusal {
-    /// It is not there for this mount. Why, as a sentence without its end.
+    /// UDisks2 cannot do it for this mount; the reason is a sentence without its end.
     NobodyThere(String),
     Error(UnmountError),
 }

@@ -1,14 +1,13 @@
-//! Which programs use a mounted file system, as far as `/proc` may be read: by their folder, their root, their program or an
-//! open file, proc(5); and which loop devices stand on a file of it.
+//! Programs that use a mounted file system by working directory, root, executable or open file (proc(5)), as far as
+//! `/proc` may be read, and loop devices over files of it.
 
 use crate::block::BlockDevice;
 use crate::system::{SystemRoots, entries, names, text};
 use std::path::Path;
 
-/// The most that are named.
 const MOST: usize = 4;
 
-/// Programs and loop devices that use what is mounted there; ready to stand in a sentence, empty if none can be seen.
+/// Users of a mount point, worded for a sentence; empty if none is visible.
 pub(super) fn of(point: &Path) -> String {
     let processes = names("/proc").into_iter().filter(|name| name.bytes().all(|b| b.is_ascii_digit()));
     let mut found: Vec<String> = processes.filter_map(|process| user(&process, point)).collect();
@@ -26,7 +25,7 @@ pub(super) fn of(point: &Path) -> String {
 
 fn user(process: &str, point: &Path) -> Option<String> {
     let dir = Path::new("/proc").join(process);
-    // Reading a link asks no file system; following it could hang on a dead one.
+    // Reading a link accesses no file system; following it could hang on a dead one.
     let leads_there = |link: &Path| std::fs::read_link(link).is_ok_and(|target| target.starts_with(point));
     let own = ["cwd", "root", "exe"].iter().any(|name| leads_there(&dir.join(name)));
     let uses = own || entries(dir.join("fd")).iter().any(|link| leads_there(link));

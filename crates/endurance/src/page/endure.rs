@@ -1,4 +1,4 @@
-//! `endure` as text.
+//! Result page of `endure`.
 
 use cardscope_model::answer::Answer;
 use cardscope_model::endure::{EndureReport, EndureRound, WearMilestone};
@@ -10,10 +10,9 @@ use cardscope_page::figure::{count, duration, percent, trimmed};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_ios, io_errors, tone_of_figures};
 
-/// Rounds that are listed: the first and the last of them.
+/// Rounds that are listed. If there are more, the first and the last ones.
 const LISTED: usize = 12;
 
-/// The page.
 pub fn page(report: &EndureReport) -> Page {
     let body = &report.body;
     let unfinished = body.rounds.is_empty() && !body.ended_by.is_empty();
@@ -83,7 +82,7 @@ fn facts(report: &EndureReport) -> Vec<PageFact> {
     facts
 }
 
-/// A share of bad sectors, of which a millionth matters: `none`, `0.0031 %`.
+/// Share of bad sectors, with digits down to a millionth: `none`, `0.0031 %`.
 fn bad(share: f64) -> String {
     if share == 0.0 { "none".to_owned() } else { format!("{:.4} %", share * 100.0) }
 }

@@ -1,6 +1,6 @@
-//! Share of slow spells whose cause is named right: 400 series of each kind, drawn over the ranges of real cards
-//! (docs/reference/flash.md#heat, docs/reference/flash.md#causes-of-a-slow-spell). `UPDATE_DOCS=1` writes the table
-//! into `docs/accuracy.md`.
+//! Accuracy of the causes: 400 series of each kind, with parameters in the ranges of real cards
+//! (docs/reference/flash.md#heat, docs/reference/flash.md#causes-of-a-slow-spell). `UPDATE_DOCS=1` updates the table in
+//! `docs/accuracy.md`.
 
 use cardscope_endurance::judge::series::{SeriesFacts, SeriesSlice, SlowdownCause, causes};
 use cardscope_model::random::SeededRandom;
@@ -46,7 +46,7 @@ const KINDS: [(Kind, &str, &[SlowdownCause]); 9] = [
     ),
 ];
 
-/// What happens to a slice, as factors of the workload's time and of what is asked beside it.
+/// Changes of a slice, as factors of the workload's time and of the other measurements.
 #[derive(Clone, Copy)]
 struct Effect {
     work: f64,
@@ -65,13 +65,13 @@ fn log_between(random: &mut SeededRandom, low: f64, high: f64) -> f64 {
     (between(random, low.ln(), high.ln())).exp()
 }
 
-/// From which share of the series on something holds.
+/// Random slice of the series at which an effect begins.
 fn onset(random: &mut SeededRandom, count: usize) -> usize {
     (between(random, 0.15, 0.8) * count as f64) as usize
 }
 
 fn cache(random: &mut SeededRandom, effects: &mut [Effect], from: usize) {
-    // SD Express 0.34 to 0.47, UHS-I and USB sticks 0.2 to 0.7; reads up to +15 % (other read mode).
+    // SD Express 0.34 to 0.47, UHS-I and USB sticks 0.2 to 0.7; reads up to +15 % (different read mode).
     let (work, reads) = (1.0 / between(random, 0.25, 0.72), between(random, 1.0, 1.12));
     for effect in &mut effects[from..] {
         effect.work *= work;
@@ -79,7 +79,7 @@ fn cache(random: &mut SeededRandom, effects: &mut [Effect], from: usize) {
     }
 }
 
-/// Light throttling takes reads to 0.60 … 0.75 and writes to 0.67 … 0.83 of what they were.
+/// Light throttling takes reads to 0.60 … 0.75 and writes to 0.67 … 0.83 of their speed.
 fn throttle(random: &mut SeededRandom, effects: &mut [Effect], from: usize, duty: bool) {
     let (work, reads) = (1.0 / between(random, 0.62, 0.83), 1.0 / between(random, 0.60, 0.75));
     let ramp = between(random, 4.0, 120.0);
@@ -176,7 +176,7 @@ fn series(kind: Kind, seed: u64) -> (Vec<SeriesSlice>, SeriesFacts) {
         let probe_s = probe * noise(sigma_probe) * effect.reads;
         let long = probe * 20.0 * noise(sigma_probe) * effect.reads;
         let mut ping_s = ping * noise(0.03) * effect.ping;
-        // Now and then the host itself is late.
+        // The host itself is late now and then.
         if random.unit() < 0.01 {
             ping_s *= 3.0;
         }

@@ -1,4 +1,4 @@
-//! Long runs on simulated cards, whose files say what is to be found.
+//! Long runs on simulated cards, compared with the parameters of the card.
 
 use cardscope_endurance::probe::sustain::{BLOCK, DEPTH, SampleRecorder, SustainOptions, sustain};
 use cardscope_engine::card::{IoDriver, ProbeStop, extents};
@@ -81,10 +81,10 @@ fn the_cache_of_the_pro_64_ends_after_its_600_mb_and_a_pause_gives_some_back() {
     let found = run("sim:pro-64g-u3", WorkloadKind::Write, 180);
     let cache = found.cache_bytes.value.unwrap();
     assert!(near(cache as f64, 600e6, 0.1), "{cache}");
-    // Its file: 45.6 MB/s and 0.3 ms a command after it.
+    // The card file has 45.6 MB/s and 0.3 ms per command after the cache.
     assert!(near(found.after_cache_mb_s.value.unwrap(), 45.0, 0.05), "{:?}", found.after_cache_mb_s);
     assert!(found.throttling.is_none() && found.interference.is_none(), "{:?}", kinds(&found));
-    // Cleaned at 10 MB/s after a second of rest.
+    // The cache is cleaned at 10 MB/s after a second of rest.
     let recovery = found.recovery.unwrap();
     assert!(!recovery.at_least && near(recovery.mb_s, 10.0, 0.4), "{recovery:?}");
 }
@@ -106,7 +106,7 @@ fn a_cache_that_was_full_when_the_run_began_is_not_called_none() {
 
 #[test]
 fn a_card_of_constant_speed_shows_nothing_and_says_how_far_it_was_looked() {
-    // 50 MB/s and 8 GB: written alone more than 40 % of it go by, and no cache is larger; in turn with reads less.
+    // 50 MB/s and 8 GB: writes alone cover more than 40 % of it, and no cache is larger; mixed with reads they cover less.
     let cases = [
         (WorkloadKind::Write, PropertyStatus::None),
         (WorkloadKind::Mixed, PropertyStatus::AtLeast),
@@ -198,7 +198,7 @@ fn heat_ends_the_run_where_the_user_says_so() {
     assert!((69.0..=72.0).contains(&found.max_celsius.unwrap()));
 }
 
-/// A run that must come to its end, by the card's clock and by that of whoever waits.
+/// Runs a card, and checks that the run ends in time by the clocks of the card and of the host.
 fn ends_by_itself(
     name: &str,
     work: WorkloadKind,
@@ -265,7 +265,7 @@ fn a_card_that_stalls_for_minutes_ends_the_run_in_time_and_is_told() {
     let event = found.events.iter().find(|e| e.kind == EventKind::NoAnswer);
     let event = event.unwrap_or_else(|| panic!("{:?}", found.events));
     let minutes: f64 = event.evidence[0].1.trim_end_matches(" min").parse().unwrap();
-    // Less what the card did of it before the host asked again.
+    // The part of the merge before the request of the host does not count.
     assert!(minutes >= 1.6, "{event:?}");
 }
 
@@ -301,7 +301,7 @@ fn no_more_is_moved_than_was_asked_for() {
 
 #[test]
 fn a_pause_that_heat_ends_leaves_no_experiment() {
-    // Warms while it is written, and the limit is reached in the pause by a thermometer held to it.
+    // The card warms during writes, and reaches the limit in the pause by an external thermometer.
     struct Warms(f64);
     impl SampleRecorder for Warms {
         fn sample(&mut self, sample: &SustainSample) -> Result<(), ProbeStop> {
@@ -337,6 +337,6 @@ fn the_queue_depth_is_the_one_that_a_card_was_given() {
         run(&format!("sim:constant?mb_s={mb_s}&command_s=0.0001"), WorkloadKind::Read, 20).queue_depth
     };
     assert_eq!(depth("100"), DEPTH);
-    // A MiB takes 0.1 s, and four in flight a slice and a half.
+    // A MiB takes 0.1 s, so four in flight take longer than a slice.
     assert_eq!(depth("10"), 2);
 }

@@ -1,5 +1,5 @@
-//! Long runs on simulated cards in virtual time: is the cause named that the card's file holds, and is a plain card left
-//! alone? `UPDATE_DOCS=1` writes the table into `docs/accuracy.md`.
+//! Accuracy of the causes in long runs on simulated cards, in virtual time. `UPDATE_DOCS=1` updates the table in
+//! `docs/accuracy.md`.
 
 use cardscope_endurance::probe::sustain::{BLOCK, DEPTH, SampleRecorder, SustainOptions, sustain};
 use cardscope_engine::card::{IoDriver, ProbeStop};
@@ -17,7 +17,7 @@ use cardscope_testkit::written_docs::keep;
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Cards of each kind; with CARDSCOPE_LONG ten times as many.
+/// Cards of each kind. CARDSCOPE_LONG tests ten times as many.
 const CARDS: u64 = 12;
 
 struct Forgets;
@@ -28,7 +28,7 @@ impl SampleRecorder for Forgets {
     }
 }
 
-/// A card, what is done to it, and what must be named.
+/// Card, workload and expected causes.
 struct Case {
     name: String,
     work: WorkloadKind,
@@ -36,7 +36,7 @@ struct Case {
     seconds: u64,
     region: Option<u64>,
     expected: Vec<&'static str>,
-    /// What is as right.
+    /// Causes that are correct as well.
     or: Option<&'static str>,
     cache_bytes: Option<f64>,
 }
@@ -99,8 +99,7 @@ fn named(measured: &MeasuredRun) -> Vec<&'static str> {
     .collect()
 }
 
-/// Plain cards: constant speed and the cheap ones of the published reports, whose writes in order know no cache and no
-/// heat.
+/// Plain cards: constant speed, and cheap cards of the published reports without cache or heat in sequential writes.
 const PLAIN: [&str; 6] = [
     "constant",
     "lexar-16g-c10",
@@ -116,7 +115,7 @@ fn plain(random: &mut SeededRandom, seed: u64) -> Case {
     Case::new(name, work, 60 + random.index(240) as u64, &[])
 }
 
-/// Cards with a cache, of any size and of 1.6 to 3.6 times the speed after it.
+/// Cards with a cache of any size, 1.6 to 3.6 times as fast as without.
 fn cache(random: &mut SeededRandom, seed: u64) -> Case {
     let (card, after, least, most) = [
         ("pro-64g-u3", 20.0 + 30.0 * random.unit(), 0.4, 4.0),
@@ -150,7 +149,7 @@ fn both(random: &mut SeededRandom, seed: u64) -> Case {
     Case { cache_bytes, ..Case::new(name, WorkloadKind::Write, 2400, &["cache end", "throttling"]) }
 }
 
-/// Hot enough to go back and forth between the two limits of heat, TMT1 and TMT2, for most of the run.
+/// Hot enough to oscillate between the temperature limits TMT1 and TMT2 for most of the run.
 fn two_limits(random: &mut SeededRandom, seed: u64) -> Case {
     let (ambient, heavy) = (28 + random.index(10), 0.25 + 0.25 * random.unit());
     let (kelvin, capacity) = (0.5 + 2.0 * random.unit(), 3.0 + 3.0 * random.unit());
@@ -164,8 +163,7 @@ fn two_limits(random: &mut SeededRandom, seed: u64) -> Case {
     Case::new(name, work, 2400, expected)
 }
 
-/// Whether an event of a cache is none: without a change of the speed, or room in it, which no card here gets while it is
-/// written to without a pause.
+/// True if a cache event has no change of speed, or is a recovery, which cannot occur during continuous writes.
 fn made_up(measured: &MeasuredRun) -> bool {
     measured.events.iter().any(|event| match event.kind {
         EventKind::CacheEnd => event.evidence[0].1 == event.evidence[1].1,
@@ -183,12 +181,12 @@ fn bursts(random: &mut SeededRandom, seed: u64) -> Case {
     Case::new(name, [WorkloadKind::Write, WorkloadKind::Read][random.index(2)], 240, &["interference"])
 }
 
-/// Logs that are cleared unit by unit: 0.1 to 0.5 s each.
+/// Logs that are cleared unit by unit, 0.1 to 0.5 s each.
 fn merges(random: &mut SeededRandom, seed: u64) -> Case {
     let card = ["samsung-32g-c10", "sony-32g-u3", "toshiba-16g-c10"][random.index(3)];
     let name = format!("sim:{card}?seed={seed}");
-    // 1 MiB of log is full within seconds; then a merge of 0.17 s, shorter than a slice, comes with every fourth write or
-    // every single one: that the fast log has ended says the same.
+    // A log of 1 MiB is full within seconds. Then a merge of 0.17 s, shorter than a slice, comes with every fourth or every
+    // single write, so the end of the fast log is a correct answer too.
     let or = (card == "toshiba-16g-c10").then_some("cache end");
     Case {
         or,

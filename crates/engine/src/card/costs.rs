@@ -1,17 +1,16 @@
-//! What I/Os of a card took so far, so that it can be said what more of them will take before they begin.
+//! Cost model of a card's I/Os, to estimate how long more of them will take.
 //!
-//! An I/O is taken to cost a time of its own and a time for each byte. The first is known from small I/Os, the second from
-//! large ones; where a card became slower than it was, the latest I/Os count.
+//! An I/O costs a fixed time, measured on small I/Os, and a time per byte, measured on large ones. If a card has become
+//! slower than its average, the latest I/Os count.
 
 use crate::target::IoDirection;
 
-/// An I/O of at most so many bytes shows what an I/O costs by itself.
+/// I/Os of at most this many bytes show the fixed cost.
 const SMALL: u64 = 64 << 10;
 
-/// The latest I/Os fade out of their mean by this share with each new one.
+/// Weight of each new I/O in the moving average.
 const FADES: f64 = 1.0 / 16.0;
 
-/// Times of I/Os, by direction.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct IoCosts {
     /// Reads, then writes.
@@ -23,11 +22,11 @@ pub struct IoCosts {
 struct CostKind {
     /// Seconds of a small I/O.
     small: RunningMean,
-    /// Seconds of a byte of a large one.
+    /// Seconds per byte of a large I/O.
     byte: RunningMean,
 }
 
-/// A mean over all and one over the latest.
+/// Average over all values, and moving average over the latest.
 #[derive(Debug, Clone, Copy, Default)]
 struct RunningMean {
     count: f64,
@@ -48,7 +47,6 @@ impl RunningMean {
 }
 
 impl IoCosts {
-    /// An I/O took so long.
     pub(super) fn took(&mut self, direction: IoDirection, bytes: u64, seconds: f64) {
         let alone = self.alone();
         let kind = &mut self.kinds[direction as usize];
@@ -58,17 +56,16 @@ impl IoCosts {
         }
     }
 
-    /// The card stored what it had accepted.
     pub(super) fn flushed(&mut self, seconds: f64) {
         self.flush.take(seconds);
     }
 
-    /// Seconds that a flush takes.
+    /// Estimated seconds of a flush; 0 before the first.
     pub fn flush(&self) -> f64 {
         self.flush.get().unwrap_or_default()
     }
 
-    /// Seconds that `ios` I/Os of together `bytes` bytes will take, as far as is known.
+    /// Estimated seconds of `ios` I/Os with `bytes` in all; 0 before the first I/O.
     pub fn of(&self, direction: IoDirection, ios: u64, bytes: u64) -> f64 {
         let (this, other) = self.both(direction);
         let byte = this.byte.get().or(other.byte.get()).unwrap_or_default();
@@ -76,19 +73,18 @@ impl IoCosts {
         ios as f64 * each + bytes as f64 * byte
     }
 
-    /// Seconds that any I/O takes by itself, as the quicker direction shows: small writes may have the card move a whole
-    /// erase block, which large ones in order do not.
+    /// Fixed seconds of any I/O, from the faster direction: small writes may make the card move a whole erase block,
+    /// which large sequential ones do not.
     fn alone(&self) -> f64 {
         self.small(IoDirection::Read).min(self.small(IoDirection::Write))
     }
 
-    /// Seconds that an I/O takes by itself; where none in this direction is known, the other speaks for it.
+    /// Fixed seconds of an I/O; those of the other direction if none was measured in this one.
     fn small(&self, direction: IoDirection) -> f64 {
         let (this, other) = self.both(direction);
         this.small.get().or(other.small.get()).unwrap_or_default()
     }
 
-    /// What is known of a direction, and of the other one.
     fn both(&self, direction: IoDirection) -> (&CostKind, &CostKind) {
         (&self.kinds[direction as usize], &self.kinds[1 - direction as usize])
     }

@@ -1,5 +1,5 @@
-//! Ranges of a card, cut into the extents that one I/O each covers; which slot carries which of them; and what a read of
-//! one gave, held against what was expected.
+//! Extents, the ranges of single I/Os; the I/Os in flight by slot; and the result of a read compared with what was
+//! expected.
 
 use crate::content::{ContentMatch, IoContent, compare};
 use crate::target::{IoCompletion, TargetError};
@@ -7,34 +7,31 @@ use cardscope_model::units::Nanos;
 use cardscope_model::verify::IoError;
 use std::collections::VecDeque;
 
-/// A range of the card that one I/O covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CardExtent {
-    /// First byte.
     pub offset: u64,
-    /// Bytes, at most the block of the [`Card`](super::Card).
+    /// At most the block size of the [`IoDriver`](super::Card).
     pub len: u32,
 }
 
 impl CardExtent {
-    /// First byte after it.
     pub fn end(self) -> u64 {
         self.offset + u64::from(self.len)
     }
 }
 
-/// Cuts a range into extents of `block` bytes, the last one shorter.
+/// Splits a range into extents of `block` bytes; the last may be shorter.
 pub fn extents(start: u64, end: u64, block: u32) -> impl Iterator<Item = CardExtent> {
     (start..end)
         .step_by(block.max(1) as usize)
         .map(move |offset| CardExtent { offset, len: u64::from(block).min(end - offset) as u32 })
 }
 
-/// A slot that carries nothing. An I/O can only begin in one, so that none begins in a slot that is busy or not planned.
+/// Slot that is planned and not in use. Starting an I/O consumes one, so none can start in a busy slot.
 #[derive(Debug)]
 pub(super) struct FreeSlot(u32);
 
-/// I/Os under way: which slot carries which extent since when, and what has ended and was not looked at yet.
+/// I/Os in flight by slot, and completions that were not handled yet.
 #[derive(Debug)]
 pub(super) struct InFlight {
     flying: Vec<Option<(CardExtent, Nanos)>>,
@@ -42,12 +39,11 @@ pub(super) struct InFlight {
     landed: VecDeque<IoCompletion>,
 }
 
-/// An I/O that has ended.
 #[derive(Debug)]
 pub(super) struct EndedIo {
     pub(super) slot: u32,
     pub(super) extent: CardExtent,
-    /// When it was handed over, and when it ended.
+    /// Time of submission. `at` is the time of completion.
     pub(super) began: Nanos,
     pub(super) at: Nanos,
     pub(super) result: Result<(), TargetError>,
@@ -62,7 +58,6 @@ impl InFlight {
         }
     }
 
-    /// A free slot, until it is given back or an extent takes off in it.
     pub(super) fn take_free(&mut self) -> Option<FreeSlot> {
         self.free.pop()
     }
@@ -71,27 +66,28 @@ impl InFlight {
         self.free.push(slot);
     }
 
-    /// The number of the slot that carries an extent from here on.
+    /// Marks a slot as carrying an extent, and returns its number.
     pub(super) fn take_off(&mut self, FreeSlot(slot): FreeSlot, extent: CardExtent, began: Nanos) -> u32 {
         self.flying[slot as usize] = Some((extent, began));
         slot
     }
 
-    /// The extent in a slot was not taken after all.
+    /// Frees the slot of an extent whose submission failed.
     pub(super) fn stay(&mut self, slot: u32) {
         if self.flying.get_mut(slot as usize).and_then(Option::take).is_some() {
             self.free.push(FreeSlot(slot));
         }
     }
 
-    /// Notes what has ended. An answer to an I/O that is none of these, such as a late one of an earlier plan, is dropped.
+    /// Queues completions. Those of unknown I/Os, such as late ones of an earlier plan, are dropped.
     pub(super) fn ended(&mut self, done: impl Iterator<Item = IoCompletion>) {
         let flying = &self.flying;
         let ours = |done: &IoCompletion| matches!(flying.get(done.slot as usize), Some(Some(_)));
         self.landed.extend(done.filter(ours));
     }
 
-    /// The one that has ended longest ago. Its memory is its own until the next extent takes off.
+    /// Oldest completion that was not handled yet. The memory of its slot stays untouched until the next I/O starts
+    /// there.
     pub(super) fn land(&mut self) -> Option<EndedIo> {
         let IoCompletion { slot, at, result } = self.landed.pop_front()?;
         let (extent, began) = self.flying.get_mut(slot as usize)?.take()?;
@@ -99,17 +95,15 @@ impl InFlight {
         Some(EndedIo { slot, extent, began, at, result })
     }
 
-    /// True where something has ended that was not looked at.
     pub(super) fn has_landed(&self) -> bool {
         !self.landed.is_empty()
     }
 
-    /// True where no further I/O can begin.
     pub(super) fn is_full(&self) -> bool {
         self.free.is_empty()
     }
 
-    /// How many are under way, or have ended and were not looked at.
+    /// Number of I/Os in flight or completed and not handled yet.
     pub(super) fn flying(&self) -> u64 {
         self.flying.iter().flatten().count() as u64
     }
@@ -119,19 +113,16 @@ impl InFlight {
     }
 }
 
-/// What became of one read.
+/// Result of one read, compared with the expected content.
 #[derive(Debug)]
 pub enum ReadAnswer<'a> {
-    /// Everything as expected.
     Same,
-    /// Something else; its bytes, and the first wrong one.
+    /// Not as expected.
     Differs {
-        /// What was read.
         bytes: &'a [u8],
-        /// Offset within it.
+        /// Offset of the first wrong byte within the read.
         first: usize,
     },
-    /// It failed twice.
     Failed(&'a IoError),
 }
 

@@ -1,7 +1,7 @@
-//! A target as probes drive it: extents written and read several at a time, a failed I/O tried once more and then
-//! recorded, every byte counted.
+//! Driver of a target for probes: reads and writes extents with a queue, retries each failed I/O once and records it,
+//! counts every byte and error.
 //!
-//! Memory is `depth` × `block` bytes whatever the card's size.
+//! Memory is `depth` × `block` bytes, whatever the size of the card.
 
 mod costs;
 mod extent;
@@ -22,22 +22,17 @@ use extent::{EndedIo, InFlight, compare_bytes, differs};
 pub(crate) use stop::of_io;
 pub use stop::{ProbeStop, io_error};
 
-/// Bytes that were moved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct IoTally {
-    /// Written, putting back left out.
+    /// Without restored data.
     pub written: u64,
-    /// Put back.
+    /// Original data written back.
     pub restored: u64,
-    /// Read.
     pub read: u64,
 }
 
-/// A target, driven.
-///
-/// # Errors
-/// What drives it ends with a [`Stop`] where the card is gone or cannot be driven, where memory or the I/O path cannot be
-/// had, once the user asked to stop, and where the closure that hears of its I/Os says so. A failing I/O is no such end.
+/// Target with its queue, limits and counters. Methods return a [`ProbeStop`] if the card is gone or cannot be driven, the
+/// user asked to stop, or the caller's closure returns one; a failing I/O is counted instead.
 pub struct IoDriver<'t> {
     target: &'t mut dyn Target,
     interrupt: InterruptFlag,
@@ -47,34 +42,33 @@ pub struct IoDriver<'t> {
     sector: u32,
     tally: IoTally,
     counts: IoCounts,
-    /// The first of those that were tried again.
+    /// The first thousand errors; all are counted in `counts`.
     io_errors: Vec<IoError>,
     done: Vec<IoCompletion>,
     costs: IoCosts,
-    /// Timed I/Os in a row that failed twice.
+    /// Consecutive timed I/Os that failed twice.
     failing: u32,
-    /// Nothing begins after this moment of the card's clock.
+    /// Time of the card's clock after which no I/O begins.
     end: Option<Nanos>,
     clock: pulse::ClockReading,
 }
 
-/// With more I/Os in flight cards with a queue share the time among them, which says little of one by itself.
+/// At deeper queues a card divides its time between I/Os, so single latencies say little about its cost per I/O.
 const DEEPEST_TIMED: u32 = 2;
 
-/// So many I/O errors are kept word by word; more are counted.
 const MOST_IO_ERRORS: usize = 1000;
 
-/// Multi-sector reads that reach into so many sectors at the end fail in some USB readers (the kernel's
-/// `last_sector_bug` quirk): there the second try goes sector by sector.
+/// Multi-sector reads that include the last sectors fail in some USB readers (the kernel's `last_sector_bug` quirk), so
+/// they are retried sector by sector.
 const LAST_SECTORS: u64 = 8;
 
-/// Bytes of the requests in which a place is tried that failed twice: some readers fail long ones only. There are many of
-/// them, so each is tried several times before it counts as failed.
+/// Some readers fail only long requests, so an extent that failed twice is tried in parts of this many bytes, each of
+/// them several times.
 const SMALL: u32 = 4096;
 const SMALL_TRIES: u32 = 3;
 
 impl<'t> IoDriver<'t> {
-    /// Gets a target ready for I/Os of up to `block` bytes, `depth` at a time.
+    /// Prepares a target for I/Os of up to `block` bytes, `depth` at a time.
     pub fn new(
         target: &'t mut dyn Target,
         interrupt: &InterruptFlag,
@@ -115,74 +109,66 @@ impl<'t> IoDriver<'t> {
         Ok(self.target.plan(&plan)?)
     }
 
-    /// Bytes that the card announces.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Smallest unit of an I/O in bytes.
+    /// Smallest unit of I/O in bytes.
     pub fn sector(&self) -> u32 {
         self.sector
     }
 
-    /// Bytes of the longest I/O.
     pub fn block(&self) -> u32 {
         self.block
     }
 
-    /// I/Os in flight at most.
     pub fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// The card's clock, in seconds.
     pub fn seconds(&mut self) -> f64 {
         seconds(self.now())
     }
 
-    /// The card's clock.
     pub fn now(&mut self) -> Nanos {
         let now = self.target.now();
         self.clock.stands_at(now);
         now
     }
 
-    /// Bytes moved so far.
     pub fn tally(&self) -> IoTally {
         self.tally
     }
 
-    /// The I/O errors so far, the first thousand of those that were tried again.
+    /// The first thousand I/O errors.
     pub fn io_errors(&self) -> &[IoError] {
         &self.io_errors
     }
 
-    /// I/Os so far, and how many of them failed.
     pub fn counts(&self) -> IoCounts {
         self.counts
     }
 
-    /// What I/Os took so far.
     pub fn costs(&self) -> &IoCosts {
         &self.costs
     }
 
-    /// Begins no I/O of a row after this moment of the card's clock: such a row ends with [`Stop::Limit`].
+    /// Sets the time of the card's clock after which no I/O begins; a queue that reaches it ends with [`Stop::Limit`].
     pub fn end_at(&mut self, end: Option<Nanos>) {
         self.end = end;
     }
 
-    /// Whether nothing may begin any more once so much time has passed.
+    /// True if the deadline lies less than `later` ahead.
     fn is_over(&mut self, later: Nanos) -> bool {
         self.end.is_some_and(|end| self.now().saturating_add(later) > end)
     }
 
-    /// Where a loop over single I/Os may end: an error once the user asked to stop.
+    /// Returns an error once the user asked to stop; for loops over single I/Os.
     pub fn go_on(&self) -> Result<(), ProbeStop> {
         if self.interrupt.raised() { Err(ProbeStop::Interrupted) } else { Ok(()) }
     }
 
-    /// Has the card store what it accepted. A flush that fails is an I/O error like any other.
+    /// Flushes the card's cache. A failed flush counts as an I/O error and is retried once.
     pub fn flush(&mut self) -> Result<(), ProbeStop> {
         let began = self.now();
         let flushed = self.target.flush();
@@ -195,19 +181,18 @@ impl<'t> IoDriver<'t> {
         Ok(())
     }
 
-    /// Closes and opens the card again, so that no cache of the host answers for it.
+    /// Closes and reopens the card, to drop the caches of the host.
     pub fn reopen(&mut self) -> Result<(), ProbeStop> {
         self.target.reopen()?;
         self.plan()
     }
 
-    /// Lets time pass without I/O.
     pub fn idle(&mut self, time: std::time::Duration) {
         self.target.idle(time);
         self.now();
     }
 
-    /// Tells the card that a range holds nothing of value; false where it takes no such hint.
+    /// Discards a range; false if the card does not support it.
     pub fn discard(&mut self, start: u64, len: u64) -> Result<bool, ProbeStop> {
         match self.target.discard(TargetRegion { start, len }) {
             Ok(()) => Ok(true),
@@ -216,9 +201,8 @@ impl<'t> IoDriver<'t> {
         }
     }
 
-    /// Writes extents in order. `each` hears of every one as it ends, with its end by the card's clock and what was
-    /// wrong with it; of those that failed twice it hears last.
-    /// Where it ends before, what was under way may or may not be on the card.
+    /// Writes extents in order. `each` gets every extent when its write ends, with the time and the error if it failed
+    /// twice; retried ones come last. After an early end, writes in flight may or may not be on the card.
     pub fn write(
         &mut self,
         extents: impl IntoIterator<Item = CardExtent>,
@@ -244,8 +228,8 @@ impl<'t> IoDriver<'t> {
         driven
     }
 
-    /// What failed and is tried again: where the time is over, too, since it is evidence. On a card that is gone, or
-    /// once the user asked to stop, it is only counted.
+    /// Returns the failed I/Os to retry: also after the deadline, since the retries are evidence. If the card is gone
+    /// or the user asked to stop, they are counted only.
     fn tried_again(
         &mut self,
         failed: Vec<(CardExtent, IoError)>,
@@ -258,9 +242,9 @@ impl<'t> IoDriver<'t> {
         Vec::new()
     }
 
-    /// Reads extents in order and holds each against what is expected there; [`Content::Buffer`] expects nothing, and
-    /// then the answer is [`Answer::Differs`] at 0, with the bytes. `each` hears of every one as it ends, of those
-    /// that had to be tried twice last.
+    /// Reads extents in order and compares each with the expected content. [`Content::Buffer`] expects nothing: every
+    /// answer is [`Answer::Differs`] at 0, with the bytes. `each` gets every extent when its read ends; retried ones
+    /// come last.
     pub fn read(
         &mut self,
         extents: impl IntoIterator<Item = CardExtent>,
@@ -301,7 +285,7 @@ impl<'t> IoDriver<'t> {
         driven
     }
 
-    /// Puts an original back; counted apart from what a probe writes. Gives what failed twice.
+    /// Writes original data back, counted as restored. Returns the errors of I/Os that failed twice.
     pub fn put_back(&mut self, offset: u64, original: &[u8]) -> Result<Vec<IoError>, ProbeStop> {
         let mut io_errors = Vec::new();
         for extent in extents(offset, offset + original.len() as u64, self.block) {
@@ -319,7 +303,7 @@ impl<'t> IoDriver<'t> {
         Ok(io_errors)
     }
 
-    /// Writes bytes of the caller's own, counted as written. Gives what failed twice.
+    /// Writes the given bytes, counted as written. Returns the errors of I/Os that failed twice.
     pub fn write_bytes(&mut self, offset: u64, bytes: &[u8]) -> Result<Vec<IoError>, ProbeStop> {
         let before = self.tally.restored;
         let io_errors = self.put_back(offset, bytes);
@@ -328,8 +312,8 @@ impl<'t> IoDriver<'t> {
         io_errors
     }
 
-    /// Keeps up to `depth` I/Os in flight, as long as there is a `next`; `each` hears what was wrong with each. What is
-    /// in flight when somebody stops is waited for.
+    /// Keeps up to `depth` I/Os in flight until `next_of` returns `None`. `each` gets every completion with its error.
+    /// I/Os in flight are awaited, whatever ends the loop.
     fn drive(
         &mut self,
         direction: IoDirection,
@@ -339,22 +323,22 @@ impl<'t> IoDriver<'t> {
     ) -> Result<(), ProbeStop> {
         let mut flight = InFlight::new(self.depth);
         let mut ended = Ok(());
-        // The card works on one I/O after the other: each took as long as since it was asked for, or since the one
-        // before it ended.
+        // A card works on one I/O at a time, so each took as long as since its submission or since the end of the one
+        // before.
         let mut before = 0;
         let mut usual = nanos(self.costs.of(direction, 1, 0));
         loop {
             if ended.is_ok() && self.interrupt.raised() {
                 ended = Err(ProbeStop::Interrupted);
             }
-            // One at a time, each handed over before the next is made: the card is busy while content is made, and
-            // while answers are looked at.
+            // Submits one I/O per round, before the next is prepared: the card stays busy while content is generated
+            // and answers are compared.
             let mut submitted = false;
             if ended.is_ok()
                 && let Some(free) = flight.take_free()
             {
                 match next_of(self) {
-                    // What is under way must be over by then, too.
+                    // I/Os in flight must end by then as well.
                     Some(_) if self.is_over(usual * flight.flying()) => {
                         ended = Err(ProbeStop::Limit);
                         flight.give_back(free);
@@ -363,7 +347,7 @@ impl<'t> IoDriver<'t> {
                         let CardExtent { offset, len } = extent;
                         let slot = flight.take_off(free, extent, self.now());
                         submitted = true;
-                        // What is under way is waited for, whatever became of the next.
+                        // I/Os in flight are awaited even if submitting the next failed.
                         if let Err(error) =
                             self.target.submit(&IoRequest { slot, direction, offset, len, content })
                         {
@@ -382,7 +366,7 @@ impl<'t> IoDriver<'t> {
             let completed = self.target.complete(usize::from(wait), &mut done);
             flight.ended(done.drain(..));
             self.done = done;
-            // A card that is gone tells so beside the last answers there will be: all of them are heard.
+            // A card that is gone reports it together with its last completions, so all of these are handled.
             while completed.is_err() || !submitted || flight.is_full() {
                 let Some(EndedIo { slot, extent, began, at, result }) = flight.land() else { break };
                 let took = at.saturating_sub(began.max(before));
@@ -407,7 +391,7 @@ impl<'t> IoDriver<'t> {
         }
     }
 
-    /// One I/O by itself, in slot 0: when it ended, and what was wrong with it.
+    /// Does one I/O in slot 0 with nothing else in flight. Returns its end, and its error if it failed.
     fn alone(
         &mut self,
         direction: IoDirection,
@@ -433,7 +417,7 @@ impl<'t> IoDriver<'t> {
         }
     }
 
-    /// Tries one I/O so often at most; what was wrong with the last try where none succeeded.
+    /// Does one I/O up to `tries` times. Returns the last error if none succeeded.
     fn at_last(
         &mut self,
         tries: u32,
@@ -451,7 +435,7 @@ impl<'t> IoDriver<'t> {
         Ok(failed)
     }
 
-    /// Reads an extent that failed once more; near the end of the card sector by sector. Gives what failed twice.
+    /// Retries a failed read, near the end of the card sector by sector. Returns the error if it failed twice.
     fn read_again(
         &mut self,
         extent: CardExtent,
@@ -471,7 +455,7 @@ impl<'t> IoDriver<'t> {
         Ok(self.third_try(first, in_parts))
     }
 
-    /// Reads an extent in requests of `unit` bytes, each up to `tries` times, up to the first that fails.
+    /// Reads an extent in requests of `unit` bytes, up to `tries` times each, and stops at the first that fails.
     fn read_parts(
         &mut self,
         extent: CardExtent,
@@ -489,7 +473,7 @@ impl<'t> IoDriver<'t> {
         Ok(None)
     }
 
-    /// Writes an extent that failed once more. Gives what failed twice.
+    /// Retries a failed write. Returns the error if it failed twice.
     fn write_again(
         &mut self,
         content: IoContent,
@@ -497,7 +481,7 @@ impl<'t> IoDriver<'t> {
         first: IoError,
     ) -> Result<Option<IoError>, ProbeStop> {
         let (_, again) = self.alone(IoDirection::Write, content, extent)?;
-        // A buffer's bytes belong to the whole extent.
+        // The bytes in the buffer belong to the whole extent, so it cannot be written in parts.
         if again.is_none() || extent.len <= SMALL || content == IoContent::Buffer {
             return Ok(self.second_try(first, again));
         }
@@ -509,7 +493,7 @@ impl<'t> IoDriver<'t> {
         Ok(self.third_try(first, None))
     }
 
-    /// Records a failure with what became of the second try; gives it where that failed too, with the narrower place.
+    /// Records the result of a retry. Returns the error, with the narrower range, if that failed too.
     fn second_try(&mut self, first: IoError, again: Option<IoError>) -> Option<IoError> {
         let Some(IoError { offset, len, .. }) = again else {
             self.counts.failed_once += 1;
@@ -522,7 +506,7 @@ impl<'t> IoDriver<'t> {
         Some(io_error)
     }
 
-    /// Records what failed twice, with what became of it in small requests; gives it where one of those failed.
+    /// Records the result of trying an extent in small parts after two failures. Returns the error if a part failed.
     fn third_try(&mut self, first: IoError, in_parts: Option<IoError>) -> Option<IoError> {
         if in_parts.is_some() {
             return self.second_try(first, in_parts);

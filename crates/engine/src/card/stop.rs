@@ -1,20 +1,16 @@
-//! Errors as data: an I/O that failed is recorded with its place and what became of the second try, and the probe goes
-//! on. Only a card that is gone ends it.
+//! Errors as data: the failure of one I/O is recorded and the probe continues. Only errors of the whole card end it.
 
 use crate::journal::JournalError;
 use crate::target::TargetError;
 use cardscope_model::suspect_reader::SuspectReader;
 pub(super) use cardscope_model::verify::IoError;
 
-/// The record of an error of one I/O; gives back what concerns the whole card.
-///
-/// # Errors
-/// If the card is gone, or the target cannot be driven at all.
+/// Converts the error of one I/O to its record. Returns errors that concern the whole card.
 pub fn io_error(error: TargetError) -> Result<IoError, ProbeStop> {
     of_io(error).map_err(ProbeStop::from)
 }
 
-/// The same in the target's own words.
+/// Converts like [`io_error`], but returns other errors unchanged.
 pub(crate) fn of_io(error: TargetError) -> Result<IoError, TargetError> {
     match error {
         TargetError::Io { operation, offset, len, reason, errno } => Ok(IoError {
@@ -30,25 +26,23 @@ pub(crate) fn of_io(error: TargetError) -> Result<IoError, TargetError> {
     }
 }
 
-/// Why a probe ended before its end.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ProbeStop {
-    /// The card went away, or cannot be driven.
+    /// The card is gone, or cannot be driven.
     #[error(transparent)]
     Target(TargetError),
-    /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// What was on the card could not be saved, so it was not overwritten.
+    /// Data could not be saved, so it was not overwritten.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The limits that the user set (time, bytes written) are reached.
+    /// A limit of the user (time, bytes written) is reached.
     #[error("the limits given are reached")]
     Limit,
-    /// Reads of one place gave different data, so that nothing that is read can be saved or restored for sure.
+    /// Reads of one place returned different data, so data read cannot be trusted for saving or restoring.
     #[error("{0}; nothing more was written. Try another reader")]
     SuspectReader(Box<SuspectReader>),
-    /// Another card is in the slot than the one that was tested so far. Nothing more was written.
+    /// The slot holds another card than the one tested so far.
     #[error(
         "the slot now holds another card ({0}); nothing more was written. Insert the first card and start \
          again"

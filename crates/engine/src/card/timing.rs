@@ -1,5 +1,5 @@
-//! What is timed: single I/Os, series of many, a command that needs no flash. An I/O that fails has no time; it is tried
-//! again after what was timed, so that it is known whether it fails twice.
+//! Timed I/O: single I/Os, queues and commands that do not touch flash. A failed I/O has no time; it is retried after
+//! the timed ones, to find out whether it fails twice.
 
 use super::IoDriver;
 use super::extent::CardExtent;
@@ -12,22 +12,22 @@ use cardscope_model::verify::IoError;
 use cardscope_sd::nvme::SmartLog;
 use std::cell::Cell;
 
-/// After so many failures in a row a series that would go on by the clock is over: some cards refuse at once, and would
-/// be asked as often as the host can.
+/// Ends a timed queue after this many consecutive failures: some cards refuse at once and would be flooded with
+/// requests.
 const MOST_FAILED: u32 = 64;
 
-/// After so many in a row that failed twice, failures are counted and not tried again: each try may take a card seconds.
+/// After this many consecutive I/Os that failed twice, failures are only counted: each retry may take seconds.
 const MOST_TRIED_AGAIN: u32 = 8;
 
 impl IoDriver<'_> {
-    /// Makes the card ready for I/Os of up to `block` bytes, `depth` at a time, instead of what it was made for.
+    /// Replaces the block size and queue depth given at opening.
     pub fn shape(&mut self, block: u32, depth: u32) -> Result<(), ProbeStop> {
         (self.block, self.depth) = (block, depth);
         self.plan()
     }
 
-    /// Times one I/O by itself, in seconds of the card's clock; nothing is compared. `None` where it failed.
-    /// [`Stop::Limit`] where the time is over ([`Card::end_at`]).
+    /// Times one I/O by itself, in seconds, without comparing data; `None` if it failed. Returns [`Stop::Limit`] after
+    /// the deadline ([`IoDriver::end_at`]).
     pub fn time(
         &mut self,
         direction: IoDirection,
@@ -50,9 +50,9 @@ impl IoDriver<'_> {
         Ok(Some(seconds(ended.saturating_sub(began))))
     }
 
-    /// Keeps up to `depth` I/Os in flight and reports each when it ended, by the card's clock; nothing is compared. `each`
-    /// does not hear of what failed. With `until`, nothing begins once the card's clock stands there, nor after many
-    /// failures in a row; what was begun is waited for. `content` is what is written, or what a read goes into.
+    /// Keeps up to `depth` I/Os in flight and passes each that succeeds to `each`, with the time of its end; nothing is
+    /// compared. With `until`, no I/O begins after that time of the card's clock, nor after many consecutive failures;
+    /// those in flight are awaited. `content` is written, or is the destination of a read.
     pub fn stream(
         &mut self,
         until: Option<Nanos>,
@@ -64,7 +64,7 @@ impl IoDriver<'_> {
         let mut extents = extents.into_iter().fuse();
         let failed = Cell::new(0);
         let mut tried = Vec::new();
-        // By the clock, not by the last success: a card that fails everything has none.
+        // Checked against the clock and not the last success, since a card that fails everything has none.
         let mut next = |card: &mut Self| {
             let over = until.is_some_and(|until| card.now() >= until || failed.get() >= MOST_FAILED);
             if over { None } else { extents.next() }
@@ -89,7 +89,6 @@ impl IoDriver<'_> {
         driven
     }
 
-    /// Tries what failed while it was timed once more.
     fn try_again(
         &mut self,
         direction: IoDirection,
@@ -109,8 +108,8 @@ impl IoDriver<'_> {
         Ok(())
     }
 
-    /// Times a command that the controller answers without its flash, in seconds; `None` where the target has none, or
-    /// it failed.
+    /// Times a command that the controller answers without its flash, in seconds; `None` if the target has none or it
+    /// failed.
     pub fn ping(&mut self) -> Result<Option<f64>, ProbeStop> {
         match self.target.ping() {
             Ok(time) => Ok(time.map(seconds)),
@@ -119,14 +118,14 @@ impl IoDriver<'_> {
         }
     }
 
-    /// Temperature in °C, where it can be had.
+    /// Temperature in °C, if there is a sensor.
     pub fn temperature(&mut self) -> Option<f64> {
         let celsius = self.target.temperature();
         pulse::felt(celsius);
         celsius
     }
 
-    /// What the card counts of itself, where it counts.
+    /// SMART counters, if the card has them.
     pub fn health(&mut self) -> Option<SmartLog> {
         self.target.health()
     }
@@ -138,8 +137,8 @@ impl IoDriver<'_> {
         }
     }
 
-    /// Times a read that is asked for right after other I/Os, which are still under way: as many of those as the depth
-    /// leaves room for. `None` where it failed.
+    /// Times a read submitted right after other I/Os that are still in flight, as many as the queue depth allows.
+    /// `None` if it failed.
     pub fn time_among(
         &mut self,
         direction: IoDirection,
@@ -163,7 +162,7 @@ impl IoDriver<'_> {
         let (mut asked, mut under_way, mut ended) = (0, 0, Ok(()));
         for io in beside.chain([alone]) {
             asked = self.now();
-            // What is under way is waited for, whatever became of the next.
+            // I/Os in flight are awaited even if submitting the next failed.
             ended = self.target.submit(&io).map_err(ProbeStop::from);
             if ended.is_err() {
                 break;

@@ -1,18 +1,18 @@
-//! Incompressible bytes by key and block number: eight lanes of xorshift128+, which compilers turn into vector
-//! instructions on every machine: 14 GB/s on one core with SSE2 alone (docs/reference/tools.md#pattern-generator).
+//! Pseudorandom, incompressible bytes by key and block number: eight lanes of xorshift128+, which compilers vectorize
+//! on every machine; 14 GB/s on one core with SSE2 alone (docs/reference/tools.md#pattern-generator).
 //!
-//! xorshift128+ is Vigna's (shifts 23, 17, 26); the lanes are seeded by the finaliser of SplitMix64. No secret
-//! depends on either: a card that compresses or recognises patterns must find none.
+//! xorshift128+ is Vigna's (shifts 23, 17, 26), its lanes are seeded by the finalizer of SplitMix64. It need not be
+//! cryptographic: cards must merely find nothing to compress or deduplicate.
 
 use cardscope_model::random::{GOLDEN, mix};
 
-/// Bytes that are made at once: the smallest sector there is.
+/// Bytes generated at a time: the smallest sector size.
 pub(super) const BLOCK: usize = 512;
 
 const LANES: usize = 8;
 
-/// A function compiled once more for each wider set of instructions that an x86-64 processor may have; the first that it
-/// has is taken. The portable function is inlined, so that each caller's instructions are used.
+/// Compiles a function additionally for wider x86-64 instruction sets and calls the widest that the processor has. The
+/// portable function is inlined, so that each copy uses the instructions it is compiled for.
 macro_rules! widest {
     (
         $(#[$doc:meta])*
@@ -29,7 +29,7 @@ macro_rules! widest {
                     fn wide $arguments -> $given {
                         $portable $call
                     }
-                    // SAFETY: the processor was just found to have what the function is compiled for.
+                    // SAFETY: the processor has the features that the function is compiled for; this was just checked.
                     return unsafe { wide $call };
                 })+
             }
@@ -40,20 +40,20 @@ macro_rules! widest {
 pub(super) use widest;
 
 widest! {
-    /// Makes block `number` of the stream of `key`. The bytes are the same on machines of either byte order.
+    /// Writes block `number` of the stream of `key`; the same bytes on either byte order.
     pub(super) fn block(key: u64, number: u64, out: &mut [u8; BLOCK]) -> () = portable, (key, number, out);
     "avx512f,avx512dq" if "avx512f" && "avx512dq", "avx2" if "avx2"
 }
 
 widest! {
-    /// Whether a block holds `head` and behind it, to its end, what [`block`] makes. The words are held against it as
-    /// they come, which is nearly twice as fast as to make them, store them and compare.
+    /// True if a block holds `head` and then, to its end, the output of [`block`]. Comparing words as they are
+    /// generated is nearly twice as fast as storing them first.
     pub(super) fn same(key: u64, number: u64, head: &[u64], found: &[u8; BLOCK]) -> bool
         = portable_same, (key, number, head, found);
     "avx512f,avx512dq" if "avx512f" && "avx512dq", "avx2" if "avx2"
 }
 
-/// In plain Rust; inlined, so that each caller's instructions are used.
+/// Portable version of [`block`], inlined into the vectorized copies.
 #[inline(always)]
 pub(super) fn portable(key: u64, number: u64, out: &mut [u8; BLOCK]) {
     let (places, _) = out.as_chunks_mut::<8>();
@@ -86,12 +86,11 @@ fn portable_same(key: u64, number: u64, head: &[u64], found: &[u8; BLOCK]) -> bo
     wrong == [0; LANES]
 }
 
-/// Makes a block's words, eight at a time.
 #[inline(always)]
 fn each_row(key: u64, number: u64, mut each: impl FnMut([u64; LANES])) {
     let start = mix(key ^ mix(number.wrapping_add(GOLDEN)));
     let mut a: [u64; LANES] = std::array::from_fn(|lane| mix(start.wrapping_add(STEPS[lane])));
-    // One mixed half is enough, and the two are never both zero, the one state that would stay so.
+    // One mixed half is enough, and the two are never both zero, the one state that xorshift cannot leave.
     let mut b = a.map(|word| !word.rotate_left(32));
     for _ in 0..BLOCK / (8 * LANES) {
         let mut words = [0; LANES];
@@ -106,7 +105,7 @@ fn each_row(key: u64, number: u64, mut each: impl FnMut([u64; LANES])) {
     }
 }
 
-/// What sets the lanes of a block apart.
+/// Distinct offsets, so that the lanes of a block differ.
 const STEPS: [u64; LANES] = {
     let mut steps = [GOLDEN; LANES];
     let mut lane = 1;

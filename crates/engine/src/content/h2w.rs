@@ -1,19 +1,18 @@
-//! The pattern of h2testw's and f3's `N.h2w` files: sectors of 64 little-endian words, of which the first is the
-//! sector's own byte offset o in the whole data and each further one r = r · 4294967311 + 17 (mod 2^64), from r = o on
+//! Pattern of h2testw's and f3's `N.h2w` files: sectors of 64 little-endian words, of which the first is the sector's
+//! byte offset o in the whole data and each further one r = r · 4294967311 + 17 (mod 2^64), from r = o on
 //! (docs/reference/tools.md#f3-and-h2testw-files, checked against files that f3write made).
 //!
 //! A chain of 63 multiplications would be the bottleneck. But word i is A_i · o + C_i with constants, so from one
-//! sector to the next it only grows by 512 · A_i: one addition a word, and all 64 at once.
+//! sector to the next it only grows by 512 · A_i: one addition per word, and all 64 at once.
 
 use super::generator::{BLOCK, widest};
 
 const MULTIPLIER: u64 = 4_294_967_311;
 const INCREMENT: u64 = 17;
 
-/// Words of a sector.
 pub const WORDS: usize = BLOCK / 8;
 
-/// Bytes of a whole `N.h2w` file; the last one of a card may be shorter.
+/// Bytes of a full `N.h2w` file; the last one on a card may be shorter.
 pub const FILE_BYTES: u64 = 1 << 30;
 
 /// A_i and C_i: word i of the sector at offset o is A_i · o + C_i.
@@ -28,7 +27,6 @@ const FORMS: ([u64; WORDS], [u64; WORDS]) = {
     (factors, addends)
 };
 
-/// By how much each word grows from one sector to the next.
 const STEPS: [u64; WORDS] = {
     let mut steps = FORMS.0;
     let mut i = 0;
@@ -39,27 +37,25 @@ const STEPS: [u64; WORDS] = {
     steps
 };
 
-/// Makes sectors one after another.
 pub(super) struct H2wSectors {
-    /// Number of the sector that `words` holds.
+    /// Sector whose words are in `words`.
     number: u64,
     words: [u64; WORDS],
 }
 
 impl H2wSectors {
-    /// Ready to begin anywhere.
     pub(super) fn new(number: u64) -> Self {
         Self { number, words: words(number.wrapping_mul(BLOCK as u64)) }
     }
 
-    /// Makes sector `number`; quick where it follows the one before.
+    /// Writes sector `number`; fast if it follows the previous one.
     #[inline]
     pub(super) fn make(&mut self, number: u64, out: &mut [u8; BLOCK]) {
         self.turn_to(number);
         make(self, out);
     }
 
-    /// Whether sector `number` is what `found` holds; quick where it follows the one before.
+    /// True if `found` holds sector `number`; fast if it follows the previous one.
     #[inline]
     pub(super) fn same(&mut self, number: u64, found: &[u8; BLOCK]) -> bool {
         self.turn_to(number);
@@ -73,7 +69,6 @@ impl H2wSectors {
         }
     }
 
-    /// Gives out the words and steps them on.
     #[inline(always)]
     fn portable(&mut self, out: &mut [u8; BLOCK]) {
         let (places, _) = out.as_chunks_mut::<8>();
@@ -84,7 +79,6 @@ impl H2wSectors {
         self.number = self.number.wrapping_add(1);
     }
 
-    /// Holds the words against what was found as they are stepped on.
     #[inline(always)]
     fn portable_same(&mut self, found: &[u8; BLOCK]) -> bool {
         let (places, _) = found.as_chunks::<8>();
@@ -108,7 +102,7 @@ widest! {
     "avx2" if "avx2"
 }
 
-/// The words of the sector at byte `offset` of the whole data.
+/// Words of the sector at byte `offset` of the whole data.
 pub fn words(offset: u64) -> [u64; WORDS] {
     std::array::from_fn(|i| FORMS.0[i].wrapping_mul(offset).wrapping_add(FORMS.1[i]))
 }

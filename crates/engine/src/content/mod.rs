@@ -1,7 +1,7 @@
-//! What is written, given as a description: a real target makes the bytes, a simulated one keeps the description.
+//! Content of I/Os as a description: real targets generate the bytes, simulated ones keep the description.
 //!
-//! Everything goes by address in blocks of 512 bytes, so any part of any content can be made or checked alone, in any
-//! order. The generator's speed: docs/reference/tools.md#pattern-generator.
+//! Content depends on the address in blocks of 512 bytes, so any part can be generated or checked alone, in any order.
+//! The generator's speed: docs/reference/tools.md#pattern-generator.
 
 mod generator;
 pub mod h2w;
@@ -15,52 +15,49 @@ use cardscope_model::random::mix;
 use generator::BLOCK;
 use serde::{Deserialize, Serialize};
 
-/// Content of a write, or what a read is expected to find. Saved states of simulated cards number its kinds in this order.
+/// Content of a write, or expected content of a read. Saved states of simulated cards depend on the order of variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum IoContent {
-    /// Incompressible bytes that nobody will ask for again. A real target makes them once for each slot and
-    /// writes the same ones over and over, as fio and CrystalDiskMark do.
+    /// Incompressible bytes that are never verified. Real targets generate them once per slot and write the same ones
+    /// over and over, as fio and CrystalDiskMark do.
     Noise,
-    /// One byte, repeated.
     Constant(u8),
-    /// An endless incompressible stream by address: byte `a` of the target is byte `a` of the stream of `seed`.
+    /// Endless incompressible stream: byte `a` of the target is byte `a` of the stream.
     Stream {
-        /// Which stream.
         seed: u64,
     },
-    /// Sectors of 512 bytes that say where they belong: address, salt, generation and a checksum, the rest
-    /// filled from the stream of the salt and the generation.
+    /// Sectors of 512 bytes with address, salt, generation and checksum, filled up from the stream of salt and
+    /// generation.
     Stamp {
-        /// Tells this run's stamps from those of any other.
+        /// Distinguishes stamps of this run from those of others.
         salt: u64,
-        /// Counts how often this address has been written.
+        /// Number of the write to this address.
         generation: u32,
     },
-    /// Whatever stands in the slot's buffer.
+    /// Bytes in the slot's buffer.
     Buffer,
-    /// The pattern of h2testw's and f3's files: byte `a` of the target is byte `base + a` of the whole data, so a
-    /// file `N.h2w` has `base` = (N − 1) · 2^30.
+    /// Pattern of h2testw's and f3's files: byte `a` of the target is byte `base + a` of the whole data, so a file
+    /// `N.h2w` has `base` = (N − 1) · 2^30.
     H2w {
-        /// Where the target begins in the whole data.
+        /// Start of the target in the whole data.
         base: u64,
     },
 }
 
-/// What a read found, held against what was expected.
+/// Result of comparing a read with the expected content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentMatch {
-    /// Every byte is as expected.
     Same,
-    /// They differ; the first wrong byte's offset within the read.
+    /// Offset of the first wrong byte within the read.
     DiffersAt(u64),
 }
 
-/// Tells the streams of [`Content::Noise`], [`Content::Stream`] and [`Content::Stamp`] apart where their seeds agree.
+/// Separate keys: the three kinds of streams differ even for equal seeds.
 const NOISE_KEY: u64 = 0x6e6f_6973_6520_6b65;
 const STREAM_KEY: u64 = 0x7374_7265_616d_206b;
 
-/// Makes the bytes that `content` has from byte `offset` of the target on. Of [`Content::Noise`] it makes the one
-/// stream that all noise is cut from; [`Content::Buffer`] is in place already and stays untouched.
+/// Generates `content` from byte `offset` of the target on. [`Content::Noise`] uses the stream from which all noise is
+/// cut; [`Content::Buffer`] leaves the bytes unchanged.
 pub fn fill(content: IoContent, offset: u64, bytes: &mut [u8]) {
     match content {
         IoContent::Noise => {
@@ -86,24 +83,24 @@ pub fn fill(content: IoContent, offset: u64, bytes: &mut [u8]) {
     }
 }
 
-/// The byte that all of them are; `None` where they are not alike, or none.
+/// Value that all bytes share; `None` if they differ or there are none.
 pub fn constant(bytes: &[u8]) -> Option<u8> {
     let (first, rest) = bytes.split_first()?;
-    // Each is held against the next by one comparison of memory, which takes many bytes at a time.
+    // One comparison of the slice with itself shifted by one handles many bytes at a time.
     (*rest == bytes[..rest.len()]).then_some(*first)
 }
 
-/// Holds `bytes`, read from byte `offset` on, against `content`. [`Content::Buffer`] is no expectation: whatever
-/// came is the same as itself.
+/// Compares `bytes`, read from byte `offset` on, with `content`. [`Content::Buffer`] expects nothing and always
+/// matches.
 pub fn compare(content: IoContent, offset: u64, bytes: &[u8]) -> ContentMatch {
     if content == IoContent::Buffer {
         return ContentMatch::Same;
     }
-    // A buffer that stays in the first-level cache: made and compared at memory speed (C.3).
+    // Small enough for the first-level cache, so generating and comparing run at memory speed.
     let mut expected = [0u8; 16 * BLOCK];
     let mut at = same_blocks(content, offset, bytes);
     while at < bytes.len() {
-        // The first part ends on a block border, so that every other starts on one and nothing is made twice.
+        // The first part ends on a block boundary: all others start on one, and no block is generated twice.
         let room = expected.len() - ((offset + at as u64) % BLOCK as u64) as usize;
         let found = &bytes[at..bytes.len().min(at + room)];
         let wanted = &mut expected[..found.len()];
@@ -116,8 +113,8 @@ pub fn compare(content: IoContent, offset: u64, bytes: &[u8]) -> ContentMatch {
     ContentMatch::Same
 }
 
-/// How many bytes at the start are as expected, in whole blocks: held against the rule without making a copy. Content
-/// that lies across block borders is left to the caller.
+/// Number of bytes at the start that match, in whole blocks, compared without a copy. Returns 0 for content that is not
+/// aligned to blocks.
 fn same_blocks(content: IoContent, offset: u64, bytes: &[u8]) -> usize {
     let start = match content {
         IoContent::H2w { base } => base.wrapping_add(offset),
@@ -147,20 +144,20 @@ fn same_blocks(content: IoContent, offset: u64, bytes: &[u8]) -> usize {
     }
 }
 
-/// Bytes of the blocks before the first that is not the same.
+/// Bytes of the blocks before the first mismatch.
 fn leading(first: u64, bytes: &[u8], mut same: impl FnMut(u64, &[u8; BLOCK]) -> bool) -> usize {
     let (blocks, _) = bytes.as_chunks::<BLOCK>();
     let equal = blocks.iter().zip(first..).take_while(|(block, number)| same(*number, block)).count();
     equal * BLOCK
 }
 
-/// The first byte that is not the same in both, as far as both go.
+/// Index of the first byte that differs, within the shorter of the two.
 pub fn first_difference(wanted: &[u8], found: &[u8]) -> Option<usize> {
-    // Slice equality is a memcmp; the search byte by byte is for the rare unequal ones.
+    // Slice equality is a memcmp; the bytewise search is for the rare unequal ones.
     if wanted == found { None } else { wanted.iter().zip(found).position(|(a, b)| a != b) }
 }
 
-/// Cuts a range into blocks of 512 bytes by address; the ragged ends are made whole aside and copied in part.
+/// Generates a range in blocks by address; partial blocks at the ends are generated in full and copied in part.
 fn fill_blocks(offset: u64, bytes: &mut [u8], mut make: impl FnMut(u64, &mut [u8; BLOCK])) {
     let mut number = offset / BLOCK as u64;
     let lead = (offset % BLOCK as u64) as usize;

@@ -1,4 +1,4 @@
-//! What lies behind a real target, and all that its lanes share: the file or device itself, the clock, the doubts.
+//! State shared by the lanes of a real target: its file or device, clock, ownership check and caveats.
 
 use super::handles::FileHandles;
 use super::holding::OwnershipTimer;
@@ -12,28 +12,23 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Where the bytes are.
 pub(super) enum TargetBacking {
-    /// A block device, with the description that claims it for us alone where it is written to.
+    /// Block device; if it is written to, the descriptor holds an exclusive claim.
     Device(OwnedFd),
-    /// A file of the user's, with the description that holds its lock.
+    /// File of the user; the descriptor holds its lock.
     File(OwnedFd),
-    /// A file of our own in a directory.
     Directory(TestFile),
 }
 
-/// Shared by the lanes of one target.
 pub(super) struct LaneBacking {
     pub(super) backing: TargetBacking,
-    /// As the user named it.
     pub(super) name: String,
-    /// Whether it is still the object that was agreed to.
     pub(super) lookout: OwnershipTimer,
     pub(super) clock: SharedClock,
     pub(super) options: RealOptions,
-    /// Bytes that I/O may reach: the device, the file, the test area so far.
+    /// Bytes that I/O may reach: size of the device, the file, or the test area so far.
     limit: AtomicU64,
-    /// What became of a lane that was dropped before its I/Os had ended.
+    /// Error of a lane that was dropped before its I/Os had ended.
     unanswered: Mutex<Option<TargetError>>,
     uring: AtomicBool,
     caveats: Mutex<Vec<Caveat>>,
@@ -56,7 +51,7 @@ impl LaneBacking {
         shared
     }
 
-    /// Tries io_uring once, here, so that the target says from the start how its I/O goes.
+    /// io_uring is tried here, once, so that the target reports its I/O path from the start.
     fn choose_io(&self) {
         if self.options.io == IoChoice::Preads {
             self.uring.store(false, Ordering::Relaxed);
@@ -89,7 +84,7 @@ impl LaneBacking {
         self.limit.store(bytes, Ordering::Relaxed);
     }
 
-    /// Notes that I/Os of a lane are left in flight: from now on nothing begins beside them.
+    /// I/Os of a dropped lane may still be in flight, so no other lane begins new ones.
     pub(super) fn leave_unanswered(&self, error: TargetError) {
         *self.unanswered.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
     }
@@ -106,7 +101,7 @@ impl LaneBacking {
         self.options.file_system.clone().unwrap_or_else(|| "this file system".into())
     }
 
-    /// Fresh descriptions of the very object that is held, whatever its name leads to by now.
+    /// Opens new file descriptions of the object that is open, whatever its name refers to by now.
     pub(super) fn open_handles(&self) -> std::io::Result<FileHandles> {
         match &self.backing {
             TargetBacking::Device(claim) => FileHandles::of_device(claim.as_fd()),
@@ -115,7 +110,6 @@ impl LaneBacking {
         }
     }
 
-    /// Each doubt once, however often it comes up.
     pub(super) fn remember(&self, caveat: Caveat) {
         let mut caveats = self.caveats.lock().unwrap_or_else(PoisonError::into_inner);
         if !caveats.contains(&caveat) {

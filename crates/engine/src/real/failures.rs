@@ -1,5 +1,5 @@
-//! What the failure of an I/O means, asked of the open descriptor at that moment: one bad place on a card that still
-//! answers, a card that answers nothing, one whose capacity changed, or one that is gone.
+//! Classification of I/O failures: one bad place on a card that still answers, a silent card, one with another
+//! capacity, or one that is gone. The open descriptor is queried right after the failure.
 
 use super::backing::LaneBacking;
 use super::handles::FileHandles;
@@ -15,44 +15,39 @@ use rustix::io::{Errno, pread, retry_on_intr};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-/// Places, evenly spread, of which one that can be read proves that a card answers.
+/// Evenly spread places; if any of them is readable, the card still answers.
 const PLACES: u64 = 16;
 
-/// How long such places are tried before a card counts as silent: a reader that resets itself is back within it, and chance
-/// does not fail some hundred reads on end.
+/// A card counts as silent after this time: a reader that resets itself needs less, and it is too long for hundreds of
+/// failures by chance.
 const TRIED_FOR: Duration = Duration::from_secs(5);
 
-/// What happened to an I/O.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum IoFailure {
-    /// The kernel said so.
     Errno(Errno),
-    /// It moved nothing: the medium ends there.
+    /// A transfer of 0 bytes: end of the medium.
     End,
 }
 
-/// What an error number says of the whole card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ErrorMeaning {
-    /// There is no card or no reader any more.
     Gone,
-    /// No room in a file system.
     Full,
-    /// The file would be longer than its file system or `ulimit -f` allows.
+    /// Larger than the file system or `ulimit -f` allows.
     TooLong,
-    /// Nothing: the card, or all that lies before it, failed.
+    /// Could concern one place or the whole card.
     Unknown,
-    /// It answered, and refused this I/O.
+    /// The card answered and refused this I/O.
     Refused,
 }
 
-/// The kernel's block layer gives each way to fail its own number (`blk_errors` in block/blk-core.c); FUSE and NBD servers
-/// choose theirs.
+/// The kernel's block layer gives each kind of failure its own number (`blk_errors` in block/blk-core.c); FUSE and NBD
+/// servers choose theirs.
 fn meaning(failure: IoFailure) -> ErrorMeaning {
     let IoFailure::Errno(errno) = failure else { return ErrorMeaning::Refused };
     match errno {
-        // The device is offline or was removed (ENODEV, ENXIO), has no medium; a FUSE server is dead (ENOTCONN) or was
-        // aborted (ECONNABORTED), a connection is closed, a network file system forgot the file.
+        // The device is offline or was removed (ENODEV, ENXIO) or has no medium; a FUSE server died (ENOTCONN) or was
+        // aborted (ECONNABORTED), a connection was closed, a network file system lost the file.
         Errno::NODEV
         | Errno::NXIO
         | Errno::NOMEDIUM
@@ -63,15 +58,14 @@ fn meaning(failure: IoFailure) -> ErrorMeaning {
         | Errno::STALE => ErrorMeaning::Gone,
         Errno::NOSPC | Errno::DQUOT => ErrorMeaning::Full,
         Errno::FBIG => ErrorMeaning::TooLong,
-        // An error of the path (EIO, a link that fails), no answer in time.
+        // Path errors (EIO, a link that fails), or no answer in time.
         Errno::IO | Errno::TIMEDOUT | Errno::TIME | Errno::NOLINK => ErrorMeaning::Unknown,
-        // The card says what is wrong: its medium (ENODATA), its protection or a check sum (EILSEQ, EBADMSG), a command that
-        // it does not take (EREMOTEIO, EOVERFLOW, EINVAL), no writing (EPERM, EROFS).
+        // The card reports its reason: the medium (ENODATA), protection or a checksum (EILSEQ, EBADMSG), an unsupported
+        // command (EREMOTEIO, EOVERFLOW, EINVAL), no writing (EPERM, EROFS).
         _ => ErrorMeaning::Refused,
     }
 }
 
-/// Tells the failure of an I/O.
 #[cold]
 pub(super) fn of_io(
     shared: &LaneBacking,
@@ -84,7 +78,7 @@ pub(super) fn of_io(
     of_call(shared, handles, sector, io.operation(), (offset, len), failure)
 }
 
-/// Tells the failure of any operation on a range, given by its first byte and its length.
+/// Classifies the failure of an operation on a range of first byte and length.
 #[cold]
 pub(super) fn of_call(
     shared: &LaneBacking,
@@ -107,7 +101,7 @@ pub(super) fn of_call(
             let what = format!("the {operation} at {offset} of the test file");
             TargetError::NoSpace { what, needed: len, available: room(handles.any()) }
         }
-        // Nothing of the card: what the file may hold ends here.
+        // The limit is that of the file, not of the card.
         ErrorMeaning::TooLong if !shared.is_device() => TargetError::Setup {
             what: format!("{operation} of {len} bytes at {offset} of {}", shared.name),
             reason,
@@ -115,7 +109,7 @@ pub(super) fn of_call(
         ErrorMeaning::Unknown if !still_answers(shared, handles, sector) => {
             TargetError::Silent { operation, offset, reason }
         }
-        // An empty slot fails before the kernel knows of it, and what answers by now may be the next card.
+        // An empty slot fails before the kernel notices, and by now the next card may answer.
         _ => match shared.lookout.present() {
             Err(change) => lost(&shared.name, change, operation, offset),
             Ok(()) => TargetError::Io { operation, offset, len, reason, errno },
@@ -123,11 +117,11 @@ pub(super) fn of_call(
     }
 }
 
-/// True where the device or file still gives some of its bytes, so that an error was one place's and not the whole card's.
+/// True if other places are still readable, so that the error concerned one place and not the whole card.
 fn still_answers(shared: &LaneBacking, handles: &FileHandles, sector: u32) -> bool {
     let fd = handles.get(handles.has_direct()).and_then(|fd| fd.try_clone_to_owned());
     let Ok(fd) = fd else { return false };
-    // A file that grows has nothing yet behind its end, and an empty one nothing that could tell.
+    // A growing file has no data beyond its end, and an empty one has none to test.
     let sectors = handles.file_bytes().unwrap_or(u64::MAX).min(shared.limit()) / u64::from(sector);
     if sectors == 0 {
         return true;
@@ -142,15 +136,15 @@ fn still_answers(shared: &LaneBacking, handles: &FileHandles, sector: u32) -> bo
     };
     match call.wait(move || gives_some(fd.as_fd(), sectors, sector)) {
         Ok(answers) => answers,
-        // Who asks to stop does not wait for it.
+        // An interrupted test does not wait for the answer.
         Err(error) => error == TargetError::Interrupted,
     }
 }
 
-/// Reads places until one can be read, or all of them have failed for a while.
+/// Reads the places over and over until one is readable, or all have failed for some seconds.
 fn gives_some(fd: BorrowedFd<'_>, sectors: u64, sector: u32) -> bool {
     let Ok(memory) = AlignedBuffer::new(sector as usize) else { return true };
-    // SAFETY: nobody else knows of this memory.
+    // SAFETY: the memory is local, so nothing else accesses it.
     let buffer = unsafe { memory.slice(0, sector as usize) };
     let began = Instant::now();
     loop {
@@ -169,14 +163,14 @@ fn gives_some(fd: BorrowedFd<'_>, sectors: u64, sector: u32) -> bool {
     }
 }
 
-/// The first byte of a sector at or behind this one, else of the first one, that holds something: a file system answers
-/// for blocks that were never written without asking the card. `None` where nothing does.
+/// First byte of a sector at or after `number`, or else of any, that is allocated: file systems answer for unwritten
+/// blocks without the card. `None` if there is none.
 fn on_medium(fd: BorrowedFd<'_>, number: u64, sector: u32) -> Option<u64> {
     let place = number * u64::from(sector);
     let data = |from: u64| match seek(fd, SeekFrom::Data(from)) {
         Ok(at) => Some(at - at % u64::from(sector)),
         Err(Errno::NXIO) => None,
-        // It cannot tell, which devices and old file systems cannot.
+        // Devices and old file systems do not support SEEK_DATA.
         Err(_) => Some(from),
     };
     data(place).or_else(|| data(0))

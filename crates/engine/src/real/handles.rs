@@ -1,5 +1,5 @@
-//! The open file descriptions of a target: one past the page cache, one through it, because a recipe may ask for
-//! either (`Path`), and `O_DIRECT` belongs to the description.
+//! File descriptions of a target, one for direct I/O and one through the page cache: recipes may ask for either, and
+//! `O_DIRECT` belongs to the description.
 
 use crate::buffer::{AlignedBuffer, PAGE};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxFlags, fcntl_getfl, fcntl_setfl, fstat, open, statx};
@@ -7,17 +7,16 @@ use rustix::io::{Errno, pread, retry_on_intr};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// How the path that the first description does not have can be had.
+/// Way to the kind of I/O that the first description does not have.
 enum OtherPath {
-    /// By a second description.
+    /// A second description.
     Open(OwnedFd),
-    /// By switching the flag of the first: we were handed a device that we may not open ourselves (UDisks2).
+    /// Switching the flag of the first, for a device opened by UDisks2 that we may not open ourselves.
     Switch,
-    /// Not at all: no direct I/O here.
     None,
 }
 
-/// Both paths to one file or device.
+/// Direct and cached access to one file or device.
 pub(super) struct FileHandles {
     first: OwnedFd,
     first_is_direct: bool,
@@ -35,12 +34,12 @@ impl FileHandles {
         Ok(Self { first, first_is_direct, other })
     }
 
-    /// Two fresh descriptions of what `fd` has open. Needs `/proc`, as everything here that reads the system does.
+    /// Opens the object of `fd` anew, twice. Needs `/proc`.
     pub(super) fn beside(fd: BorrowedFd<'_>) -> io::Result<Self> {
         Self::new(open_again(fd, false)?)
     }
 
-    /// The same of a device; one that was handed to us and that we may not open ourselves serves as it is.
+    /// Opens a device like [`FileHandles::beside`]; a descriptor that we may not reopen is used itself.
     pub(super) fn of_device(claim: BorrowedFd<'_>) -> io::Result<Self> {
         match open_again(claim, false) {
             Err(Errno::ACCESS | Errno::PERM) => Self::new(claim.try_clone_to_owned()?),
@@ -61,7 +60,7 @@ impl FileHandles {
         self.first_is_direct || !matches!(self.other, OtherPath::None)
     }
 
-    /// Direct I/O turned out not to work.
+    /// Some file systems accept O_DIRECT at opening and refuse the first I/O.
     pub(super) fn give_up_direct(&mut self) {
         if self.first_is_direct {
             let _ = switch(self.first.as_fd(), false);
@@ -70,7 +69,7 @@ impl FileHandles {
         self.other = OtherPath::None;
     }
 
-    /// The description for one path; the page cache's where there is no direct one.
+    /// Description for direct or cached I/O; the cached one if there is no direct I/O.
     pub(super) fn get(&self, direct: bool) -> io::Result<BorrowedFd<'_>> {
         match &self.other {
             OtherPath::Open(other) if direct != self.first_is_direct => Ok(other.as_fd()),
@@ -82,20 +81,20 @@ impl FileHandles {
         }
     }
 
-    /// Any description, for what goes by the file and not by the path.
+    /// Any of the descriptions, for operations on the file itself.
     pub(super) fn any(&self) -> BorrowedFd<'_> {
         self.first.as_fd()
     }
 
-    /// How long a plain file is by now; `None` for anything else.
+    /// Current size of a plain file; `None` for anything else.
     pub(super) fn file_bytes(&self) -> Option<u64> {
         let found = fstat(&self.first).ok()?;
         let plain = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
         plain.then(|| u64::try_from(found.st_size).ok()).flatten()
     }
 
-    /// Bytes that direct I/O must be aligned to, tried with real reads. `None` where direct I/O does not work,
-    /// whatever `open` said: some file systems refuse at the first I/O, some fall back to the page cache silently.
+    /// Alignment for direct I/O in bytes, tested with real reads. `None` if direct I/O does not work, even if opening
+    /// succeeded: some file systems refuse at the first I/O, others silently fall back to the page cache.
     pub(super) fn direct_alignment(&self, least: u32) -> Option<u32> {
         if !self.has_direct() {
             return None;
@@ -109,16 +108,17 @@ impl FileHandles {
     }
 }
 
-/// What statx (Linux 6.1) says of direct I/O: `Some(0)` for none on this file, `None` where the file system says nothing.
+/// Alignment from statx (Linux 6.1): `Some(0)` if the file has no direct I/O, `None` if the file system does not report
+/// it.
 fn announced_alignment(fd: BorrowedFd<'_>) -> Option<u32> {
     let found = statx(fd, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
     (found.stx_mask & StatxFlags::DIOALIGN.bits() != 0).then_some(found.stx_dio_offset_align)
 }
 
-/// True unless a direct read of the second `align` bytes is refused as misaligned. An empty file refuses nothing.
+/// False if a direct read of the second `align` bytes is refused as misaligned. An empty file refuses nothing.
 fn reads_at(fd: BorrowedFd<'_>, align: u32) -> bool {
     let Ok(memory) = AlignedBuffer::new(PAGE) else { return false };
-    // SAFETY: nobody else knows of this memory.
+    // SAFETY: the memory is local, so nothing else accesses it.
     let bytes = unsafe { memory.slice(0, (align as usize).min(PAGE)) };
     let outcome = retry_on_intr(|| pread(fd, &mut *bytes, u64::from(align)));
     !matches!(outcome, Err(Errno::INVAL | Errno::OPNOTSUPP))

@@ -1,10 +1,10 @@
-//! Whether the object under test is still the one that was agreed to, and nobody else uses it by now.
+//! Ownership check: the object under test must still be the one that the user confirmed, and nothing else may use it.
 //!
-//! Who opened it knows it again ([`Holding`]). A real target asks when a lane is planned, hence before each writing stage
-//! (an answer of the last tenth of a second serves where the plan stays as it is), and once a second for as long as it is
-//! open, on a thread of its own, so that no I/O that is timed waits for an answer; before a write to a file's end it asks
-//! once more, since only such a write can hide that the file was cut. After an I/O failed it asks twice, the second time once
-//! something could be read again (`failures`). What was found changed stays so: nothing more is written through this target.
+//! The caller that opened it provides the check ([`OwnershipCheck`]). It runs when a lane is planned, hence before each
+//! writing stage (an unchanged plan accepts a result of the last 100 ms), and once a second on a separate thread, so
+//! that no timed I/O waits for it. It also runs before a write to the end of a file, since only such a write can hide
+//! that the file was cut, and twice after a failed I/O, the second time once something is readable again (`failures`).
+//! A change is final: nothing more is written through this target.
 
 use super::patience::HangingCall;
 use crate::interrupt::InterruptFlag;
@@ -15,44 +15,42 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// An answer so young serves for what goes on as it was planned: whoever reads single blocks plans each of them.
+/// A result this recent is accepted while the plan stays the same: callers that read single blocks plan each of them.
 pub(super) const FRESH: Duration = Duration::from_millis(100);
 
-/// Between two looks while a target is open.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// A thread that looks and waits needs little.
 const STACK: usize = 128 << 10;
 
-/// The object that a target has open, as whoever opened it knows it again.
+/// Identity check of an open object, implemented by the caller that opened it.
 pub trait OwnershipCheck: Send + Sync {
-    /// Whether it is still there, the same, and as large as it was. Asked when an I/O failed or found something else than
-    /// was written.
+    /// Checks that the object is present, the same, and of the same size. Called when an I/O failed or read unexpected
+    /// data.
     fn present(&self) -> Result<(), ObjectChange>;
 
-    /// Whether it may still be written to: present, and used by nobody else.
+    /// Checks that it is present and used by nothing else.
     fn may_write(&self) -> Result<(), ObjectChange>;
 }
 
-/// Looks in time; shared by all lanes of a target.
+/// Runs the check when due; shared by all lanes of a target.
 pub(super) struct OwnershipTimer {
     watched: Option<Arc<OwnershipState>>,
-    /// Its end is that of the thread that looks.
+    /// Ends the checking thread when dropped.
     _going_on: Option<Sender<()>>,
 }
 
 struct OwnershipState {
     holding: Arc<dyn OwnershipCheck>,
     born: Instant,
-    /// When the last look ended, in milliseconds since; 0 before the first.
+    /// End of the last check in milliseconds since `born`; 0 before the first.
     looked: AtomicU64,
     stopped: AtomicBool,
-    /// What was found changed, once `stopped` is set.
+    /// First change detected; final.
     change: Mutex<Option<ObjectChange>>,
 }
 
 impl OwnershipTimer {
-    /// Looks from time to time where something is going to be written.
+    /// Starts the periodic check if the target writes.
     pub(super) fn new(holding: Option<Arc<dyn OwnershipCheck>>, writes: bool) -> Self {
         let watched = holding.map(|holding| {
             let (born, looked, stopped) = (Instant::now(), AtomicU64::new(0), AtomicBool::new(false));
@@ -62,7 +60,7 @@ impl OwnershipTimer {
         Self { watched, _going_on: going_on }
     }
 
-    /// Looks, unless somebody did within `fresh`. A file system that hangs keeps nobody from ending the test.
+    /// Runs the check unless one ended within `fresh`. A hanging file system does not prevent an interrupt.
     pub(super) fn look(
         &self,
         interrupt: &InterruptFlag,
@@ -80,7 +78,7 @@ impl OwnershipTimer {
         }
     }
 
-    /// Asked before each write: what was found by now.
+    /// Result so far, without a new check: cheap enough for every write.
     #[inline]
     pub(super) fn may_write(&self) -> Result<(), ObjectChange> {
         match &self.watched {
@@ -89,7 +87,7 @@ impl OwnershipTimer {
         }
     }
 
-    /// Whether an I/O that failed, or data that differ, may be laid at the card's door.
+    /// Checks for the object after a failed I/O or wrong data, before the card is blamed.
     pub(super) fn present(&self) -> Result<(), ObjectChange> {
         self.watched.as_ref().map_or(Ok(()), |watched| watched.find(|holding| holding.present()))
     }
@@ -101,7 +99,7 @@ impl OwnershipState {
         self.looked.store(self.age() + 1, Ordering::Relaxed);
     }
 
-    /// What was found before, else what is found now. One looks, the others wait for what it finds.
+    /// Returns the change detected before, or else runs a check. Concurrent callers wait for its result.
     fn find(
         &self,
         looked: impl Fn(&dyn OwnershipCheck) -> Result<(), ObjectChange>,
@@ -129,7 +127,7 @@ impl OwnershipState {
     }
 }
 
-/// A thread that looks until what it gives is dropped. Where none is to be had, each stage still begins with a look.
+/// If no thread can be started, the checks at each stage remain.
 fn watch(watched: Arc<OwnershipState>) -> Option<Sender<()>> {
     let (going_on, ended) = channel();
     let thread = std::thread::Builder::new().name("cardscope-watch".into()).stack_size(STACK);
@@ -141,7 +139,6 @@ fn watch(watched: Arc<OwnershipState>) -> Option<Sender<()>> {
     thread.spawn(looking).ok().map(|_| going_on)
 }
 
-/// As an error of the operation that met it.
 #[cold]
 pub(super) fn lost(name: &str, change: ObjectChange, operation: &'static str, offset: u64) -> TargetError {
     match change {
@@ -156,7 +153,7 @@ mod tests {
     use crate::real::patience::IO_TIMEOUT;
     use std::sync::atomic::AtomicU32;
 
-    /// Counts the looks; from the third one on it is in use.
+    /// Counts the checks; reports use by others from the third on.
     #[derive(Default)]
     struct Counting(AtomicU32);
 

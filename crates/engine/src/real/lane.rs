@@ -1,8 +1,8 @@
-//! A planned lane: slots and the backend that carries their I/O. Short transfers are continued here, so that an
-//! I/O counts once, when all of its bytes have moved.
+//! Planned lane: slots, and the backend that does their I/O. Short transfers are continued here, so that an I/O counts
+//! once, when all of its bytes have moved.
 //!
-//! Operations are queued, and one call hands them over, waits a while and brings back what has ended. A backend knows
-//! file descriptors and memory, nothing of files, devices or caveats.
+//! One call submits what is queued, waits a while and collects completions. Backends handle descriptors and memory
+//! only, no files, devices or caveats.
 
 use super::backing::LaneBacking;
 use super::failures::IoFailure;
@@ -21,19 +21,18 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The path of the bytes into the kernel.
 enum IoBackend {
-    /// By io_uring.
     Uring(Box<UringBackend>),
-    /// By pread and pwrite on the caller's thread, one at a time: a wait does not end before the I/O does, however long
-    /// that takes.
+    /// pread and pwrite on the caller's thread, one at a time: a wait lasts until the I/O ends, however long that
+    /// takes.
     Inline(TransferContext),
-    /// By pread and pwrite on as many threads as I/Os may be in flight.
+    /// pread and pwrite on as many threads as I/Os may be in flight.
     Pool(WorkerPool),
 }
 
 impl IoBackend {
-    /// Hands over what is not sent yet, waits until `want` have ended or `patience` is over, appends all that have ended.
+    /// Submits the queue, waits until `want` transfers have ended or `patience` is over, and appends all that have
+    /// ended.
     #[inline]
     fn wait(
         &mut self,
@@ -51,21 +50,19 @@ impl IoBackend {
     }
 }
 
-/// Slots and backend of one plan.
 pub(super) struct RealLane {
     pub(super) plan: LanePlan,
-    /// Queued and not handed over yet.
+    /// Queued, but not submitted yet.
     unsent: Vec<TransferOp>,
-    /// Before the slots: it must let go of their memory first.
+    /// Declared before the slots, so that it is dropped first: it uses their memory.
     backend: IoBackend,
     pub(super) slots: IoSlots,
     ended: Vec<EndedTransfer>,
     target: Arc<str>,
-    /// Since when nothing has ended, told to whoever asks what is waited for.
+    /// Start of the time without completions, and its entry in the list of waits.
     silence: Option<(Instant, WaitGuard)>,
 }
 
-/// An I/O that is over.
 pub(super) struct FinishedIo {
     pub(super) slot: u32,
     pub(super) at: Nanos,
@@ -101,11 +98,8 @@ impl RealLane {
         Ok(())
     }
 
-    /// Hands over what is queued and tells `over` of all that has ended, until `at_least` have. Once the interrupt
-    /// is raised it waits for one slice more and leaves the rest in flight.
-    ///
-    /// # Errors
-    /// [`TargetError::Silent`] where nothing has ended for the I/O timeout; the rest stays in flight.
+    /// Submits the queue and passes completions to `over`, until `at_least` have ended. After an interrupt it waits one
+    /// slice more and leaves the rest in flight, as after the I/O timeout ([`TargetError::Silent`]).
     #[inline]
     pub(super) fn complete(
         &mut self,
@@ -136,11 +130,8 @@ impl RealLane {
         }
     }
 
-    /// Waits until nothing is in flight any more; what was not handed over never is. A write that landed later would destroy
-    /// what is written there meanwhile. Gives the last I/O that failed, since that may be the only sign of a swapped card.
-    ///
-    /// # Errors
-    /// [`TargetError::Silent`] where nothing has ended for `limit`; the rest stays in flight.
+    /// Waits until nothing is in flight, at most for `limit`, since a write landing later would destroy newer data;
+    /// drops what was not submitted. Returns the last failed I/O, which may be the only sign of a swapped card.
     pub(super) fn drain(&mut self, limit: Duration) -> Result<Option<(SlotIo, IoFailure)>, TargetError> {
         let mut failed = None;
         for op in self.unsent.drain(..) {
@@ -165,7 +156,6 @@ impl RealLane {
         Ok(failed)
     }
 
-    /// Says which I/O is waited for, unless it is said already.
     #[cold]
     fn note_silence(&mut self) {
         let (None, Some(SlotIo { direction, offset, len, .. })) = (&self.silence, self.slots.first_busy())
@@ -176,7 +166,7 @@ impl RealLane {
         self.silence = Some((Instant::now(), waiting(PendingWait::Io { direction, offset, len, target })));
     }
 
-    /// Nothing ended in a slice of waiting; an error once that has lasted for `limit`.
+    /// Returns an error once nothing has ended for `limit`.
     #[cold]
     fn outlast(&mut self, limit: Duration) -> Result<(), TargetError> {
         self.note_silence();
@@ -188,7 +178,7 @@ impl RealLane {
         }
     }
 
-    /// `None` where the I/O goes on.
+    /// Returns `None` if the I/O goes on with a further transfer.
     #[inline]
     fn settle(&mut self, ended: EndedTransfer) -> Option<FinishedIo> {
         let failure = match ended.moved {
@@ -214,7 +204,7 @@ impl RealLane {
     }
 }
 
-/// io_uring where it can be had, else preads; the doubts that follow are remembered.
+/// Chooses io_uring if available, else pread and pwrite, and remembers the caveats.
 fn backend(
     plan: &LanePlan,
     file: BorrowedFd<'_>,

@@ -1,7 +1,7 @@
-//! Targets on real silicon: a block device, a plain file, or a test file in a directory, by io_uring or plain preads.
+//! Real targets: a block device, a plain file, or a test file in a directory, by io_uring or by pread and pwrite.
 //!
-//! What the numbers' honesty needs is done here: direct I/O or a remark, aligned memory, incompressible data, one
-//! clock for all lanes (DESIGN.md, "Honest numbers"). Guarding devices is not: `device` opens them and hands over.
+//! Honest figures depend on this module: direct I/O or a caveat, aligned memory, incompressible data, one clock for all
+//! lanes (DESIGN.md, "Honest numbers"). Devices are guarded and opened by the crate `device`.
 
 mod backing;
 mod failures;
@@ -41,15 +41,15 @@ use lane::{FinishedIo, RealLane};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Whether the kernel lets this process have io_uring: seccomp, `kernel.io_uring_disabled` and old kernels say no.
+/// Tests whether this process may use io_uring: seccomp, `kernel.io_uring_disabled` and old kernels refuse it.
 pub fn io_uring_allowed() -> std::io::Result<()> {
     uring::allowed()
 }
 
-/// A real device, file or directory. It is made by [`RealTarget::device`], [`RealTarget::file`] or
-/// [`RealTarget::directory`]; further lanes come from [`Target::lane`].
+/// Real device, file or directory, made by [`RealTarget::device`], [`RealTarget::file`] or [`RealTarget::directory`];
+/// [`Target::lane`] adds lanes.
 pub struct RealTarget {
-    /// First: I/O ends before descriptors close and the test file is removed.
+    /// Declared first: I/O ends before descriptors close and the test file is removed.
     lane: Option<RealLane>,
     info: TargetInfo,
     handles: FileHandles,
@@ -70,7 +70,7 @@ impl RealTarget {
     }
 
     fn make_lane(&mut self, plan: &LanePlan) -> Result<(), TargetError> {
-        // First of all: the memory that may be locked is scarce.
+        // The old lane is dropped first, since the memory that may be locked is scarce.
         self.lane = None;
         let direct = plan.path == KernelPath::Direct;
         if direct && !self.handles.has_direct() {
@@ -82,7 +82,7 @@ impl RealTarget {
         Ok(())
     }
 
-    /// Waits for what is in flight on all lanes of the target. Of how it ended only that is told which ends the test.
+    /// Only final errors are returned: the plan that these I/Os belonged to is over.
     fn drain(&mut self) -> Result<(), TargetError> {
         let Self { lane, shared, handles, info } = self;
         if let Some(lane) = lane
@@ -110,13 +110,12 @@ impl RealTarget {
         failures::of_call(&self.shared, &self.handles, sector, operation, range, IoFailure::Errno(errno))
     }
 
-    /// Looks whether it is still what was agreed to, unless that was looked at within `fresh`.
+    /// Runs the ownership check, unless one ended within `fresh`.
     fn look(&self, fresh: Duration) -> Result<(), TargetError> {
         let options = &self.shared.options;
         self.shared.lookout.look(&options.interrupt, options.io_timeout(), fresh)
     }
 
-    /// Whether something may be written now.
     #[inline]
     fn may_write(&self, operation: &'static str, offset: u64) -> Result<(), TargetError> {
         let looked = self.shared.lookout.may_write();
@@ -129,8 +128,8 @@ impl RealTarget {
 }
 
 impl Drop for RealTarget {
-    /// An I/O that is left in flight may write when something else stands in its place: where data has to be restored it is
-    /// waited for as long as any.
+    /// An I/O left in flight may write when other data is in its place: if data must be restored, it gets the full I/O
+    /// timeout.
     fn drop(&mut self) {
         let Self { lane: Some(lane), shared, .. } = self else { return };
         let limit = if must_restore() { shared.options.io_timeout() } else { patience::AT_THE_END };
@@ -163,6 +162,7 @@ impl Target for RealTarget {
         let end = io.offset.checked_add(u64::from(io.len)).filter(|end| *end <= limit);
         let Some(end) = end else { return Err(beyond(&self.info, io, limit)) };
         if io.direction == IoDirection::Write {
+            // Only a write to the end of a file can hide that the file was cut meanwhile.
             if end == limit && !self.shared.is_device() {
                 self.look(Duration::ZERO)?;
             }
@@ -178,7 +178,7 @@ impl Target for RealTarget {
         let mut gone = None;
         lane.complete(at_least, shared, |FinishedIo { slot, at, carried, failure }| {
             let result = match (failure, carried, &gone) {
-                // What is gone is gone for all: to look again would take as long again.
+                // All further failures have the same cause, and classifying each would take as long again.
                 (Some(_), _, Some(gone)) => Err(TargetError::clone(gone)),
                 (Some(failure), Some(io), None) => {
                     Err(failures::of_io(shared, handles, info.sector, io, failure))
@@ -192,7 +192,7 @@ impl Target for RealTarget {
     }
 
     fn flush(&mut self) -> Result<(), TargetError> {
-        // Through the page cache it takes as long as what is held back there takes to be written.
+        // Through the page cache a flush takes as long as writing back all cached data, so it has no limit.
         let direct = self.lane.as_ref().is_none_or(|lane| lane.plan.path == KernelPath::Direct);
         let options = &self.shared.options;
         let limit = direct.then(|| options.io_timeout());
@@ -291,7 +291,7 @@ impl Target for RealTarget {
             .ok_or_else(|| TargetError::Unsupported(format!("slot {slot} has read nothing")))?;
         let found = compare(expected, carried.offset, &slots.bytes(slot)?[..carried.len as usize]);
         if found != ContentMatch::Same {
-            // A file that was cut reads as zeros, a device that shrank as anything: that is not the card's doing.
+            // A file that was cut reads as zeros, a device that shrank as anything; neither is the card's fault.
             let present = self.shared.lookout.present();
             present.map_err(|change| lost(&self.shared.name, change, "read", carried.offset))?;
         }

@@ -1,6 +1,5 @@
-//! Opening a real target: a device, a file, a test file in a directory, or a single file beside the user's own; the check
-//! whether direct I/O works there, and opening it once more. Files come open: whoever opened them knows which they are,
-//! whatever stands under their names by now.
+//! Opening and reopening of real targets: devices, files, and test files in directories. Files are passed in open, so
+//! that a changed name cannot lead to another object. Direct I/O is tested here.
 
 use super::backing::{LaneBacking, TargetBacking};
 use super::holding::lost;
@@ -15,11 +14,11 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The smallest sector there is; files have none of their own.
+/// Files have no sector size of their own; this is the smallest that devices have.
 const LEAST_SECTOR: u32 = 512;
 
 impl RealTarget {
-    /// A block device that was opened exclusively, after its guards let it pass.
+    /// Block device that passed the guards and was opened exclusively.
     pub fn device(device: BlockDevice, options: RealOptions) -> Result<Self, TargetError> {
         let BlockDevice { fd, bytes, sector, name } = device;
         Self::assemble(
@@ -32,8 +31,8 @@ impl RealTarget {
         )
     }
 
-    /// A plain file of the user's that is open and locked, tested in place: its size stays, its content does not. It is
-    /// opened anew beside that for the I/O, by its descriptor.
+    /// User's file, open and locked, tested in place: its size stays, its content is lost. I/O uses new descriptions of
+    /// it.
     pub fn file(file: OwnedFd, name: &Path, options: RealOptions) -> Result<Self, TargetError> {
         let found = fstat(&file).map_err(|errno| setup_error(name, errno))?;
         let bytes = found.st_size as u64 / u64::from(LEAST_SECTOR) * u64::from(LEAST_SECTOR);
@@ -41,11 +40,8 @@ impl RealTarget {
         Self::on_file(TargetBacking::File(file), name, (bytes, bytes), whole_card, options)
     }
 
-    /// A test file made in `directory`. It is removed when the last lane is dropped; those of crashed runs are
-    /// removed here.
-    ///
-    /// # Errors
-    /// [`TargetError::Setup`] if the directory cannot be written to, or another Cardscope is testing there.
+    /// Test file created in `directory`, removed with the last lane; leftovers of crashed runs are removed too. Fails
+    /// if the directory is not writable, or another Cardscope is testing there.
     pub fn directory(directory: ResolvedFolder, options: RealOptions) -> Result<Self, TargetError> {
         let name = directory.path().to_owned();
         let file = TestFile::create(directory)?;
@@ -53,21 +49,21 @@ impl RealTarget {
         Self::on_file(TargetBacking::Directory(file), &name, (room, 0), false, options)
     }
 
-    /// A file that was just made, empty and open for reading and writing, which may grow to `bytes` bytes. It is as long
-    /// as what was written to it, and it stays when the target is dropped. `path` is its name in messages.
+    /// New file, empty and open for reading and writing, that may grow to `bytes`. Its length follows the writes, and
+    /// it is not removed. `path` is its name in messages.
     pub fn new_file(
         file: OwnedFd,
         path: &Path,
         bytes: u64,
         options: RealOptions,
     ) -> Result<Self, TargetError> {
-        // Blocks in one piece where the file system can promise them; its length still follows what is written, so
-        // that a crash leaves no zeros behind that nobody wrote.
+        // Contiguous blocks if the file system can promise them. The length still follows the writes, so that a crash
+        // leaves no zeros that nothing wrote.
         let _ = fallocate(&file, FallocateFlags::KEEP_SIZE, 0, bytes);
         Self::on_file(TargetBacking::File(file), path, (bytes, bytes), false, options)
     }
 
-    /// A plain file that is open for reading only. What a write to it would do is fail. `path` is its name in messages.
+    /// File that is open for reading only, so that writes fail. `path` is its name in messages.
     pub fn existing_file(file: OwnedFd, path: &Path, options: RealOptions) -> Result<Self, TargetError> {
         let bytes = fstat(&file).map_err(|errno| setup_error(path, errno))?.st_size as u64;
         Self::on_file(TargetBacking::File(file), path, (bytes, bytes), false, options)
@@ -100,7 +96,7 @@ impl RealTarget {
         Ok(target)
     }
 
-    /// Tries direct I/O with a read; where it does not work, a lane that relies on it is made anew.
+    /// Tests direct I/O with a read; without it, a lane that relies on it is made anew.
     pub(super) fn settle_direct(&mut self) -> Result<(), TargetError> {
         match self.handles.direct_alignment(self.info.sector) {
             Some(alignment) => self.info.sector = alignment,
@@ -115,8 +111,8 @@ impl RealTarget {
         Ok(())
     }
 
-    /// Closes what this handle has open and opens the same object afresh; a plan is kept. The lock or claim on it is
-    /// held all the while.
+    /// Closes the descriptions and opens the same object anew, with the same plan. Its lock or claim is held
+    /// throughout.
     pub(super) fn open_again(&mut self) -> Result<(), TargetError> {
         self.drain()?;
         self.flush()?;
@@ -124,12 +120,13 @@ impl RealTarget {
         let plan = self.lane.take().map(|lane| lane.plan);
         let _ = fadvise(self.handles.any(), 0, None, Advice::DontNeed);
         if self.shared.is_device() {
-            // The page cache is the device's as long as anybody has it open. Only root may, and direct I/O needs it not.
+            // The page cache of a device lives as long as any descriptor. Only root may drop it, and direct I/O does
+            // not need it.
             let _ = upkeep::flush_buffers(self.handles.any());
         }
         let name = &self.shared.name;
         self.handles = self.shared.open_handles().map_err(|e| cannot_open(name, &e))?;
-        // Opening has the kernel look whether the card in a reader was changed.
+        // Opening makes the kernel check for a card change in the reader.
         self.shared.lookout.present().map_err(|change| lost(name, change, "reopen", 0))?;
         self.settle_direct()?;
         plan.map_or(Ok(()), |plan| self.make_lane(&plan))

@@ -1,4 +1,4 @@
-//! Waiting: for a system call that may take minutes on a slow card, without keeping Ctrl-C waiting; for a lock.
+//! Waiting with a time limit that an interrupt can end: for system calls that hang with a slow card, and for locks.
 
 use crate::interrupt::InterruptFlag;
 use crate::pending::{PendingWait, must_restore, waiting};
@@ -9,25 +9,23 @@ use std::os::fd::AsFd;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// How often a wait looks at the interrupt.
 pub(super) const SLICE: Duration = Duration::from_millis(100);
 
-/// How long an answer of the card is waited for. By then the kernel has given up a command: SCSI and USB storage allow it
-/// 30 s six times over (`SD_TIMEOUT`, `SD_MAX_RETRIES` in drivers/scsi/sd.h) and some for resets between them, NVMe 30 s six
-/// times over (`nvme_core.io_timeout`, `max_retries`), MMC less. A card that stalls for its housekeeping is back in seconds.
+/// Longest wait for an answer. The kernel gives a command up earlier: SCSI and USB storage after six times 30 s
+/// (`SD_TIMEOUT`, `SD_MAX_RETRIES` in drivers/scsi/sd.h) with some resets between them, NVMe after six times 30 s
+/// (`nvme_core.io_timeout`, `max_retries`), MMC sooner. A card that stalls for housekeeping is back within seconds.
 pub(super) const IO_TIMEOUT: Duration = Duration::from_secs(240);
 
-/// How long a call may take that begins after the interrupt was raised, where no data has to be restored.
+/// For a call that begins after an interrupt, if no data must be restored.
 const AFTER_INTERRUPT: Duration = Duration::from_secs(30);
 
-/// How long a target that is dropped waits for I/O still in flight before it leaves memory or threads behind.
+/// Time that a dropped target waits for I/O in flight before it leaves memory or threads behind.
 pub(super) const AT_THE_END: Duration = Duration::from_secs(1);
 
-/// How long a lock is waited for. A process that starts another one holds its locks twice until that one has
-/// executed; a test that really runs holds them for longer.
+/// A process that starts another holds its locks twice until that one has executed; a running test holds them longer.
 const LOCK_PATIENCE: Duration = Duration::from_millis(300);
 
-/// Takes an exclusive flock(2); false where somebody else keeps it. A file system without locks gives it to all.
+/// Takes an exclusive flock(2). Returns false if another holder keeps it; succeeds on file systems without locks.
 pub fn lock(file: impl AsFd) -> bool {
     let deadline = Instant::now() + LOCK_PATIENCE;
     while flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
@@ -39,24 +37,17 @@ pub fn lock(file: impl AsFd) -> bool {
     true
 }
 
-/// A call that may hang with the card.
 pub(super) struct HangingCall<'a> {
-    /// What is waited for, in words.
     pub(super) what: PendingWait,
-    /// The same as errors name it.
     pub(super) operation: &'static str,
     pub(super) interrupt: &'a InterruptFlag,
-    /// How long it may take; `None` where it has work to do that nobody knows the length of.
+    /// `None` if its duration cannot be predicted.
     pub(super) limit: Option<Duration>,
 }
 
 impl HangingCall<'_> {
-    /// Carries out `call` on a thread of its own. When the interrupt is raised meanwhile and no data of the card has to be
-    /// restored, it is left to finish alone; so is one that the card does not answer.
-    ///
-    /// # Errors
-    /// [`TargetError::Interrupted`] or [`TargetError::Silent`] in these cases; [`TargetError::Setup`] if no thread can be
-    /// had.
+    /// Runs `call` on its own thread, which is abandoned after the limit ([`TargetError::Silent`]), or after an
+    /// interrupt ([`TargetError::Interrupted`]) unless data of the card must be restored.
     pub(super) fn wait<T: Send + 'static>(
         self,
         call: impl FnOnce() -> T + Send + 'static,
@@ -86,7 +77,6 @@ impl HangingCall<'_> {
     }
 }
 
-/// The error of a card that has been silent for so long.
 #[cold]
 pub(super) fn no_answer(operation: &'static str, offset: u64, since: Duration) -> TargetError {
     TargetError::Silent { operation, offset, reason: format!("no answer for {} s", since.as_secs()) }

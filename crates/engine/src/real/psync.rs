@@ -1,5 +1,5 @@
-//! I/O by pread and pwrite, for kernels and sandboxes that refuse io_uring: alone on the caller's thread at queue
-//! depth 1 ([`Mover`]), else by one thread for each I/O in flight, so that the card sees the depth that the test asks for.
+//! I/O by pread and pwrite, for kernels and sandboxes that refuse io_uring: on the caller's thread at queue depth 1
+//! ([`TransferContext`]), else on one thread per I/O in flight, so that the card sees the queue depth of the test.
 
 use super::transfer::{EndedTransfer, SharedClock, TransferOp};
 use crate::buffer::AlignedBuffer;
@@ -12,10 +12,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A worker does nothing but system calls.
 const WORKER_STACK: usize = 64 << 10;
 
-/// What a transfer needs, shared by all who make them.
 pub(super) struct TransferContext {
     file: OwnedFd,
     memory: Arc<AlignedBuffer>,
@@ -37,7 +35,7 @@ impl TransferContext {
     }
 
     fn transfer(&self, op: &TransferOp) -> Result<usize, Errno> {
-        // SAFETY: the slot is busy until this operation has been reported, so nobody else has its memory.
+        // SAFETY: the slot is busy until this operation has been reported, so nothing else uses its memory.
         let bytes = unsafe { self.memory.slice(op.at, op.len as usize) };
         match op.direction {
             IoDirection::Read => pread(&self.file, bytes, op.offset),
@@ -49,7 +47,6 @@ impl TransferContext {
     }
 }
 
-/// Deeper queues: `depth` threads.
 pub(super) struct WorkerPool {
     shared: Arc<PoolShared>,
     workers: Vec<JoinHandle<()>>,
@@ -66,13 +63,12 @@ struct PoolShared {
 struct PoolState {
     queue: VecDeque<TransferOp>,
     ended: Vec<EndedTransfer>,
-    /// Taken from the queue and not yet ended.
     under_way: usize,
     stop: bool,
 }
 
 impl PoolShared {
-    /// No worker panics with the lock held; were it so, the state would still be whole.
+    /// A panic would still leave the state consistent, so poison is ignored.
     fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -94,7 +90,6 @@ impl PoolShared {
         }
     }
 
-    /// Waits until `enough`, at most for `patience`.
     fn wait_until(
         &self,
         patience: Duration,
@@ -147,7 +142,7 @@ impl Drop for WorkerPool {
     fn drop(&mut self) {
         self.shared.lock().stop = true;
         self.shared.work.notify_all();
-        // A worker whose device hangs is left to itself: it owns its part of the file and of the memory.
+        // A worker whose device hangs is abandoned: it owns its handles on the file and the memory.
         if self.shared.lock().under_way == 0 {
             self.workers.drain(..).for_each(|worker| drop(worker.join()));
         }

@@ -1,7 +1,7 @@
-//! The slots of a lane: the memory each uses, what stands in it, and the I/O that it carries.
+//! Slots of a lane: their memory, its content, and the I/O that each carries.
 //!
-//! Content of a write is made here, before the clock of an I/O starts where that is possible: noise and constants
-//! once for each slot, streams and stamps for each write.
+//! Data to be written is generated here, if possible before the clock of an I/O starts: noise and constants once per
+//! slot, streams and stamps for each write.
 
 use super::transfer::TransferOp;
 use crate::buffer::{AlignedBuffer, PAGE};
@@ -9,30 +9,27 @@ use crate::content::{IoContent, fill};
 use crate::target::{IoDirection, IoRequest, LanePlan, TargetError};
 use std::sync::Arc;
 
-/// More memory than this is taken only where the plan needs each slot's data kept apart: the smallest boards that
-/// cards are tested on have 512 MiB.
+/// Above this limit slots share memory unless the plan forbids it: the smallest boards that cards are tested on have
+/// 512 MiB.
 const MOST_MEMORY: u64 = 256 << 20;
 
-/// The longest I/O; io_uring registers no larger buffer.
+/// io_uring registers no larger buffer.
 const LONGEST: u64 = 1 << 30;
 
-/// A server of a file may answer "try again" for ever.
+/// A file server may answer EAGAIN forever.
 const MOST_TRIES: u32 = 1000;
 
-/// The I/O that a slot carries or carried last.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SlotIo {
     pub(super) direction: IoDirection,
     pub(super) offset: u64,
     pub(super) len: u32,
-    /// Bytes moved so far.
     pub(super) done: u32,
-    /// Transfers on end that moved nothing, because they were to be tried again.
+    /// Consecutive transfers that moved nothing and were repeated.
     stalled: u32,
 }
 
 impl SlotIo {
-    /// Its name in errors.
     pub(super) fn operation(&self) -> &'static str {
         match self.direction {
             IoDirection::Read => "read",
@@ -44,12 +41,11 @@ impl SlotIo {
 #[derive(Debug, Clone, Copy)]
 struct IoSlot {
     busy: bool,
-    /// What its memory is known to hold, noise or a constant; `None` for anything else.
+    /// Content of the memory, if noise or a constant.
     holds: Option<IoContent>,
     carried: Option<SlotIo>,
 }
 
-/// All slots of one plan.
 pub(super) struct IoSlots {
     memory: Arc<AlignedBuffer>,
     slots: Vec<IoSlot>,
@@ -59,7 +55,6 @@ pub(super) struct IoSlots {
     own: bool,
     sync_each: bool,
     busy: usize,
-    /// Writes among them.
     writing: usize,
 }
 
@@ -75,7 +70,7 @@ impl IoSlots {
         let stride = (plan.block as usize).next_multiple_of(PAGE);
         let shared =
             !plan.own_buffers && plan.depth > 1 && u64::from(plan.depth) * stride as u64 > MOST_MEMORY;
-        // Shared memory is two blocks: reads must not spoil what the writes beside them send.
+        // Two shared blocks, so that reads do not overwrite what writes are sending.
         let blocks = if shared { 2 } else { plan.depth as usize };
         let memory = Arc::new(AlignedBuffer::new(stride.saturating_mul(blocks))?);
         let slot = IoSlot { busy: false, holds: Some(IoContent::Constant(0)), carried: None };
@@ -100,22 +95,19 @@ impl IoSlots {
         self.stride
     }
 
-    /// True where slots share their memory.
     pub(super) fn shared(&self) -> bool {
         self.shared
     }
 
-    /// I/Os that have not ended yet.
     pub(super) fn busy(&self) -> usize {
         self.busy
     }
 
-    /// The I/O of the first slot that has one under way.
     pub(super) fn first_busy(&self) -> Option<SlotIo> {
         self.slots.iter().find(|slot| slot.busy).and_then(|slot| slot.carried)
     }
 
-    /// Takes an I/O into its slot and prepares the slot's memory.
+    /// Assigns an I/O to its slot and prepares the memory.
     #[inline]
     pub(super) fn take(&mut self, io: &IoRequest) -> Result<TransferOp, TargetError> {
         let index = io.slot as usize;
@@ -128,7 +120,7 @@ impl IoSlots {
         }
         let at = self.backing(index, io.direction);
         match io.direction {
-            // Reads into shared memory stay clear of what is written.
+            // Shared reads have a block of their own.
             IoDirection::Read if self.shared => {}
             IoDirection::Read => self.slots[index].holds = None,
             IoDirection::Write => self.prepare(index, at, io)?,
@@ -143,7 +135,6 @@ impl IoSlots {
         Ok(TransferOp { slot: io.slot, direction: io.direction, offset: io.offset, at, len: io.len, sync })
     }
 
-    /// True where a transfer that is to be tried again was tried often enough.
     #[cold]
     pub(super) fn is_stuck(&mut self, slot: u32) -> bool {
         let carried = self.slots.get_mut(slot as usize).and_then(|slot| slot.carried.as_mut());
@@ -153,7 +144,7 @@ impl IoSlots {
         })
     }
 
-    /// Counts what a transfer moved. Gives the rest of the I/O where it was short, `None` where it is complete.
+    /// Adds a transfer's bytes. Returns the rest of a short I/O, or `None` if it is complete.
     #[inline]
     pub(super) fn moved(&mut self, slot: u32, bytes: u32) -> Option<TransferOp> {
         let carried = self.slots[slot as usize].carried.as_mut()?;
@@ -170,7 +161,6 @@ impl IoSlots {
         Some(TransferOp { slot, direction, offset: offset + u64::from(done), at, len: len - done, sync })
     }
 
-    /// The slot carries nothing any more.
     #[inline]
     pub(super) fn free(&mut self, slot: u32) {
         let slot = &mut self.slots[slot as usize];
@@ -184,7 +174,7 @@ impl IoSlots {
         self.slots.get(slot as usize).and_then(|slot| slot.carried)
     }
 
-    /// A free slot's memory, where slots have their own.
+    /// Memory of a free slot, if slots have their own.
     pub(super) fn bytes(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
         if !self.own {
             return Err(TargetError::Unsupported("looking at data needs a plan with own_buffers".into()));
@@ -198,11 +188,11 @@ impl IoSlots {
                 )));
             }
         }
-        // SAFETY: the slot is free, so the kernel does not have its memory, and `&mut self` keeps others away.
+        // SAFETY: the slot is free, so the kernel does not use its memory, and `&mut self` excludes other access.
         Ok(unsafe { self.memory.slice(at, self.block) })
     }
 
-    /// First byte of the memory that an I/O of this slot uses.
+    /// First byte of the memory for an I/O of this slot.
     #[inline]
     fn backing(&self, slot: usize, direction: IoDirection) -> usize {
         match (self.shared, direction) {
@@ -212,11 +202,11 @@ impl IoSlots {
         }
     }
 
-    /// Makes a write's content, where it does not stand there already.
+    /// Generates the data of a write unless the memory has it already.
     fn prepare(&mut self, slot: usize, at: usize, io: &IoRequest) -> Result<(), TargetError> {
         let lasting = matches!(io.content, IoContent::Noise | IoContent::Constant(_));
         let wanted = lasting.then_some(io.content);
-        // Shared memory has one state, that of the first slot, and others may be sending it.
+        // The state of shared memory is that of the first slot; other writes may be sending it.
         let owner = if self.shared { 0 } else { slot };
         if lasting && self.slots[owner].holds == wanted {
             return Ok(());
@@ -228,15 +218,14 @@ impl IoSlots {
             return Err(misuse(io, "content from the slot's buffer is planned with own_buffers"));
         }
         self.slots[owner].holds = wanted;
-        // What lasts is made by its place in the memory, so that the slots differ.
+        // Lasting content depends on the position in memory, so that slots differ.
         let (from, len) = if lasting { (at as u64, self.block) } else { (io.offset, io.len as usize) };
-        // SAFETY: the slot is free (shared: no write is under way), so the kernel does not have this memory.
+        // SAFETY: the slot is free (shared: no write is in flight), so the kernel does not use this memory.
         fill(io.content, from, unsafe { self.memory.slice(at, len) });
         Ok(())
     }
 }
 
-/// A caller's mistake, worded so that it is found.
 #[cold]
 fn misuse(io: &IoRequest, rule: &str) -> TargetError {
     let what = format!("submitting {} bytes at {} in slot {}", io.len, io.offset, io.slot);

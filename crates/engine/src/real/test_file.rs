@@ -1,8 +1,7 @@
-//! The test file in a directory: made, locked, grown, and removed again, also the ones of runs that crashed.
+//! Test file in a directory: created, locked, grown and removed, together with leftovers of crashed runs.
 //!
-//! Locks are flock(2)'s: the kernel drops them with the process, however that ends, so a lock that is free marks a
-//! leftover. It is found by name, known as ours by its owner, and removed while the name leads to the very file that was
-//! looked at.
+//! The kernel drops flock(2) locks with the process, however that ends, so a free lock marks a leftover. Leftovers are
+//! recognized by name and owner, and removed only while the name leads to the file that was examined.
 
 use super::patience::{self, HangingCall};
 use crate::interrupt::InterruptFlag;
@@ -19,28 +18,25 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Room that is never filled: a system disk without any stops the machine, and cards slow down when full.
+/// Space that stays free: a full system disk stops the machine, and cards slow down when full.
 const LEAST_RESERVE: u64 = 16 * MIB;
 
-/// A file grows in steps of this size, so that Ctrl-C is seen where growing means writing zeros (FAT).
+/// Growing in steps lets an interrupt end it where it writes zeros (FAT).
 const GROWTH: u64 = 64 * MIB;
 
-/// How the names of test files begin.
 const PREFIX: &str = ".cardscope-test-";
 
-/// A locked file of our own.
 pub(super) struct TestFile {
     file: File,
-    /// It is removed, whatever ends the test.
+    /// Announces the removal to a user who stops the program.
     _owing: CleanupGuard,
     name: OsString,
     directory: ResolvedFolder,
-    /// Held, where the file system can lock directories, so that of two starting at once one gets through.
+    /// Lock of the directory, where supported: of two programs that start at once, one fails.
     _lock: OwnedFd,
 }
 
 impl TestFile {
-    /// Makes a test file in `directory` and removes those of crashed runs.
     pub(super) fn create(directory: ResolvedFolder) -> Result<Self, TargetError> {
         let lock = directory.readable().map_err(|errno| setup_error(directory.path(), errno))?;
         if !patience::lock(&lock) {
@@ -56,12 +52,11 @@ impl TestFile {
             format!("the test file {shown} stays until the next test there"),
         );
         let made = Self { file, _owing: owing, name, directory, _lock: lock };
-        // A file system without locks lets two runs meet; it is still tested.
+        // Without lock support two runs may meet; testing is still possible.
         let _ = flock(&made.file, FlockOperation::NonBlockingLockExclusive);
         Ok(made)
     }
 
-    /// Where it lies, for messages.
     fn path(&self) -> PathBuf {
         self.directory.path().join(&self.name)
     }
@@ -70,12 +65,11 @@ impl TestFile {
         self.file.as_fd()
     }
 
-    /// Bytes that the file may grow by.
     pub(super) fn room(&self) -> u64 {
         room(self.fd())
     }
 
-    /// Makes the file `wanted` bytes long, with all of its blocks where the file system can reserve them.
+    /// Extends the file to `wanted` bytes, with all blocks allocated if the file system supports it.
     pub(super) fn grow(&self, wanted: u64, interrupt: &InterruptFlag) -> Result<(), TargetError> {
         let current = fstat(&self.file).map_err(|e| setup_error(&self.path(), e))?.st_size as u64;
         let no_space = |needed, available| TargetError::NoSpace {
@@ -100,7 +94,7 @@ impl TestFile {
                 Err(errno) => return Err(setup_error(&self.path(), errno)),
             }
         }
-        // What growing wrote must not go on into the first measurement.
+        // Data written by growing must not be flushed during the first measurement.
         let file = self.file.try_clone().map_err(|e| io_setup(&self.path(), &e))?;
         let what = PendingWait::Call(format!("a flush of {}", self.path().display()).into());
         let flushed =
@@ -117,8 +111,8 @@ impl Drop for TestFile {
     }
 }
 
-/// Bytes free for us below `fd`, the reserve left out; the largest file there can be where the file system does
-/// not say (ramfs, some FUSE servers).
+/// Free bytes of the file system less the reserve; the largest file size if it does not report any (ramfs, some FUSE
+/// servers).
 pub(super) fn room(fd: BorrowedFd<'_>) -> u64 {
     let Ok(found) = fstatvfs(fd) else { return 0 };
     if found.f_blocks == 0 {
@@ -135,13 +129,11 @@ fn extend(file: BorrowedFd<'_>, at: u64, step: u64) -> Result<(), Errno> {
     }
 }
 
-/// Unlike that of any other run: process and time.
 fn fresh_name() -> String {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("{}{:08x}-{:016x}", PREFIX, std::process::id(), since_epoch.as_nanos() as u64)
 }
 
-/// A failure to set up, with what to do about it.
 pub(super) fn setup_error(path: &Path, errno: Errno) -> TargetError {
     let advice = match errno {
         Errno::ACCESS | Errno::PERM => "choose a writable one, or ask its owner",
@@ -157,14 +149,11 @@ fn io_setup(path: &Path, error: &std::io::Error) -> TargetError {
     setup_error(path, Errno::from_io_error(error).unwrap_or(Errno::IO))
 }
 
-/// Removes leftovers from `directory`.
-///
-/// # Errors
-/// If one of them is in use: another Cardscope is testing there.
+/// Removes leftovers. Returns an error if one is in use: another Cardscope is testing there.
 fn remove_leftovers(directory: &ResolvedFolder) -> Result<(), TargetError> {
     let Ok(names) = directory.names() else { return Ok(()) };
     for name in names.iter().filter(|name| name.to_str().is_some_and(is_our_name)) {
-        // What cannot be opened, is a link or is not a plain file is left alone.
+        // Links, other kinds of files and files that cannot be opened are not ours to remove.
         let Ok(file) = directory.open_file(name, FileUse::Write) else { continue };
         if !is_ours(directory, &file) {
             continue;
@@ -178,13 +167,12 @@ fn remove_leftovers(directory: &ResolvedFolder) -> Result<(), TargetError> {
     Ok(())
 }
 
-/// Two tests at once would measure each other.
 fn in_use(directory: &Path) -> TargetError {
     let reason = "another Cardscope is testing there; wait for it to end, or stop it";
     TargetError::setup(format!("opening {} for a test", directory.display()), reason)
 }
 
-/// Exactly the names that we give: prefix, eight hexadecimal digits, `-`, sixteen.
+/// Matches test file names exactly: prefix, eight hexadecimal digits, `-`, sixteen.
 fn is_our_name(name: &str) -> bool {
     let hex = |text: &str, digits| text.len() == digits && text.bytes().all(|b| b.is_ascii_hexdigit());
     name.strip_prefix(PREFIX)
@@ -192,8 +180,8 @@ fn is_our_name(name: &str) -> bool {
         .is_some_and(|(process, time)| hex(process, 8) && hex(time, 16))
 }
 
-/// Made by this user, or by the one whose directory it is (root tests where a user tested before). A test file has one
-/// name only: what has another one is somebody's own.
+/// True for a file of this user, or of the directory's owner (root may test where a user tested before), that has no
+/// other name: a second hard link means that someone keeps the file.
 fn is_ours(directory: &ResolvedFolder, file: &File) -> bool {
     let (Ok(found), Ok(backing)) = (fstat(file), fstat(directory)) else { return false };
     let owner = found.st_uid == geteuid().as_raw() || found.st_uid == backing.st_uid;

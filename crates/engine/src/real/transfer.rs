@@ -1,26 +1,24 @@
-//! One transfer between the file and the slots' memory, and the clock by which it is timed: CLOCK_MONOTONIC, counted from
-//! when the target was opened, one for all its lanes.
+//! Transfers between file and slot memory, and the clock that times them: CLOCK_MONOTONIC since the target was opened.
 
 use crate::target::IoDirection;
 use cardscope_model::units::{NANOS_PER_S, Nanos};
 use rustix::io::Errno;
 use std::time::Instant;
 
-/// One transfer between the file and the slots' memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TransferOp {
     pub(super) slot: u32,
     pub(super) direction: IoDirection,
     /// First byte in the file.
     pub(super) offset: u64,
-    /// First byte in the slots' memory.
+    /// First byte in the memory of all slots.
     pub(super) at: usize,
     pub(super) len: u32,
-    /// A write that must be on the card before it ends.
+    /// Write with `O_DSYNC`.
     pub(super) sync: bool,
 }
 
-/// A transfer that ended, perhaps short.
+/// Completed transfer, perhaps a short one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EndedTransfer {
     pub(super) slot: u32,
@@ -28,7 +26,7 @@ pub(super) struct EndedTransfer {
     pub(super) moved: Result<u32, Errno>,
 }
 
-/// Copies of one clock agree: they share its start.
+/// Clock whose copies share one start.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SharedClock(Instant);
 

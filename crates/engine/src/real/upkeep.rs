@@ -1,4 +1,4 @@
-//! What is done to a target between I/Os: store, forget, discard. Devices take ioctls (`linux/fs.h`), files system calls.
+//! Flush, cache drop and discard of a target: ioctls for devices (`linux/fs.h`), system calls for files.
 
 use super::backing::TargetBacking;
 use super::patience::HangingCall;
@@ -14,7 +14,7 @@ use std::time::Duration;
 const BLKFLSBUF: u32 = opcode::none(0x12, 97);
 const BLKDISCARD: u32 = opcode::none(0x12, 119);
 
-/// What `fdatasync` said.
+/// The outer error means that the call did not finish, the inner one is the result of `fdatasync`.
 pub(super) fn flush(
     fd: BorrowedFd<'_>,
     name: &str,
@@ -27,7 +27,7 @@ pub(super) fn flush(
     HangingCall { what, operation: "flush", interrupt, limit }.wait(move || fdatasync(own))
 }
 
-/// Has the page cache forget the target; what is dirty must have been flushed.
+/// Drops the target from the page cache; dirty pages must have been flushed.
 pub(super) fn drop_caches(fd: BorrowedFd<'_>, backing: &TargetBacking) -> Result<(), TargetError> {
     match backing {
         TargetBacking::Device(_) => flush_buffers(fd).map_err(|errno| {
@@ -43,13 +43,12 @@ pub(super) fn drop_caches(fd: BorrowedFd<'_>, backing: &TargetBacking) -> Result
     }
 }
 
-/// The file's extents and the device's pages below it (proc_sys_vm(5)). Only root may, and what the file itself
-/// holds in the cache is gone without it.
+/// Drops the file's extents and the device's pages below (proc_sys_vm(5)). Only root may; the file's own pages are
+/// dropped without it.
 fn forget_metadata() {
     let _ = std::fs::write("/proc/sys/vm/drop_caches", "1");
 }
 
-/// Tells the card that a range holds nothing of value.
 pub(super) fn discard(fd: BorrowedFd<'_>, backing: &TargetBacking, range: TargetRegion) -> Result<(), Errno> {
     match backing {
         // SAFETY: BLKDISCARD reads two u64, start and length in bytes.
@@ -62,7 +61,7 @@ pub(super) fn discard(fd: BorrowedFd<'_>, backing: &TargetBacking, range: Target
     }
 }
 
-/// Writes back and forgets what the page cache holds of a device. Needs root.
+/// Writes back and drops the page cache of a device. Needs root.
 pub(super) fn flush_buffers(fd: BorrowedFd<'_>) -> Result<(), Errno> {
     // SAFETY: BLKFLSBUF takes no argument.
     unsafe { ioctl(fd, NoArg::<BLKFLSBUF>::new()) }

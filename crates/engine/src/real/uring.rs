@@ -1,6 +1,6 @@
-//! I/O by io_uring: one ring a lane, the file and the memory registered, and one `io_uring_enter` for a whole batch:
-//! it submits what is queued and waits for what ends (io_uring_enter(2); fio needs 0.73 µs of system time for a
-//! 4 KiB read this way, 1.11 µs by pread, DESIGN.md Baselines).
+//! I/O by io_uring: one ring per lane with registered file and memory. One `io_uring_enter` submits a whole batch and
+//! waits for completions (io_uring_enter(2); for a 4 KiB read fio needs 0.73 µs of system time this way, 1.11 µs by
+//! pread, DESIGN.md Baselines).
 
 use super::transfer::{EndedTransfer, SharedClock, TransferOp};
 use crate::buffer::AlignedBuffer;
@@ -13,36 +13,34 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Largest buffer that the kernel registers as one (io_uring_register(2)).
+/// Largest buffer that the kernel registers (io_uring_register(2)).
 const LARGEST_BUFFER: usize = 1 << 30;
 
-/// A ring with its file and its memory.
 pub(super) struct UringBackend {
     ring: IoUring,
-    /// False until the thread that uses the ring has enabled it.
+    /// False until enabled by the thread that uses the ring.
     enabled: bool,
-    /// Handed to the kernel and not yet back.
     in_kernel: usize,
-    /// Why the memory is not registered, if it is not.
+    /// Errno of the refused registration of memory.
     refused_buffers: Option<Errno>,
-    /// True where the file cannot answer at once or not at all, so that the kernel's workers do all of its I/O.
+    /// True if the file does not support non-blocking I/O, so that kernel workers do it all.
     by_workers: bool,
-    /// Bytes of the memory that one registered buffer covers, a multiple of the slot's stride.
+    /// Bytes of memory per registered buffer, a multiple of the slots' stride.
     chunk: usize,
     depth: u32,
     file: OwnedFd,
     clock: SharedClock,
-    /// Last: the ring must be gone before the memory it writes to.
+    /// Declared last: the ring must be closed before the memory that it writes to.
     memory: Arc<AlignedBuffer>,
 }
 
-/// Tries whether the kernel gives us rings at all: seccomp, `kernel.io_uring_disabled` and old kernels say no.
+/// Tests whether this process may use io_uring: seccomp, `kernel.io_uring_disabled` and old kernels refuse it.
 pub(super) fn allowed() -> io::Result<()> {
     build_ring(1).map(drop)
 }
 
 impl UringBackend {
-    /// A ring for `depth` I/Os in flight on `file`, in slots of `stride` bytes of `memory`.
+    /// Creates a ring for `depth` I/Os in flight on `file`, in slots of `stride` bytes of `memory`.
     pub(super) fn new(
         file: BorrowedFd<'_>,
         memory: Arc<AlignedBuffer>,
@@ -66,12 +64,13 @@ impl UringBackend {
         Ok(uring)
     }
 
-    /// Why each I/O maps its own memory, if the kernel did not register it.
+    /// Errno of the refused registration of memory, without which every I/O maps its own.
     pub(super) fn refused_buffers(&self) -> Option<Errno> {
         self.refused_buffers
     }
 
-    /// Hands over what is not sent yet, waits until `want` have ended or `patience` is over, appends all that have ended.
+    /// Submits the queue, waits until `want` transfers have ended or `patience` is over, and appends all that have
+    /// ended.
     pub(super) fn wait(
         &mut self,
         unsent: &mut Vec<TransferOp>,
@@ -81,14 +80,16 @@ impl UringBackend {
     ) -> Result<(), TargetError> {
         let mut outcome = self.submit_and_wait(unsent, want, patience);
         if is(&outcome, Errno::EXIST) && self.in_kernel == 0 {
-            // The kernel binds a ring to the thread that enabled it; this handle has moved to another one since.
+            // The kernel binds a ring to the thread that enabled it, and this handle has moved to another thread since.
             outcome = self.rebuild().and_then(|()| self.submit_and_wait(unsent, want, patience));
         }
+        // After EEXIST the kernel has accepted none of them.
         if !is(&outcome, Errno::EXIST) {
             self.in_kernel += unsent.drain(..).len();
         }
         match outcome {
-            // Time is up, a signal came, or the kernel is short of memory for the moment: what has ended counts.
+            // The wait timed out, a signal interrupted it, or the kernel is short of memory: completions are collected
+            // anyway.
             Err(e)
                 if ![Errno::TIME, Errno::INTR, Errno::AGAIN, Errno::BUSY]
                     .iter()
@@ -120,15 +121,15 @@ impl UringBackend {
 
     fn push(&mut self, ops: &[TransferOp]) {
         let fixed = self.refused_buffers.is_none();
-        // Where the first attempt is bound to fail, leaving it out more than doubles the rate (tmpfs, queue depth
-        // 32, measured by benches/backend.rs).
+        // If the first, non-blocking attempt must fail, skipping it more than doubles the rate (tmpfs, queue depth 32,
+        // measured by benches/backend.rs).
         let flags = if self.by_workers { squeue::Flags::ASYNC } else { squeue::Flags::empty() };
         let mut queue = self.ring.submission();
         for op in ops {
             let entry =
                 entry(op, self.memory.ptr(op.at), fixed.then(|| (op.at / self.chunk) as u16)).flags(flags);
-            // SAFETY: the memory stays mapped while the kernel has the entry (`Drop`), and the slot is busy until
-            // its completion, so nobody else touches its part.
+            // SAFETY: the memory stays mapped while the kernel has the entry (`Drop`), and the slot is busy until its
+            // completion, so nothing else uses its part.
             unsafe { queue.push(&entry) }
                 .expect("a slot carries one I/O, and the queue has room for all slots");
         }
@@ -141,12 +142,12 @@ impl UringBackend {
         self.in_kernel -= ended.len() - before;
     }
 
-    /// Registers file and memory. Memory over the lock limit is no reason to do without io_uring.
+    /// Registers file and memory. Memory beyond the lock limit stays unregistered, which only costs speed.
     fn register(&mut self) -> io::Result<()> {
         let submitter = self.ring.submitter();
         submitter.register_files(&[self.file.as_raw_fd()])?;
         if self.by_workers {
-            // By default four a processor at most, which would cut a deep queue short. Refused before Linux 5.15.
+            // The default of at most four workers per processor would limit deep queues. Refused before Linux 5.15.
             let _ = submitter.register_iowq_max_workers(&mut [self.depth, 0]);
         }
         let chunks: Vec<libc::iovec> = (0..self.memory.len())
@@ -156,7 +157,7 @@ impl UringBackend {
                 iov_len: self.chunk.min(self.memory.len() - at),
             })
             .collect();
-        // SAFETY: the chunks lie in our mapping, which outlives the ring.
+        // SAFETY: the chunks lie in the mapping, which outlives the ring.
         self.refused_buffers = unsafe { submitter.register_buffers(&chunks) }.err().map(|e| errno(&e));
         Ok(())
     }
@@ -170,22 +171,22 @@ impl UringBackend {
 
 impl Drop for UringBackend {
     fn drop(&mut self) {
-        // At once, where the kernel would do it some time after the ring is closed: the device can be opened
-        // exclusively again and the memory lock is free again when this returns. Refused from another thread.
+        // The kernel would unregister only some time after the ring is closed. Done here, the device can be opened
+        // exclusively and the memory lock is free when this returns. Refused from another thread.
         let _ = self.ring.submitter().unregister_files();
         let _ = self.ring.submitter().unregister_buffers();
         if self.in_kernel > 0 {
-            // A device that hangs may still answer, and the kernel would then write to addresses that belong to
-            // somebody else by now. A leak is the lesser evil.
+            // A hanging device may still answer, and the kernel would then write to memory that is in use for something
+            // else. A leak is the lesser evil.
             std::mem::forget(Arc::clone(&self.memory));
         }
     }
 }
 
-/// The settings that save most first, fewer where the kernel does not know them (5.19 and 6.1 brought them).
+/// Builds a ring with the most efficient settings that the kernel knows (5.19 and 6.1 introduced them).
 fn build_ring(depth: u32) -> io::Result<IoUring> {
-    // Completions are worked off by the one submitting thread when it enters the kernel, so no interrupt
-    // disturbs it. The ring starts disabled, because the thread that plans need not be the one that submits.
+    // The submitting thread processes completions when it enters the kernel, so that no interrupt disturbs it. The ring
+    // starts disabled, because planning and submitting may happen on different threads.
     let single = |b: &mut Builder| {
         b.setup_submit_all().setup_single_issuer().setup_defer_taskrun().setup_r_disabled();
     };
@@ -211,7 +212,7 @@ fn build_ring(depth: u32) -> io::Result<IoUring> {
     Err(refusal)
 }
 
-/// FUSE, tmpfs and others take no `RWF_NOWAIT`, without which io_uring hands each transfer to a worker thread.
+/// FUSE, tmpfs and others do not support `RWF_NOWAIT`, so io_uring hands each of their transfers to a worker thread.
 fn needs_workers(file: BorrowedFd<'_>) -> bool {
     let mut byte = [0; 1];
     let outcome = preadv2(file, &mut [io::IoSliceMut::new(&mut byte)], 0, ReadWriteFlags::NOWAIT);

@@ -1,20 +1,17 @@
-//! What a pass will do, as its listener hears it: one stage a test, and one for writing the test area.
+//! Progress stages of a pass: one for writing the test area and one per test, with weights in seconds.
 
 use crate::target::TargetRegion;
 use cardscope_model::recipe::{Recipe, RecipeTest, SpanSharing};
 use cardscope_model::test_name::IoOrder;
 use cardscope_model::units::MB;
 
-/// The stage in which the test area is written before the first test.
 const PREPARING: &str = "writing the test area";
 
-/// Speeds in MB/s by which tests that end by bytes are weighed against those that end by time: of I/O in order, and of
-/// random I/O.
+/// Assumed speeds in MB/s of sequential and random I/O, to compare tests limited by bytes with those limited by time.
 const IN_ORDER: f64 = 50.0;
 const AT_RANDOM: f64 = 5.0;
 
-/// The stages of a pass and their weights, which are seconds, expected ones where bytes end a test. `label` stands behind
-/// the name of each: `, run 2 of 10`.
+/// Stages of a pass, with their weights in expected seconds. `label` is appended to each name, as in `, run 2 of 10`.
 pub fn stages(recipe: &Recipe, label: &str, may_write: bool) -> Vec<(String, f64)> {
     let prepares = recipe.prepare.is_some() && may_write;
     let preparing = prepares.then(|| (preparing(label), seconds_in_order(recipe.area)));
@@ -22,7 +19,7 @@ pub fn stages(recipe: &Recipe, label: &str, may_write: bool) -> Vec<(String, f64
     preparing.into_iter().chain(tests).collect()
 }
 
-/// Whether time alone ends each test of a recipe.
+/// True if every test of a recipe ends by time alone.
 pub fn ends_by_time(recipe: &Recipe, may_write: bool) -> bool {
     let prepares = recipe.prepares() && may_write;
     !prepares
@@ -36,23 +33,22 @@ pub(super) fn preparing(label: &str) -> String {
     format!("{PREPARING}{label}")
 }
 
-/// The name of a test's stage.
 pub(super) fn name(test: &RecipeTest, label: &str) -> String {
     format!("measuring {}", title(test, label))
 }
 
-/// The name of a test's speed.
+/// Name under which a test's speed is reported.
 pub(super) fn title(test: &RecipeTest, label: &str) -> String {
     let step = test.step.as_ref().map_or(String::new(), |step| format!(" ({step})"));
     format!("{}{step}{label}", test.name)
 }
 
-/// Loops of a test, discarded ones included.
+/// Number of loops, discarded ones included.
 pub(super) fn loops(test: &RecipeTest) -> u32 {
     test.discard_loops + test.loops
 }
 
-/// Bytes that one loop over `region` moves, where they are what ends it.
+/// Bytes that end a loop over `region`; `None` if time alone does.
 pub(super) fn bytes(test: &RecipeTest, region: TargetRegion) -> Option<u64> {
     fixed_bytes(test, region.len)
 }
@@ -67,7 +63,7 @@ fn fixed_bytes(test: &RecipeTest, area: u64) -> Option<u64> {
     [by_passes, by_bytes].into_iter().flatten().min()
 }
 
-/// Seconds that one loop takes, where they are what ends it.
+/// Seconds that end a loop; `None` if bytes alone do.
 pub(super) fn seconds_of_a_loop(test: &RecipeTest) -> Option<f64> {
     test.limit.seconds.or(test.until.map(|until| until.max_s))
 }

@@ -1,7 +1,7 @@
-//! The loop that everything rests on: keeps the queue of one lane full, counts what comes back, stops in time.
+//! I/O loop of one lane: keeps its queue full, counts completions, and stops at limits.
 //!
-//! One clock reading serves two purposes: the moment an I/O ended is the moment its successor in the same slot
-//! begins, so a queue is timed with one reading an I/O at most.
+//! The end of an I/O is also the start of the next one in the same slot, so timing needs at most one clock reading per
+//! I/O.
 
 use super::failures::{IoFailures, IoRetries};
 use super::meter::LaneMeter;
@@ -14,43 +14,36 @@ use cardscope_model::units::{MIB, NANOS_PER_S, Nanos, seconds};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The progress of all lanes is reported four times a second of the target's clock.
 const TICK: Nanos = NANOS_PER_S / 4;
 
-/// When a lane ends, besides the end of its streams.
+/// Limits of a lane in addition to the end of its streams.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LaneLimits {
-    /// Time that is not measured, at the start.
+    /// Unmeasured time at the start.
     pub(super) warmup: Nanos,
-    /// Measured time.
     pub(super) time: Option<Nanos>,
-    /// Time is looked at only between passes.
+    /// True if the time limit applies only between passes.
     pub(super) whole_passes: bool,
-    /// The session's budget, as a point on the target's clock.
+    /// End of the session's budget on the target's clock.
     pub(super) deadline: Option<Nanos>,
 }
 
-/// What the lanes of one test share.
 #[derive(Debug, Default)]
 pub(super) struct LaneShared {
-    /// Raised when one lane failed or the precision is reached: all others stop.
+    /// Raised when a lane fails or the required precision is reached: all others stop.
     pub(super) stop: AtomicBool,
-    /// Bytes of all lanes, for the progress line.
     pub(super) bytes: AtomicU64,
-    /// Set when the budget ended a lane before its limit did.
     pub(super) cut: AtomicBool,
-    /// Set when no more may be written.
     pub(super) rationed: AtomicBool,
-    /// Bytes that were read, warm-up included; each lane adds its own when it ends, well or not.
+    /// Bytes read, warm-up included; each lane adds its bytes when it ends, successful or not.
     pub(super) read: AtomicU64,
-    /// The same of those that were written.
+    /// Bytes written, likewise.
     pub(super) written: AtomicU64,
-    /// I/Os and those of them that failed; each lane adds its own when it ends.
+    /// Each lane adds its failures when it ends.
     failures: Mutex<IoFailures>,
 }
 
 impl LaneShared {
-    /// I/Os so far, and those that failed.
     pub(super) fn failures(&self) -> MutexGuard<'_, IoFailures> {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -60,13 +53,11 @@ impl LaneShared {
     }
 }
 
-/// One lane's surroundings.
 pub(super) struct LaneContext<'a> {
     pub(super) interrupt: &'a InterruptFlag,
     pub(super) shared: &'a LaneShared,
-    /// Receives the bytes moved by all lanes; only the first lane has it.
+    /// Receives the bytes of all lanes; only the first lane has it.
     pub(super) tick: Option<&'a mut dyn FnMut(u64)>,
-    /// Decides when the figure is known well enough.
     pub(super) pace: Option<Box<dyn StopRule>>,
 }
 
@@ -75,7 +66,6 @@ struct DriveLane<'a, 'w> {
     watch: LaneContext<'w>,
     limits: LaneLimits,
     meter: LaneMeter,
-    /// What goes out in the next round.
     ready: Vec<IoRequest>,
     submitted: Vec<Nanos>,
     in_flight: usize,
@@ -92,14 +82,14 @@ struct DriveLane<'a, 'w> {
     retries: IoRetries,
 }
 
-/// Work is handed to the pace in small portions of one size: at most 16 I/Os or 1 MiB, at least one I/O.
+/// Portion of work passed to the stop rule: up to 16 I/Os or 1 MiB, at least one I/O.
 struct StopSlice {
     size: u64,
     ios: u64,
     from: Nanos,
 }
 
-/// Drives `streams` with `queue` I/Os in flight each on one lane, until they end or a limit does.
+/// Drives `streams` on one lane, each with `queue` I/Os in flight, until they end or a limit is reached.
 pub(super) fn drive(
     target: &mut dyn Target,
     streams: &mut [IoStream],
@@ -142,7 +132,7 @@ pub(super) fn drive(
 
 impl DriveLane<'_, '_> {
     fn run(&mut self, streams: &mut [IoStream], queue: u32, block: u64) -> Result<(), TargetError> {
-        // A division for each I/O is a good part of the cost of a simulated one.
+        // A division per I/O would be a large part of the cost of a simulated one.
         let alone = streams.len() == 1;
         let of = |slot: u32| if alone { 0 } else { (slot / queue) as usize };
         for slot in 0..self.submitted.len() as u32 {
@@ -185,7 +175,7 @@ impl DriveLane<'_, '_> {
         Ok(())
     }
 
-    /// The next I/O of a slot, unless the lane stops.
+    /// Queues the next I/O of a slot, unless the lane is stopping.
     #[inline]
     fn go_on(&mut self, stream: &mut IoStream, slot: u32, at: Nanos) {
         self.stopping |= self.time_is_up(stream, at);
@@ -195,7 +185,6 @@ impl DriveLane<'_, '_> {
         }
     }
 
-    /// Hands over what is ready and brings back what has ended.
     #[inline]
     fn exchange(&mut self, round: &mut IoRound) -> Result<(), TargetError> {
         let outcome = self.target.round(&self.ready, round);

@@ -1,18 +1,16 @@
-//! I/Os of a test that failed: each is tried once more where it was in the queue, and timed neither time.
+//! Failed I/Os of a test: each is retried once in place, and neither attempt is timed.
 
 use crate::card::of_io;
 use crate::content::IoContent;
 use crate::target::{IoDirection, IoRequest, Target, TargetError};
 use cardscope_model::verify::{IoCounts, IoError, list_failed};
 
-/// Failed I/Os that are listed; more are counted.
 const MOST_IO_ERRORS: usize = 100;
 
-/// After so many I/Os in a row that failed twice a test is over: some cards refuse at once, and would be asked as often
-/// as the host can.
+/// Ends a test after this many consecutive I/Os that failed twice: some cards refuse at once and would be flooded with
+/// requests.
 const MOST_FAILED: u32 = 16;
 
-/// How many I/Os failed, and the first of them.
 #[derive(Debug, Default)]
 pub(super) struct IoFailures {
     pub(super) counts: IoCounts,
@@ -39,7 +37,7 @@ impl IoFailures {
         self.list(IoError { recovered: true, ..first });
     }
 
-    /// Has the target store what it accepted; a flush that fails is tried once more.
+    /// Flushes the target; a failed flush is retried once.
     pub(super) fn flush(&mut self, target: &mut dyn Target) -> Result<(), TargetError> {
         let Err(error) = target.flush() else { return Ok(()) };
         let first = of_io(error)?;
@@ -51,18 +49,16 @@ impl IoFailures {
     }
 }
 
-/// What is tried again on a lane.
 #[derive(Debug, Default)]
 pub(super) struct IoRetries {
     pub(super) failures: IoFailures,
-    /// By slot, with the first failure.
     under_way: Vec<(u32, IoError)>,
-    /// I/Os in a row that failed twice.
+    /// Consecutive I/Os that failed twice.
     in_a_row: u32,
 }
 
 impl IoRetries {
-    /// Takes the failure of a slot: the I/O that goes out again, or `None` where it failed twice.
+    /// Records a failure. Returns the I/O to retry, or `None` if it failed twice.
     pub(super) fn failed(
         &mut self,
         slot: u32,
@@ -81,7 +77,7 @@ impl IoRetries {
         Ok(Some(again))
     }
 
-    /// Whether what ended well in a slot was a second try.
+    /// Records a success. Returns true if it was a retry.
     #[inline]
     pub(super) fn ended(&mut self, slot: u32) -> bool {
         if self.under_way.is_empty() {
@@ -105,12 +101,11 @@ impl IoRetries {
         Some(self.under_way.swap_remove(place).1)
     }
 
-    /// Whether so many fail that the test is over.
     pub(super) fn too_many(&self) -> bool {
         self.in_a_row >= MOST_FAILED
     }
 
-    /// What failed in all; what could not be tried again counts as failed once.
+    /// Returns all failures. I/Os that could not be retried count as failed once.
     pub(super) fn finish(mut self, ios: u64) -> IoFailures {
         self.failures.counts.ios += ios;
         self.failures.counts.failed_once += self.under_way.len() as u64;

@@ -1,5 +1,5 @@
-//! One loop of a test: its threads, each with a lane of the target, or all of them on one lane where the target
-//! has only one clock to give (virtual time).
+//! Single loop of a test: its threads drive one lane of the target each, or a single lane if the target has only one
+//! (virtual time).
 
 use super::drive::{LaneContext, LaneLimits, LaneShared, drive};
 use super::failures::IoFailures;
@@ -14,7 +14,6 @@ use cardscope_model::units;
 use std::sync::Barrier;
 use std::sync::atomic::Ordering;
 
-/// What one loop of a test needs to know.
 pub(super) struct LoopPlan<'a> {
     pub(super) test: &'a RecipeTest,
     pub(super) region: TargetRegion,
@@ -24,7 +23,7 @@ pub(super) struct LoopPlan<'a> {
 }
 
 impl LoopPlan<'_> {
-    /// Runs the loop to its end; what cut it short stands in `shared`.
+    /// Runs the loop to its end; `shared` records what cut it short.
     pub(super) fn run(
         &self,
         target: &mut dyn Target,
@@ -53,7 +52,7 @@ impl LoopPlan<'_> {
         Ok(sample)
     }
 
-    /// The lanes of all threads but the first; none where the target is driven from one thread.
+    /// Creates lanes for all threads but the first; none if the target must be driven from one thread.
     fn lanes(&self, target: &mut dyn Target) -> Result<Vec<Box<dyn Target>>, TargetError> {
         let mut lanes = Vec::new();
         for _ in 1..self.test.name.pattern.threads {
@@ -86,6 +85,7 @@ impl LoopPlan<'_> {
     ) -> Result<LaneMeter, TargetError> {
         let threads = self.test.name.pattern.threads as usize;
         let per_lane = threads / (lanes.len() + 1);
+        // The barrier lets all lanes start at the same time.
         let barrier = Barrier::new(lanes.len() + 1);
         let interrupt = self.settings.interrupt;
         std::thread::scope(|scope| {
@@ -93,7 +93,7 @@ impl LoopPlan<'_> {
                 .into_iter()
                 .enumerate()
                 .map(|(index, mut lane)| {
-                    // A lane ends in its thread: the kernel answers no other one.
+                    // The lane moves into its thread, since the kernel accepts no other thread for its ring.
                     let mut streams = self.streams((index + 1) * per_lane, per_lane);
                     let barrier = &barrier;
                     scope.spawn(move || {
@@ -162,7 +162,7 @@ impl LoopPlan<'_> {
         }
     }
 
-    /// The part of the region that a thread runs over, in whole blocks.
+    /// Part of the region for one thread, in whole blocks.
     fn slice(&self, thread: u64) -> TargetRegion {
         let block = self.test.name.pattern.block;
         let len = match self.test.sharing {
@@ -185,7 +185,7 @@ fn flush(target: &mut dyn Target, shared: &LaneShared) -> Result<(), TargetError
     flushed
 }
 
-/// Joins what two lanes met; a card that went away explains more than an interrupted neighbour.
+/// A card that is gone explains more than a neighbouring lane's interrupt.
 fn join(
     a: Result<LaneMeter, TargetError>,
     b: Result<LaneMeter, TargetError>,

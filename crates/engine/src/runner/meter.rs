@@ -1,4 +1,4 @@
-//! What is counted while I/O runs: bytes, latencies, and the series second by second.
+//! Counters of a running test: bytes, latencies, and a series by seconds.
 
 use crate::pulse;
 use cardscope_model::histogram::LatencyHistogram;
@@ -15,10 +15,9 @@ pub(super) struct LaneMeter {
     ios: u64,
     histogram: LatencyHistogram,
     series: TimeSeries,
-    /// The second that goes on, without its latencies.
     current: SeriesBucket,
     second_ends: Nanos,
-    /// Longest latency of that second, and the sum of all.
+    /// Longest latency of the current second; `waited` is their sum.
     longest: Nanos,
     waited: Nanos,
     temperature: TemperatureC,
@@ -41,12 +40,10 @@ impl LaneMeter {
         }
     }
 
-    /// Starts over at `now`: what came before was warm-up.
     pub(super) fn restart(&mut self, now: Nanos) {
         *self = LaneMeter::new(now);
     }
 
-    /// Counts one I/O that ended at `at`.
     #[inline]
     pub(super) fn count(&mut self, at: Nanos, latency: Nanos, bytes: u64) {
         self.histogram.record(latency);
@@ -59,13 +56,13 @@ impl LaneMeter {
         self.end = at;
     }
 
-    /// True when a second has passed and [`Meter::close_seconds`] is due.
+    /// True when [`LaneMeter::close_seconds`] is due.
     #[inline]
     pub(super) fn second_is_over(&self, at: Nanos) -> bool {
         at >= self.second_ends
     }
 
-    /// Puts finished seconds aside, empty ones too: a stall of three seconds shows as three.
+    /// Stores completed seconds, empty ones too: a stall of three seconds shows as three.
     pub(super) fn close_seconds(&mut self, at: Nanos, temperature: Option<f64>) {
         self.note_temperature(temperature);
         while at >= self.second_ends {
@@ -97,7 +94,7 @@ impl LaneMeter {
         self.bytes
     }
 
-    /// Adds what another lane counted in the same seconds.
+    /// Adds the counts of another lane over the same seconds.
     pub(super) fn merge(&mut self, other: LaneMeter) {
         self.bytes += other.bytes;
         self.ios += other.ios;
@@ -111,7 +108,7 @@ impl LaneMeter {
         }
     }
 
-    /// Ends the measurement at `end` (after the flush, where it is timed).
+    /// Ends the measurement at `end`, which includes a timed flush.
     pub(super) fn finish(mut self, end: Nanos, temperature: Option<f64>, counted: bool) -> LoopSample {
         self.note_temperature(temperature);
         if self.current.ios > 0 {

@@ -1,8 +1,8 @@
-//! Carries out a recipe on a target: prepares the test area, runs each test's loops, hands every finished sample
-//! to the recorder before the next begins.
+//! Runner of recipes: prepares the test area, runs the loops of each test, and records every sample before the next
+//! loop.
 //!
-//! What the runner must not know comes in from outside: where samples are recorded ([`PassRecorder::sample`]) and when a
-//! figure is known well enough ([`Pace`]).
+//! The caller passes in the storage of samples ([`PassRecorder::sample`]) and the rule when a figure is precise enough
+//! ([`StopRule`]).
 
 mod announced;
 mod drive;
@@ -31,18 +31,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stream::{IoStream, StreamPlan, content};
 
-/// Why a test has no figure where nothing succeeded.
 const ALL_FAILED: &str = "all of its I/Os failed";
 
-/// Why a test has no figure where writing is limited.
 const NO_MORE_BYTES: &str = "the write limit is reached; give a larger --max-write";
 
-/// Runs one pass of `recipe` as `settings` say. `recorder` stores each sample before the next loop begins, and `events`
-/// hears how far it is.
-///
-/// # Errors
-/// If the target fails or goes away, a sample cannot be recorded, or the user interrupts; every sample handed out
-/// before stays valid.
+/// Runs one pass of `recipe`. `recorder` stores each sample before the next loop begins, so those stored before an
+/// error remain valid. `events` receives the progress.
 pub fn run_pass(
     target: &mut dyn Target,
     recipe: &Recipe,
@@ -69,13 +63,11 @@ pub fn run_pass(
     Ok(())
 }
 
-/// Loops that write from this test on.
 fn loops_that_write(tests: &[RecipeTest]) -> u64 {
     let writing = tests.iter().filter(|test| test.name.op.writes());
     writing.map(|test| u64::from(test.discard_loops + test.loops)).sum()
 }
 
-/// A pass under way.
 struct RecipePass<'a> {
     target: &'a mut dyn Target,
     recipe: &'a Recipe,
@@ -86,8 +78,7 @@ struct RecipePass<'a> {
 }
 
 impl RecipePass<'_> {
-    /// Where writing is limited, puts by what others are to write: of what is left above `reserved`, one of `shares` may
-    /// be written now.
+    /// Limits writing for now to one of `shares` of the quota above `reserved`; the rest is set aside for later loops.
     fn share_out(&mut self, reserved: u64, shares: u64) {
         if let Some(allowance) = self.target.allowance() {
             allowance.reserve(reserved);
@@ -96,7 +87,6 @@ impl RecipePass<'_> {
         }
     }
 
-    /// Whether a limit leaves less than a number of bytes to write.
     fn lacks(&mut self, bytes: u64) -> bool {
         self.target.allowance().is_some_and(|allowance| allowance.left() < bytes)
     }
@@ -106,7 +96,6 @@ impl RecipePass<'_> {
         self.settings.deadline.is_some_and(|deadline| now >= deadline)
     }
 
-    /// Brings the area into the state in which the recipe starts.
     fn make_ready(&mut self) -> Result<(), RunError> {
         if self.recipe.discard
             && let Err(error) = self.target.discard(self.area)
@@ -123,8 +112,8 @@ impl RecipePass<'_> {
         Ok(())
     }
 
-    /// Writes all of a region once: on a directory a hole would be read at memory speed, on a card unwritten blocks answer
-    /// faster than written ones.
+    /// On a directory a hole would be read at memory speed, and on a card unwritten blocks answer faster than written
+    /// ones.
     fn prepare(
         &mut self,
         test: Option<usize>,
@@ -134,7 +123,7 @@ impl RecipePass<'_> {
         let sector = u64::from(self.target.info().sector);
         let whole = area.len / prepare.block * prepare.block;
         let tail = (area.len - whole) / sector * sector;
-        // The last part of an area that is no multiple of the block goes out as one shorter write.
+        // The end of an area that is no multiple of the block is written by one shorter I/O.
         self.write(test, TargetRegion { start: area.start, len: whole }, prepare.block, prepare)?;
         self.write(test, TargetRegion { start: area.start + whole, len: tail }, tail, prepare)?;
         let mut failures = IoFailures::default();
@@ -182,7 +171,7 @@ impl RecipePass<'_> {
         }
     }
 
-    /// Says what was moved, however it ended.
+    /// Reports the bytes and failures of a run, however it ended.
     fn count(&mut self, test: Option<usize>, shared: &LaneShared) {
         let [read, written] = [&shared.read, &shared.written].map(|bytes| bytes.load(Ordering::Relaxed));
         self.recorder.moved(read, written);
@@ -190,7 +179,7 @@ impl RecipePass<'_> {
         self.recorder.failed(test, failures.counts, &failures.listed);
     }
 
-    /// Why a test cannot be measured on this target, if so.
+    /// Reason why a test cannot be measured on this target.
     fn obstacle(&mut self, test: &RecipeTest) -> Option<String> {
         if self.is_over() {
             return Some(TIME_IS_UP.to_owned());
@@ -241,7 +230,7 @@ impl RecipePass<'_> {
             }
             self.begin_loop(test, number, region);
             if writes {
-                // A test of fixed length takes what it needs; those by time share what is left.
+                // A test of fixed length takes what it needs; tests limited by time share the rest of the quota.
                 let fixed = test.limit.passes.is_some() || test.limit.bytes.is_some();
                 let shares =
                     if fixed { 1 } else { loops_that_write(&self.recipe.tests[index..]) - u64::from(number) };
@@ -267,7 +256,7 @@ impl RecipePass<'_> {
         if last && !self.settings.more_follow { Ok(()) } else { self.rest(test.rest_s) }
     }
 
-    /// Runs a loop and has it recorded; what of it counts, in bytes and nanoseconds. `None` where all of it failed.
+    /// Runs and records a loop. Returns its bytes and nanoseconds (0 if discarded), or `None` if all I/Os failed.
     fn run_loop(
         &mut self,
         index: usize,
@@ -313,7 +302,7 @@ impl RecipePass<'_> {
         self.events.part(share(number)..share(number + 1), &what, bytes, announced::seconds_of_a_loop(test));
     }
 
-    /// Rests in short portions, so that Ctrl-C need not wait for the end.
+    /// Rests in short portions, so that an interrupt ends it early.
     fn rest(&mut self, rest_s: f64) -> Result<(), RunError> {
         let whole = Duration::from_secs_f64(rest_s);
         if !whole.is_zero() {

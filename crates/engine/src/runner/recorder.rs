@@ -1,5 +1,4 @@
-//! What the runner must not know by itself and is handed: how a pass is run, who records its samples, and who decides
-//! when a figure is known well enough.
+//! Interface of the runner to its caller: settings of a pass, recording of samples, and the rule that stops a test.
 
 use crate::interrupt::InterruptFlag;
 use crate::target::TargetError;
@@ -8,70 +7,60 @@ use cardscope_model::result::LoopSample;
 use cardscope_model::units::Nanos;
 use cardscope_model::verify::{IoCounts, IoError};
 
-/// How a pass is run.
 #[derive(Debug, Clone, Copy)]
 pub struct RunnerSettings<'a> {
-    /// Stands behind the name of each stage: `, run 2 of 10`.
+    /// Appended to the name of each stage, as in `, run 2 of 10`.
     pub label: &'a str,
-    /// Decides every random place and all noise of the pass.
+    /// Random seed of all positions and noise.
     pub seed: u64,
-    /// False where nothing may be written: the area is not prepared, and tests that write are refused.
+    /// If false, the area is not prepared, and tests that write are refused.
     pub may_write: bool,
-    /// Raised by Ctrl-C.
     pub interrupt: &'a InterruptFlag,
-    /// The end of the budget on the target's clock.
+    /// End of the budget on the target's clock.
     pub deadline: Option<Nanos>,
-    /// True where another pass follows, so that the last test's rest is kept too.
+    /// True if another pass follows, which makes the last test's rest necessary.
     pub more_follow: bool,
 }
 
-/// Whether a test goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopChoice {
-    /// Go on.
     Continue,
-    /// The figure is known well enough, or never will be.
+    /// The figure is precise enough, or never will be.
     Stop,
 }
 
-/// Decides when a figure is known well enough; fed with small portions of work, in order.
+/// Decides when a figure is precise enough, from small portions of work in order.
 pub trait StopRule: Send {
-    /// `ios` I/Os ended within `seconds` since the last call.
+    /// Adds `ios` I/Os that ended within `seconds` since the last call.
     fn slice(&mut self, seconds: f64, ios: u64) -> StopChoice;
 }
 
-/// An error of the recorder, as it came.
 pub type RecorderError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Takes what a pass yields.
+/// Receives the results of a pass.
 pub trait PassRecorder {
-    /// A loop has ended. The sample is safe when this returns.
-    ///
-    /// # Errors
-    /// Whatever kept it from being stored; the pass ends.
+    /// Stores the sample of a completed loop; it is safe once this returns. An error ends the pass.
     fn sample(&mut self, test: usize, index: u32, sample: LoopSample) -> Result<(), RecorderError>;
-    /// So many bytes went from and to the target, preparations, warm-ups and what was cut short included.
+    /// Counts bytes moved, including preparation, warm-up and tests cut short.
     fn moved(&mut self, _read: u64, _written: u64) {}
-    /// I/Os of a test, or of what is written before the first one, and those of them that failed.
+    /// Adds I/O counts and errors of a test, or of the preparation before the first one.
     fn failed(&mut self, _test: Option<usize>, _counts: IoCounts, _io_errors: &[IoError]) {}
-    /// A test cannot be measured here.
+    /// Records the reason why a test cannot be measured.
     fn not_measured(&mut self, test: usize, reason: String);
-    /// A doubt about a test came up.
+    /// Records a caveat about a test.
     fn caveat(&mut self, test: usize, caveat: Caveat);
-    /// What decides the end of a test that asks for precision.
+    /// Returns the stop rule of a test that asks for precision.
     fn pace(&mut self, test: usize) -> Option<Box<dyn StopRule>>;
 }
 
-/// Why a pass ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The target failed, vanished, or the user interrupted.
+    /// The target failed or is gone, or the user interrupted.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// A sample could not be recorded.
     #[error("a finished sample could not be stored: {0}")]
     Recorder(RecorderError),
-    /// A test would write where nothing may be written.
+    /// A test writes although the target may not be written to.
     #[error("test {0:?} writes, which is not allowed on this target")]
     ReadOnly(String),
 }

@@ -1,4 +1,4 @@
-//! One thread's sequence of I/Os: where the next one goes, and when the stream ends.
+//! Sequence of one thread's I/Os: their positions, and the end of the stream.
 
 use crate::content::IoContent;
 use crate::target::{IoDirection, IoRequest, TargetRegion};
@@ -6,34 +6,25 @@ use cardscope_model::random::{Permutation, SeededRandom, mix};
 use cardscope_model::recipe::{RandomDraw, WriteData};
 use cardscope_model::test_name::{IoOrder, TestOp};
 
-/// What a stream does.
 #[derive(Debug, Clone)]
 pub(super) struct StreamPlan {
-    /// Where it may go; only whole blocks of it are used.
+    /// Only whole blocks of it are used.
     pub region: TargetRegion,
-    /// Bytes of one I/O.
     pub block: u32,
-    /// In order or at random.
     pub order: IoOrder,
-    /// How random places are drawn.
     pub draw: RandomDraw,
-    /// Read, write or both.
     pub op: TestOp,
-    /// What is written.
     pub content: IoContent,
-    /// I/Os after which the stream ends; `None` goes on for ever.
+    /// I/Os after which the stream ends; `None` for endless.
     pub ios: Option<u64>,
-    /// Decides every random place.
     pub seed: u64,
 }
 
-/// A running stream.
 #[derive(Debug)]
 pub(super) struct IoStream {
     plan: StreamPlan,
     blocks: u64,
     issued: u64,
-    /// Position in the present pass.
     position: u64,
     pass: u64,
     permutation: Permutation,
@@ -48,8 +39,8 @@ impl IoStream {
         IoStream { plan, blocks, issued: 0, position: 0, pass: 0, permutation, random }
     }
 
-    /// The next I/O, or `None` when the stream has ended. Always inline: an I/O that is returned through memory and copied
-    /// from there at once stalls the processor for longer than it takes to make one.
+    /// Always inline: an I/O that is returned through memory and copied from there at once stalls the processor for
+    /// longer than it takes to generate one.
     #[inline(always)]
     pub(super) fn next(&mut self, slot: u32) -> Option<IoRequest> {
         if self.plan.ios.is_some_and(|most| self.issued >= most) {
@@ -67,7 +58,6 @@ impl IoStream {
         })
     }
 
-    /// What is written.
     pub(super) fn content(&self) -> IoContent {
         self.plan.content
     }
@@ -110,7 +100,6 @@ impl IoStream {
     }
 }
 
-/// The description of what a recipe writes.
 pub(super) fn content(data: WriteData) -> IoContent {
     match data {
         WriteData::Random => IoContent::Noise,

@@ -1,4 +1,4 @@
-//! Files by their names, and what others do to them meanwhile.
+//! Tests of files by name while other users exchange the names.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,4 +1,4 @@
-//! What a name leads to, and what is done with files in a folder that is held.
+//! Resolving paths, and operations on names in an open folder.
 
 use cardscope_files::{DraftFile, FileError, FileIdentity, FileUse, ResolvedFolder};
 use std::ffi::OsStr;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// `nobody`, who owns nothing that is ours.
+/// User `nobody`, who owns no file of this process.
 const NOBODY: u32 = 65_534;
 
 fn folder() -> (TempDir, PathBuf) {
@@ -63,7 +63,7 @@ fn a_link_of_another_user_is_not_followed_wherever_it_stands_on_the_way() {
         );
         assert!(refused.to_string().contains("name its target folder"), "{refused}");
     }
-    // Through a link of ours to one of theirs, too.
+    // Also through an own link to a foreign one.
     symlink("one/b", top.join("ours")).unwrap();
     assert!(matches!(ResolvedFolder::open(&top.join("ours")), Err(FileError::ForeignLink { .. })));
 }

@@ -1,5 +1,5 @@
-//! Somebody exchanges names as fast as they can while files are made, replaced and removed: nothing outside is touched,
-//! ever. 200 rounds of each with `CARDSCOPE_LONG=1`, a few otherwise.
+//! Another thread exchanges names as fast as it can while files are created, replaced and removed. Nothing outside may
+//! change. 200 rounds each with `CARDSCOPE_LONG=1`, a few otherwise.
 
 use cardscope_files::{DraftFile, FileError, FileIdentity, FileUse, ResolvedFolder};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -18,7 +18,7 @@ fn rounds() -> u32 {
     if std::env::var_os("CARDSCOPE_LONG").is_some_and(|v| !v.is_empty()) { 200 } else { 10 }
 }
 
-/// Another user's folder, and one of ours that they would like us to write to.
+/// Folder of another user, and a private one that this user wants to be changed.
 struct Place {
     _dir: TempDir,
     theirs: PathBuf,
@@ -37,7 +37,7 @@ impl Place {
         Place { _dir: dir, theirs, ours }
     }
 
-    /// Ours holds what it held, and belongs to whom it did.
+    /// Asserts that the private file has its content and owner.
     fn untouched(&self) {
         let names: Vec<_> = fs::read_dir(&self.ours).unwrap().map(|e| e.unwrap().file_name()).collect();
         assert_eq!(names, ["page"]);
@@ -47,7 +47,7 @@ impl Place {
     }
 }
 
-/// Ends what goes on beside a test, also where the test fails.
+/// Stops the exchanging thread, even if the test fails.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -56,7 +56,7 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Exchanges two names all the time while `work` is done.
+/// Exchanges two names constantly while `work` runs.
 fn while_exchanging(one: &Path, other: &Path, mut work: impl FnMut()) {
     let (done, begun) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
@@ -122,7 +122,7 @@ fn a_file_that_becomes_a_link_or_another_name_of_ours_is_not_replaced_given_away
             let draft = DraftFile::new(&held, Some(old), 0o600).unwrap();
             draft.file().write_all(b"new").unwrap();
             match draft.place(OsStr::new("page")) {
-                // A name of our own file in their folder was replaced there; the file itself was not.
+                // A hard link to the private file was replaced in the foreign folder; the file itself was not.
                 Ok(()) => assert!(theirs || hard),
                 Err(error) => assert!(matches!(error, FileError::Changed | FileError::Io(_)), "{error}"),
             }

@@ -1,19 +1,18 @@
-//! Tables in flashbench's own layout, from our timings: what its users have scripts and eyes for. Its numbers have
-//! three digits, and each is cut to seven bytes, unit included (a negative difference loses its `s` so, and 999.6 µs
-//! is `1e+03µ`); the oddities are kept, since who reads such a table reads them too.
+//! Prints timings in flashbench's own layout, for scripts and people that know its output. Numbers have three
+//! digits, and each is cut to seven bytes, unit included: a negative difference loses its `s`, and 999.6 µs becomes
+//! `1e+03µ`. These oddities are reproduced, since parsers of such logs expect them.
 
 use cardscope_model::card_map::FlashbenchTable;
 use cardscope_model::units::decimals;
 use cardscope_page::figure::trimmed;
 use std::fmt::Write;
 
-/// A number with its unit takes at most so many bytes.
 const CUT: usize = 7;
 
-/// Columns of `-f` and of `-O` are so wide, the blanks behind each included.
+/// Widths of a column of `-f` and of `-O`, trailing blanks included.
 const COLUMNS: (usize, usize) = (9, 8);
 
-/// The tables, each behind a line with the command that would give it.
+/// Prints the tables, each after a comment with the flashbench command that would print it.
 pub fn text(tables: &[FlashbenchTable]) -> String {
     tables.iter().map(table).collect::<Vec<_>>().join("\n")
 }
@@ -31,7 +30,6 @@ fn table(table: &FlashbenchTable) -> String {
     out
 }
 
-/// How flashbench would be called.
 fn arguments(table: &FlashbenchTable) -> String {
     let mut out = match table.kind.as_str() {
         "align" => "-a",
@@ -66,7 +64,6 @@ fn scatter(position: u64, values: &[f64]) -> String {
     format!("{:.6}{times}\n", position as f64 / 1_048_576.0)
 }
 
-/// A time in nanoseconds.
 fn time(ns: f64) -> String {
     scaled(ns, ["ns", "µs", "ms", "s"])
 }
@@ -75,7 +72,8 @@ fn speed(bytes_per_s: f64) -> String {
     scaled(bytes_per_s, ["B/s", "K/s", "M/s", "G/s"])
 }
 
-/// A number in the unit that fits: what is below a thousand, negative numbers among them, is not scaled.
+/// A value with three digits in the largest unit below it. Values below 1000 are not scaled, negative ones
+/// included.
 fn scaled(value: f64, [one, thousand, million, billion]: [&str; 4]) -> String {
     cut(match value.trunc() {
         whole if whole < 1e3 => format!("{whole:.0}{one}"),
@@ -94,7 +92,7 @@ fn binary(bytes: u64) -> String {
     }
 }
 
-/// C's `%.3g` for values from 1 up.
+/// C's `%.3g` for values of at least 1.
 fn three(value: f64) -> String {
     if value >= 999.5 {
         let exponent = value.log10().floor().max(3.0);
@@ -103,7 +101,6 @@ fn three(value: f64) -> String {
     trimmed(value, decimals(value))
 }
 
-/// The first seven bytes. Half a character is none.
 fn cut(text: String) -> String {
     let mut end = CUT.min(text.len());
     while !text.is_char_boundary(end) {
@@ -118,7 +115,7 @@ mod tests {
 
     #[test]
     fn numbers_are_written_as_in_the_public_logs() {
-        // Each of them stands in a log of a real card.
+        // All of these are from logs of real cards.
         for (ns, shown) in [
             (1_480_000.0, "1.48ms"),
             (1_500_000.0, "1.5ms"),
@@ -146,7 +143,7 @@ mod tests {
 
     #[test]
     fn lines_are_those_of_the_tool_to_the_last_blank() {
-        // Lines of a log of a real card, and of a run of the tool.
+        // Lines from a log of a real card, and from a run of flashbench.
         let align = table("align", vec![(4_194_304, vec![1.49e6, 1.91e6, 1.39e6, 470_000.0])]);
         assert_eq!(
             align.lines().nth(1).unwrap(),

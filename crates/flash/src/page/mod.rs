@@ -1,5 +1,5 @@
-//! A card's map as text: what it is made of in one sentence, a line a property with how sure it is and why, the
-//! curves, what follows from it, and the block of lines that opens a published review.
+//! Page of `map`: geometry in one sentence, each property with its confidence, evidence and curves, the advice, and
+//! the summary table of a review.
 
 pub mod flashbench;
 
@@ -21,7 +21,6 @@ use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_ios, io_errors, moved, tone_of_figures};
 use std::collections::BTreeSet;
 
-/// The page.
 pub fn page(report: &MapReport) -> Page {
     let (header, body, measured) = (&report.header, &report.body, &report.body.measured);
     let (tested, untested): (Vec<PropertyRow>, Vec<PropertyRow>) =
@@ -38,7 +37,7 @@ pub fn page(report: &MapReport) -> Page {
     page.because_all(NewsTone::Warning, untimed);
     page.add("", [PageBlock::Table(properties(&tested))]);
     page.add("Settings that fit", [PageBlock::Facts(settings(&body.advice))]);
-    // Nothing is laid out on a card whose data is not back yet.
+    // No format command is suggested while the card's data still has to be restored.
     for command in body.advice.commands.iter().filter(|_| header.next.is_empty()) {
         page.step(sentence(&command.what), Some(command.command.clone()));
     }
@@ -65,7 +64,7 @@ pub fn page(report: &MapReport) -> Page {
     page.framed(header)
 }
 
-/// The properties that people ask for first; of a map of other parts, what these found.
+/// Erase block, page, open blocks and cache, or the properties that were tested if none of these was.
 fn answer(measured: &MeasuredMap, tested: &[PropertyRow]) -> Answer {
     let size = |name: &str, property: &Property<u64>| {
         property.value.map(|bytes| format!("{name} {}", BinarySize(bytes)))
@@ -91,7 +90,6 @@ fn answer(measured: &MeasuredMap, tested: &[PropertyRow]) -> Answer {
     }
 }
 
-/// As many properties as an answer has room for, and how many more there are.
 fn named(rows: &[PropertyRow]) -> String {
     let all: Vec<String> = rows.iter().map(|row| format!("{}: {}", row.name, row.found)).collect();
     let said = |shown: usize| {
@@ -103,12 +101,12 @@ fn named(rows: &[PropertyRow]) -> String {
     said((1..=all.len()).rev().find(fits).unwrap_or(1))
 }
 
-/// Every chart once: page and erase block share theirs.
+/// Charts of all properties, without duplicates: page and erase block have the same one.
 pub fn charts(measured: &MeasuredMap) -> Vec<Chart> {
     let evidence = measured.properties().map(|property| property.evidence());
     let mut found: Vec<&Plot> = Vec::new();
     for plot in evidence.into_iter().filter_map(|e| e.plot.as_ref()).chain(&measured.plots) {
-        // The chart of the segment shows all that the chart of page and erase block shows.
+        // The chart of the mapping segment includes the curve of page and erase block, so the longer one is used.
         match found.iter_mut().find(|p| p.title == plot.title) {
             Some(known) if plot.series.len() > known.series.len() => *known = plot,
             Some(_) => (),
@@ -118,7 +116,6 @@ pub fn charts(measured: &MeasuredMap) -> Vec<Chart> {
     found.into_iter().map(Chart::from).collect()
 }
 
-/// Speeds by size, a line a size; columns without a figure are left out.
 fn curves(curves: &SizeCurves) -> Option<Table> {
     let sizes: BTreeSet<u64> = curves.all().iter().flat_map(|c| c.iter().map(|p| p.bytes)).collect();
     let at = |curve: &[SizePoint], bytes: &u64, show: fn(&SizePoint) -> String| {
@@ -141,7 +138,6 @@ fn curves(curves: &SizeCurves) -> Option<Table> {
     (!sizes.is_empty()).then_some(table)
 }
 
-/// The lines that open a review, each with how it was got.
 fn profile(lines: &[ProfileLine]) -> Table {
     Table::of(
         lines,
@@ -185,13 +181,12 @@ fn tried(tried: &TriedState) -> String {
 #[cfg(test)]
 mod tests;
 
-/// The tested properties with the numbers they rest on.
+/// Properties with the numbers behind them.
 fn evidence(rows: &[PropertyRow]) -> Table {
     Table::of(rows, &[("property", &|row| row.name.to_owned()), ("measured", &|row| row.rest.clone())])
         .left_aligned(["measured"])
 }
 
-/// The tested properties, each with how sure it is.
 fn properties(rows: &[PropertyRow]) -> Table {
     Table::of(
         rows,
@@ -204,7 +199,7 @@ fn properties(rows: &[PropertyRow]) -> Table {
     .left_aligned(["found"])
 }
 
-/// Why properties were not tested, those of one reason in a line.
+/// Reasons why properties were not tested, with the properties of each.
 fn by_reason(rows: &[PropertyRow]) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {
@@ -216,7 +211,7 @@ fn by_reason(rows: &[PropertyRow]) -> Vec<String> {
     reasons.iter().map(|(reason, names)| sentence(&format!("{}: {reason}", names.join(", ")))).collect()
 }
 
-/// What was tested, each with its value and how sure that is.
+/// Tested properties, with value and confidence as text.
 pub fn known(measured: &MeasuredMap) -> Vec<(String, String)> {
     tested(rows(measured))
 }
@@ -246,7 +241,7 @@ fn rows(m: &MeasuredMap) -> Vec<PropertyRow> {
     ]
 }
 
-/// The cache; where no end of it was found, how much was written without a drop.
+/// Row of the cache; without an end, it states the bytes that were written without a drop.
 fn cache(property: &Property<u64>) -> PropertyRow {
     let size = |bytes: &u64| DecimalSize(*bytes).to_string();
     let written = property.evidence.numbers.iter().find(|number| number.what == "written");
@@ -260,7 +255,6 @@ fn cache(property: &Property<u64>) -> PropertyRow {
     }
 }
 
-/// What the card copies when it closes a block, in words.
 fn copied(part: &str) -> &str {
     match part {
         "rest" => "the unwritten rest",
@@ -270,7 +264,6 @@ fn copied(part: &str) -> &str {
     }
 }
 
-/// What a queue gains.
 fn faster(gain: f64) -> String {
     match gain {
         gain if (gain - 1.0).abs() < NO_GAIN => "no gain".to_owned(),
@@ -279,5 +272,5 @@ fn faster(gain: f64) -> String {
     }
 }
 
-/// So small a change is none.
+/// Changes by less than this share are no gain.
 const NO_GAIN: f64 = 0.05;

@@ -1,4 +1,4 @@
-//! The page of a card like one of a published review: what was found, what was not, and what follows.
+//! Pages of maps: a complete one like in a published review, one that ended early, and long answers.
 
 use super::*;
 use cardscope_model::card_map::CardMap;

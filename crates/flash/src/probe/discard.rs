@@ -1,7 +1,7 @@
-//! Whether discard helps: small writes, each on the card before the next, before and after the card was told that
-//! nothing on it is of value. The same writes serve to compare file systems.
+//! Effect of discard: times small flushed writes before and after all blocks are discarded. The same writes compare
+//! file systems.
 //!
-//! Measured before it is advised, since neither discard nor any file system helped the card of
+//! Advice for discard needs this measurement, since neither discard nor any file system helped the card of
 //! docs/reference/reports.md#lexar-review.
 
 use crate::probe::options::MapOptions;
@@ -15,47 +15,42 @@ use cardscope_probing::write_scope::WriteScope;
 use cardscope_statistics::bootstrap::{BootstrapPlan, interval95};
 use std::time::Duration;
 
-/// Bytes of a small write: what file systems and databases write at least.
+/// Bytes of a small write: the least that file systems and databases write.
 const SMALL: u32 = 4096;
 
-/// They fall into so many bytes: more than any log of small writes that is known.
+/// Range of the small writes in bytes, larger than any small-write log that is on record.
 pub const SPAN: u64 = 64 * MIB;
 
-/// So many writes at most, so many at least for an interval, and no new one after this time.
+/// Most writes of a series, fewest for an interval, and seconds after which none is started.
 const MOST: usize = 512;
 const LEAST: usize = 16;
 const LONGEST_S: f64 = 15.0;
 
-/// Before each series the card may tidy up, so that none pays for what came before.
+/// Pause before a series, so that it does not pay for the garbage of earlier writes.
 const REST: Duration = Duration::from_secs(2);
 
-/// Draws of the 95 % intervals (docs/reference/flash.md#comparing-two-cards). Neighbours share a stall, so three are
-/// drawn together.
+/// Bootstrap of the 95 % intervals (docs/reference/flash.md#comparing-two-cards). One stall delays neighbouring
+/// writes, so three are drawn together.
 const DRAWS: BootstrapPlan = BootstrapPlan { resamples: 10_000, block: 3, seed: 4 };
 
-/// The stages in which small writes are timed before and after the card was told to discard.
 pub const BEFORE: &str = "small writes before discard";
-/// The second of them.
 pub const AFTER: &str = "small writes after discard";
 
-/// About what one series takes, in seconds.
 pub(super) fn seconds() -> f64 {
     LONGEST_S + REST.as_secs_f64()
 }
 
-/// Bytes that one series may write.
 pub(super) fn most_written() -> u64 {
     MOST as u64 * u64::from(SMALL)
 }
 
-/// Measures small writes, discards what may be used, and measures them again. `before` are the small writes of the card
-/// as it was, where a map measured them before it discarded anything itself ([`Measured::small_writes`]); `events` hears how
-/// far it is.
+/// Times small writes, discards the write region, and times them again. `before` has the small writes of the
+/// untouched card where a map has timed them already ([`Measured::small_writes`]).
 ///
 /// [`Measured::small_writes`]: cardscope_model::card_map::Measured
 ///
 /// # Errors
-/// If the card is gone or the user stopped it; what was measured stays in `into`.
+/// If the card is gone or the user stopped the test. `into` keeps what was measured.
 pub fn try_discard(
     card: &mut IoDriver<'_>,
     options: &MapOptions,
@@ -91,16 +86,15 @@ pub fn try_discard(
     Ok(())
 }
 
-/// What could not be tried, and why.
 pub fn left_out(what: &str, reason: impl ToString) -> TriedState {
     TriedState { what: what.to_owned(), reason: Some(reason.to_string()), ..TriedState::default() }
 }
 
-/// Random writes of 4 KiB over the first [`SPAN`] of what may be used but for the card's start, each flushed before the
-/// next.
+/// Times random 4 KiB writes, each with a flush, within the first [`SPAN`] of the write region after the card's
+/// start.
 ///
 /// # Errors
-/// If the card is gone, the user stopped it, or what stands there could not be saved.
+/// If the card is gone, the user stopped the test, or the old content could not be saved.
 pub fn small_writes(context: &mut ProbeContext<'_, '_>, what: &str) -> Result<TriedState, ProbeStop> {
     context.shape(SMALL, 1)?;
     let places = places(context);
@@ -126,7 +120,7 @@ pub fn small_writes(context: &mut ProbeContext<'_, '_>, what: &str) -> Result<Tr
 fn places(context: &mut ProbeContext<'_, '_>) -> Vec<CardExtent> {
     let unit = u64::from(SMALL.max(context.sector()));
     let end = context.region.end();
-    // What lies within the card's start alone was named by the user.
+    // A region that ends near the card's start was chosen by the user, so the start is not skipped there.
     let start =
         if end > 2 * CARD_START { context.region.start.max(CARD_START) } else { context.region.start };
     let slots = (end - start).min(SPAN) / unit;

@@ -1,19 +1,17 @@
-//! What the tables of flashbench share (described in the peers' reference, 2.9): the order in which it visits places,
-//! and the layout.
+//! Table layout and access order that the flashbench tables share (docs/reference/tools.md#flashbench).
 
 use cardscope_model::card_map::FlashbenchTable;
 
-/// A table with its parameters by name.
 pub(super) fn table(kind: &str, parameters: &[(&str, u64)], rows: Vec<(u64, Vec<f64>)>) -> FlashbenchTable {
     let parameters = parameters.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
     FlashbenchTable { kind: kind.to_owned(), parameters, rows }
 }
 
-/// Feedback taps of a shift register of 8 to 16 bits with the full period, lowest bits first.
+/// Feedback taps of maximal shift registers of 8 to 16 bits, lowest bits first.
 const TAPS: [u16; 9] = [0x1d, 0x11, 0x09, 0x05, 0x53, 0x1b, 0x2b, 0x03, 0x2d];
 
-/// The numbers below `n` in the pseudo-random order of flashbench: a shift register as wide as `n` and at least 8 bits,
-/// from the state 0xace1 on, without those from `n` on, with 0 once.
+/// Numbers below `n` in flashbench's pseudo-random order: 0, then the states below `n` of a maximal shift register
+/// with 8 to 16 bits that starts at 0xace1.
 pub(super) fn lfsr(n: u64) -> Vec<u64> {
     let width = (64 - n.saturating_sub(1).leading_zeros()).clamp(8, 16);
     let mask = (1u32 << width) - 1;

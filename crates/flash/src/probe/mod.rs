@@ -1,6 +1,6 @@
-//! What is inside a card, found by timing: page, erase block, open blocks, cache, queue (docs/reference/flash.md#pages
-//! and what follows there). Reading parts come first and write nothing; writing parts save what they overwrite, or use
-//! a part of the card whose content may be lost.
+//! Finds the geometry of a card by timing: page, erase block, open blocks, cache, queue
+//! (docs/reference/flash.md#pages and the sections after it). Reading parts run first and write nothing. Writing
+//! parts save what they overwrite, or use a region whose data may be lost.
 
 mod curve;
 pub mod discard;
@@ -21,17 +21,16 @@ use cardscope_probing::write_scope::WriteScope;
 use cardscope_statistics::minutes;
 use unmeasured::OUT_OF_LIMITS;
 
-/// The stages of a map with these options, as its listener hears them.
+/// Names of the stages of a map, as listeners receive them.
 pub fn stages(options: &MapOptions) -> Vec<&'static str> {
     [reading::stages::stages(options), writing::stages(options)].concat()
 }
 
-/// Makes the map. `scope` says what may be overwritten and saves it first, and `events` hears how far it is. What was
-/// measured before an early end stays in `into`.
+/// Makes the map. `scope` states and saves what may be overwritten. Results before an early end remain in `into`.
 ///
 /// # Errors
-/// If the card is gone, the user stopped it, or what stands on the card could not be saved. Limits of time and bytes
-/// are no error: what they left out is `not_tested`.
+/// If the card is gone, the user stopped the test, or data on the card could not be saved. Limits of time and bytes
+/// are no error: the properties after them are `not_tested`.
 pub fn map<'s, 't>(
     card: &'s mut IoDriver<'t>,
     scope: WriteScope<'s>,
@@ -53,7 +52,7 @@ fn all_parts(
     into: &mut MeasuredMap,
 ) -> Result<(), ProbeStop> {
     match reading::measure(context, options, into) {
-        // What it did not come to says so.
+        // The skipped properties already have their reason.
         Err(ProbeStop::Limit) => {}
         read => read?,
     }
@@ -68,12 +67,12 @@ fn all_parts(
     Ok(())
 }
 
-/// All flash has pages and erase blocks: that a card shows none is no reason to be sure that it has none.
+/// Limits the confidence of "none": all flash has pages and erase blocks, so an absent sign does not prove their
+/// absence.
 fn hidden(unit: &mut Property<u64>) {
     if unit.status == PropertyStatus::None {
         unit.confidence = unit.confidence.min(EVEN);
     }
 }
 
-/// A coin's word.
 const EVEN: f64 = 0.5;

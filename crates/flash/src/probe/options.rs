@@ -1,5 +1,5 @@
-//! How a map is made; its parts by name, so that one of them can be asked for alone, and what was not asked for says
-//! so.
+//! Options of a map, its parts by their names on the command line, and the reasons for properties that were not
+//! tested.
 
 use cardscope_model::card_map::MeasuredMap;
 use cardscope_model::card_map::property::{Property, PropertyStatus};
@@ -8,59 +8,55 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// How a map is made.
 #[derive(Debug, Clone)]
 pub struct MapOptions {
-    /// What may be used and spent.
     pub limits: ProbeLimits,
-    /// True where offsets are the card's own addresses; in a file they are the file system's, and nothing can be said
-    /// about boundaries.
+    /// True where offsets are the card's own addresses. Offsets in a file depend on the file system and show no
+    /// boundaries.
     pub card_addresses: bool,
-    /// False where only reading parts are wanted or allowed.
+    /// False for a map that only reads.
     pub writes: bool,
-    /// True where the region at the start of the card may be written to (saved first, like everything).
+    /// True where the start of the card may be written; its data is saved first.
     pub fat: bool,
-    /// True where the cache is written through to its end; otherwise at most `max_cache_bytes`.
+    /// Most bytes to write in search of the cache's end.
     pub max_cache_bytes: u64,
-    /// Allocation unit that the card claims (SSR), where it says one: a hint, never the answer.
+    /// Allocation unit according to the SD status (SSR). A hint for the search, never a result.
     pub claimed_unit: Option<u64>,
-    /// Unit in which open blocks are searched, instead of the erase block as measured.
+    /// Unit of the search for open blocks, instead of the measured erase block.
     pub unit: Option<u64>,
-    /// True where the raw tables of flashbench are wanted too, which cost more I/O.
+    /// True to add raw tables in flashbench's layout, which cost more I/O.
     pub tables: bool,
-    /// The parts that are wanted ([`Options::wants`]); all of them where it is empty.
+    /// Selected parts; empty selects all.
     pub only: Vec<MapPart>,
 }
 
-/// A part of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MapPart {
-    /// Page, read unit, erase block and mapping segment, as reads show them; the share never written.
+    /// Page, read unit, erase block, mapping segment and unwritten share, from reads.
     Boundaries,
-    /// Reads by block size.
+    /// Reads by I/O size.
     ReadCurve,
-    /// What planes or chips share out.
+    /// Parallel planes or chips. Distance at which two reads no longer wait for each other.
     Planes,
-    /// What a queue helps, for reads and for writes.
+    /// Gain of queued reads and writes.
     Queue,
-    /// Speed over the addresses.
+    /// Speed by address.
     Axis,
-    /// Page, unit and small-write log, as writes show them.
+    /// Page, write unit and small-write log, from writes.
     PageWrites,
-    /// Open blocks in order and at random, what closing one copies and how fast.
+    /// Open blocks, sequential and random, and the cost of closing one.
     OpenBlocks,
-    /// The region at the start.
+    /// FAT region at the start of the card.
     Fat,
-    /// The span of small random writes.
+    /// Range within which random writes stay fast.
     Span,
-    /// Writes by block size.
+    /// Writes by I/O size.
     WriteCurve,
-    /// The cache and what comes after it.
+    /// pSLC cache and the speed after it.
     Cache,
 }
 
-/// Each part with its name on the command line.
 const NAMES: [(&str, MapPart); 11] = [
     ("boundaries", MapPart::Boundaries),
     ("read-curve", MapPart::ReadCurve),
@@ -95,17 +91,14 @@ impl FromStr for MapPart {
 }
 
 impl MapOptions {
-    /// Whether a part is asked for.
     pub fn wants(&self, part: MapPart) -> bool {
         self.only.is_empty() || self.only.contains(&part)
     }
 }
 
-/// A property of a map, whatever its value is.
 pub(super) trait UnknownProperty {
-    /// Whether nobody has measured it or said yet why not.
+    /// True if neither a result nor a reason is recorded.
     fn is_silent(&self) -> bool;
-    /// Says why it was not tested.
     fn leave_out(&mut self, why: &str);
 }
 
@@ -119,7 +112,7 @@ impl<T> UnknownProperty for Property<T> {
     }
 }
 
-/// A property, the parts with which it is asked for, and whether writes can show it.
+/// Property, the parts that measure it, and true if writes can measure it.
 type PropertyParts<'m> = (&'m mut dyn UnknownProperty, &'static [MapPart], bool);
 
 fn properties(into: &mut MeasuredMap) -> [PropertyParts<'_>; 17] {
@@ -145,19 +138,17 @@ fn properties(into: &mut MeasuredMap) -> [PropertyParts<'_>; 17] {
     ]
 }
 
-/// Says why nothing is known of what reads at boundaries would show.
 pub(super) fn leave_out_boundaries(into: &mut MeasuredMap, why: &str) {
     let shown = properties(into).into_iter().filter(|(_, parts, _)| parts.contains(&MapPart::Boundaries));
     shown.for_each(|(property, ..)| property.leave_out(why));
 }
 
-/// Says of everything that writes show, and that nobody has said anything about, why it was left out.
+/// Records why properties that need writes were not tested, unless a reason is recorded already.
 pub(super) fn leave_out_writes(into: &mut MeasuredMap, why: &str) {
     let silent = properties(into).into_iter().filter(|(property, _, writes)| *writes && property.is_silent());
     silent.for_each(|(property, ..)| property.leave_out(why));
 }
 
-/// Says of every part that was not asked for that this is why it was left out.
 pub(super) fn say_unwanted(options: &MapOptions, into: &mut MeasuredMap) {
     let unwanted = |parts: &[MapPart]| !parts.iter().any(|part| options.wants(*part));
     let silent = properties(into).into_iter().filter(|(p, parts, _)| p.is_silent() && unwanted(parts));

@@ -1,14 +1,13 @@
-//! Why a part of a map gives no figure: something was in its way, or it must end at once.
+//! Reasons why a part of a map gives no result.
 
 use cardscope_engine::card::ProbeStop;
 use cardscope_model::card_map::property::{NO_TIME, Property};
 
-/// Why there is no figure.
 #[derive(Debug)]
 pub(super) enum UnmeasuredReason {
-    /// The card, the time or the bytes left no way to measure it.
+    /// The card, the time or the limits did not allow the measurement.
     Because(String),
-    /// The whole map ends, or what is left of a part that writes.
+    /// The whole map ends, or the remaining writing parts.
     Stop(ProbeStop),
 }
 
@@ -30,7 +29,7 @@ impl From<&str> for UnmeasuredReason {
     }
 }
 
-/// The property, or why it was not tested; only what ends more than this part stays an error.
+/// Turns a reason into a property that was not tested. Only [`Stop`] remains an error.
 pub(super) fn or_reason<T>(found: Result<Property<T>, UnmeasuredReason>) -> Result<Property<T>, ProbeStop> {
     match found {
         Err(UnmeasuredReason::Because(why)) => Ok(Property::not_tested(why)),
@@ -39,10 +38,8 @@ pub(super) fn or_reason<T>(found: Result<Property<T>, UnmeasuredReason>) -> Resu
     }
 }
 
-/// The reason of a part for which no time is left.
 pub(super) fn no_time(seconds: f64) -> String {
     format!("{NO_TIME} (needs about {seconds:.0} s; `--budget`)")
 }
 
-/// The reason of what a limit of time or of bytes ended.
 pub(super) const OUT_OF_LIMITS: &str = "no time left, or the write limit was reached";

@@ -1,7 +1,7 @@
-//! `map`: what is inside a card, as far as timing shows it, and what follows from that for whoever formats it.
+//! `map`: measures the geometry of a card and advises settings for partitions and file systems.
 //!
-//! Unless the user names a part whose content may go, everything that is overwritten is saved to a journal before and
-//! put back after, as quick `verify` does.
+//! Overwritten data is saved to a journal and restored, as in quick `verify`, unless the user names a region whose
+//! data may be lost.
 
 mod file_systems;
 mod run;
@@ -51,7 +51,7 @@ impl Procedure for MapRequest {
         let line = scope.plan_line(&options, session);
         session.events.plan(run::plan(self, &scope, &options).with_summary(line));
         report.body.announced_bytes = session.bytes();
-        // Until the first byte is written.
+        // True until the first byte is written.
         report.body.moved.data_kept = true;
         session.begin_row(report)?;
         let mut facts = run::facts(self, session.opened);

@@ -1,5 +1,4 @@
-//! The probe of a map, putting back after it, also after an interruption or an error, and what follows from the
-//! measurements.
+//! Runs the probe of a map, restores the card on every path, and adds findings and advice.
 
 use super::file_systems;
 use super::scope::{MapRequest, MapScope};
@@ -24,7 +23,6 @@ use cardscope_session::opened::OpenTarget;
 use cardscope_statistics::io_errors;
 use std::time::Duration;
 
-/// A stage for each property, and for what is tried and put back afterwards.
 pub(super) fn plan(request: &MapRequest, scope: &MapScope, options: &MapOptions) -> StagePlan {
     let tries_discard = matches!(scope, MapScope::Free(_)) && options.only.is_empty();
     let discards = tries_discard.then_some([discard::BEFORE, discard::AFTER]).into_iter().flatten();
@@ -34,7 +32,6 @@ pub(super) fn plan(request: &MapRequest, scope: &MapScope, options: &MapOptions)
     StagePlan::from_stages(stages.chain(trials).map(|stage| (stage, 1.0))).with_budget(request.limits.budget)
 }
 
-/// Measures, then puts back whatever was overwritten.
 pub(super) fn measure(
     scope: &MapScope,
     options: &MapOptions,
@@ -75,7 +72,7 @@ fn all_parts(
     try_discard(scope, card, &left, events, before, facts)
 }
 
-/// Discard loses what stands there, so it is tried only where that may go.
+/// Tries discard only where data may be lost, and records the reason otherwise.
 fn try_discard(
     scope: &MapScope,
     card: &mut IoDriver<'_>,
@@ -97,7 +94,6 @@ fn try_discard(
     Ok(())
 }
 
-/// What is known of the target beside what is measured.
 pub(super) fn facts(request: &MapRequest, opened: &OpenTarget) -> AdviceFacts {
     let claimed = opened.identity.as_ref().and_then(|identity| identity.allocation_unit());
     AdviceFacts {
@@ -119,7 +115,6 @@ fn target_kind(opened: &OpenTarget) -> TargetKind {
     }
 }
 
-/// What follows from the measurements, and from what was known before.
 pub(super) fn conclude(report: &mut MapReport, session: &VerbSession<'_>, facts: &AdviceFacts) {
     let measured = std::mem::take(&mut report.body.measured.findings);
     report.header.findings.splice(0..0, measured);
@@ -134,7 +129,6 @@ pub(super) fn conclude(report: &mut MapReport, session: &VerbSession<'_>, facts:
     advise(report, facts);
 }
 
-/// What whoever formats the card should do.
 pub(super) fn advise(report: &mut MapReport, facts: &AdviceFacts) {
     report.body.advice = advice::advise(&report.body.measured, facts);
     report.body.profile = profile(&report.body.measured);

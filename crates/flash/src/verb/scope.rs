@@ -1,5 +1,5 @@
-//! What a map may write to: nothing, the whole card with everything saved before, a part or all of it that may be lost, or
-//! a file of its own in a directory.
+//! Range that a map may write: nothing, the whole card after saving it, a part or all of it without saving, or its
+//! own file in a directory.
 
 use crate::probe::{MapOptions, MapPart};
 use cardscope_engine::target::TargetRegion;
@@ -69,7 +69,6 @@ pub struct MapRequest {
 }
 
 impl MapRequest {
-    /// The same command without its time limit.
     pub(super) fn without_time_limit(&self) -> String {
         let mut command = format!("cardscope map {}", quoted(&self.common.target));
         let given = [
@@ -89,50 +88,47 @@ impl MapRequest {
     }
 }
 
-/// Why a directory is not looked at without writing.
+/// Refusal of `--read-only` in a directory.
 pub const NOTHING_TO_READ: &str = "--read-only does not work in a directory, where the test file \
     must be written first; name the card's device (`cardscope list`)";
 
-/// Below this there is nothing that timing could tell apart.
+/// Bytes below which timing shows nothing.
 const SMALLEST: u64 = MIB;
 
-/// Units that may be chosen: from the smallest erase block that a map believes to the largest allocation unit of the SD
-/// specification (docs/reference/sd.md#allocation-units), in steps that hold whole pages of every power of two.
+/// Allowed values of `--unit`: from the smallest plausible erase block to the largest allocation unit of the SD
+/// specification (docs/reference/sd.md#allocation-units), in steps that contain whole pages of every power of two.
 const UNITS: std::ops::RangeInclusive<u64> = 256 * KIB..=64 * MIB;
 const UNIT_STEP: u64 = 64 * KIB;
 
-/// Bytes that the search for the end of the cache writes where all of it must be saved and put back: enough for the
-/// caches in a card's memory, and 20 s of a class 10 card with saving and putting back.
+/// Most bytes of the cache test if data is saved and restored: enough for DRAM caches, and 20 s on a class 10 card
+/// including saving and restoring.
 const CACHE_SAVED: u64 = 64 * MIB;
 
-/// Bytes that the other parts may save together; they write some 120 MiB, and 85 MiB at the card's start and beside.
+/// Bytes that the other parts may save together. They write about 120 MiB, and 85 MiB around the card's start.
 const BESIDES: u64 = 256 * MIB;
 
-/// The same of the tables of flashbench, which go over some thirty erase blocks of 4 MiB in eleven sizes: what they save,
-/// and what they write.
+/// Bytes that the flashbench tables save and write: some thirty erase blocks of 4 MiB in eleven sizes.
 const TABLES_SAVED: u64 = 256 * MIB;
 const TABLES_WRITTEN: u64 = 2048 * MIB;
 
-/// The test file in a directory: room for 32 open blocks of 4 MiB, four apart.
+/// Bytes of the test file in a directory: room for 32 open blocks of 4 MiB at a distance of four.
 const OWN_FILE: u64 = 512 * MIB;
 
-/// Where less may be written than twice this, a map shows nothing.
+/// Least useful test file. A map is refused if less than twice this may be written.
 const LEAST_OWN_FILE: u64 = 32 * MIB;
 
-/// What may be written to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum MapScope {
-    /// Nothing.
     Nothing(TargetRegion),
-    /// All of it, saved before and put back after.
+    /// Everything, saved before and restored after.
     Saved(TargetRegion),
-    /// What stands here is overwritten.
+    /// Range whose data is lost.
     Free(TargetRegion),
-    /// A file of our own.
+    /// The test's own file.
     OwnFile(TargetRegion),
 }
 
-/// Refuses what goes against itself, before anything is opened.
+/// Refuses contradictory options before anything is opened.
 pub(super) fn check(request: &MapRequest, target: TargetType) -> Result<()> {
     let directory = target == TargetType::Directory;
     let frees = request.erase || request.region.is_some();
@@ -179,10 +175,8 @@ pub(super) fn check(request: &MapRequest, target: TargetType) -> Result<()> {
 }
 
 impl MapScope {
-    /// Finds out what may be written to on an open target.
-    ///
-    /// # Errors
-    /// A refusal: the target is too small, the region lies outside of it, or there is no room.
+    /// Determines the scope on an open target. Refuses a target that is too small, a region outside of it, and a
+    /// full file system.
     pub(super) fn find(request: &MapRequest, session: &mut VerbSession<'_>) -> Result<MapScope> {
         let bytes = session.bytes();
         if bytes < SMALLEST {
@@ -206,7 +200,6 @@ impl MapScope {
         Ok(if request.erase { MapScope::Free(all) } else { MapScope::Saved(all) })
     }
 
-    /// What may be used.
     pub(super) fn region(&self) -> TargetRegion {
         let (MapScope::Nothing(region)
         | MapScope::Saved(region)
@@ -215,7 +208,6 @@ impl MapScope {
         *region
     }
 
-    /// What the probe is to do.
     pub(super) fn options(&self, request: &MapRequest, opened: &OpenTarget, seed: u64) -> MapOptions {
         let region = self.region();
         let saved = matches!(self, MapScope::Saved(_));
@@ -242,7 +234,6 @@ impl MapScope {
         }
     }
 
-    /// What it will cost, before it begins.
     pub(super) fn plan_line(&self, options: &MapOptions, session: &VerbSession<'_>) -> String {
         let most = |bytes: u64| DataAmount(bytes >> 20 << 20);
         let written =
@@ -268,21 +259,17 @@ impl MapScope {
     }
 }
 
-/// Starts the journal of a map that keeps what is on the card.
-///
-/// # Errors
-/// A refusal: there is no room for it; it names the other ways to a map.
+/// Starts the journal of a map that preserves data. A refusal for lack of space names alternatives.
 pub(super) fn begin_journal(request: &MapRequest, session: &mut VerbSession<'_>, salt: u64) -> Result<()> {
     let room = most_saved(request).min(session.bytes());
     session.begin_journal(room, salt).map_err(|failure| with_ways_out(failure, room))
 }
 
-/// Bytes that may be written where all of them are saved before.
 fn most_written(request: &MapRequest) -> u64 {
     most(request, TABLES_WRITTEN)
 }
 
-/// Bytes of these that may have to be saved: tables are written over the same places again and again.
+/// Most bytes to save. Flashbench tables write the same positions repeatedly, so they save less than they write.
 fn most_saved(request: &MapRequest) -> u64 {
     most(request, TABLES_SAVED)
 }
@@ -302,13 +289,13 @@ fn own_file(request: &MapRequest, opened: &mut OpenTarget, free: u64) -> Result<
     opened.target.area(bytes).map_err(Failure::refused)
 }
 
-/// Bytes that a map writes in a file of its own at most: it fills it, and goes over it once more, beside single tests.
+/// Most bytes written to the test file: it is filled, then written about once more, plus single tests.
 fn in_own_file(request: &MapRequest, region: TargetRegion, opened: &OpenTarget) -> u64 {
     let most = 2 * region.len + BESIDES;
     most.min(request.limits.max_write().unwrap_or(u64::MAX)).min(opened.limit.left().unwrap_or(u64::MAX))
 }
 
-/// Where the journal has no place, there are other ways to a map.
+/// Adds the alternatives to a refused journal.
 fn with_ways_out(failure: Failure, room: u64) -> Failure {
     let Failure::Refused(why) = failure else { return failure };
     let words = format!(

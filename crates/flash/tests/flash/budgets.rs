@@ -1,4 +1,4 @@
-//! Budgets of a map on simulated cards.
+//! Time budgets of maps on simulated cards.
 
 use cardscope_engine::card::IoDriver;
 use cardscope_engine::event::Silent;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
 
-/// Seconds of the card's clock that a map and restoring after it take.
+/// Seconds of the card's clock for a map and the restoration after it.
 fn map_in_budget(name: &str, budget: f64) -> f64 {
     let mut target = SimTarget::named(name).unwrap();
     let region = TargetRegion { start: 0, len: target.info().bytes };

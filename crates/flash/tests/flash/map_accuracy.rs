@@ -1,6 +1,7 @@
-//! How often a map is right: random cards within the ranges in which real ones were measured, each mapped as one that
-//! may be erased, held against the truth. Fixed seeds and fresh ones. `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test
-//! --profile long -p cardscope-flash --test flash map_accuracy -- --nocapture` makes the table in `docs/accuracy.md`.
+//! Accuracy of `map` on random simulated cards within the ranges of measured ones, each mapped with permission to
+//! erase and compared with its true geometry. Fixed and fresh seeds. `UPDATE_DOCS=1 CARDSCOPE_LONG=1 cargo test
+//! --profile long -p cardscope-flash --test flash map_accuracy -- --nocapture` writes the table in
+//! `docs/accuracy.md`.
 use cardscope_engine::card::IoDriver;
 use cardscope_engine::event::Silent;
 use cardscope_engine::interrupt::InterruptFlag;
@@ -15,12 +16,12 @@ use cardscope_simulator::{SimTarget, random};
 use cardscope_testkit::written_docs::keep;
 use std::fmt::Write;
 
-/// Fixed cards in the quick run, and in the long one (together with as many fresh ones as are said there).
+/// Fixed cards in the quick run and in the long one, and fresh ones in the long one.
 const FEW: u64 = 20;
 const MANY: u64 = 260;
 const FRESH: u64 = 40;
 
-/// What a map said of one card.
+/// Results of one card.
 struct MappedCard {
     seed: u64,
     card: Archetype,
@@ -58,7 +59,7 @@ fn mapped(seed: u64) -> MappedCard {
     MappedCard { seed, card, found, written, reading_s, seconds }
 }
 
-/// How often something was right.
+/// Right and wrong results of a property.
 #[derive(Default)]
 struct AccuracyScore {
     right: u32,
@@ -80,7 +81,7 @@ impl AccuracyScore {
     }
 }
 
-/// Whether what was written somewhere on the card leaves a trace in reads.
+/// True if written data changes the time of reads.
 fn is_mapped(card: &Archetype) -> bool {
     card.state.start != StartContent::Factory || card.read.is_none_or(|r| r.unmapped_s.is_none())
 }
@@ -89,12 +90,12 @@ fn hybrid(card: &Archetype) -> bool {
     matches!(card.write, Some(Engine::Hybrid(_)))
 }
 
-/// A page shows where reads across it take longer, or where the engine charges parts of one.
+/// True if reads across a page take longer, or the write engine charges partial pages.
 fn page_shows(card: &Archetype) -> bool {
     hybrid(card) || is_mapped(card) && card.read.is_some_and(|r| r.page_step_s > 0.0)
 }
 
-/// An erase block shows where reads across it take longer, or where closing one costs a merge.
+/// True if reads across an erase block take longer, or closing one costs a merge.
 fn block_shows(card: &Archetype) -> bool {
     card.truth.open_blocks.is_some() || is_mapped(card) && card.read.is_some_and(|r| r.au_step_s > 0.0)
 }
@@ -106,10 +107,10 @@ fn reported<T: std::fmt::Debug>(found: &Property<T>) -> String {
     }
 }
 
-/// Confidences from which on claims are counted together.
+/// Lower limits of the confidence groups.
 const SURE: [f64; 5] = [0.0, 0.5, 0.8, 0.9, 0.97];
 
-/// How many claims of each confidence are right, by property.
+/// Right claims and all claims of each confidence group, by property.
 #[derive(Default)]
 struct ClaimCounts(Vec<(&'static str, [(u32, u32); SURE.len()])>);
 
@@ -133,7 +134,7 @@ impl ClaimCounts {
         bins[bin].1 += 1;
     }
 
-    /// Every property against the card's own file, whether it can show or not.
+    /// Compares every property with the card's definition, even if it cannot show.
     fn card(&mut self, MappedCard { card, found, .. }: &MappedCard) {
         let truth = &card.truth;
         let exact = |truth: Option<u64>| {
@@ -194,7 +195,7 @@ impl ClaimCounts {
         out
     }
 
-    /// Claims that are less often right than they say; a few claims may be wrong by chance.
+    /// Claims that are right less often than their confidence states, with an allowance for chance.
     fn too_sure(&self) -> Vec<String> {
         let each = self
             .0
@@ -212,7 +213,7 @@ fn near(said: f64, is: f64, share: f64) -> bool {
     (said / is - 1.0).abs() <= share
 }
 
-/// The rows of the table, in its order.
+/// Rows of the table, in order.
 #[derive(Default)]
 struct AccuracyRows(Vec<(&'static str, f64, AccuracyScore)>);
 
@@ -329,7 +330,7 @@ fn seeds() -> Vec<u64> {
     let (fixed, fresh) = if cardscope_testkit::is_long() { (MANY, FRESH) } else { (FEW, 4) };
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
     println!("fresh cards: seeds {} to {}", now, now + fresh - 1);
-    // A fake answers for nothing beyond its end: `verify` comes before `map`.
+    // Fakes are excluded, as users run `verify` before `map`: beyond the real end no answer is meaningful.
     let genuine = |seed: &u64| random::card(*seed).fake.kind == FakeKind::None;
     (0..).filter(genuine).take(fixed as usize).chain((now..).filter(genuine).take(fresh as usize)).collect()
 }
@@ -372,7 +373,7 @@ fn random_cards_are_mapped_as_they_are() {
     for (name, _, score) in &scores.0 {
         score.wrong.iter().for_each(|wrong| println!("{name}: {wrong}"));
     }
-    // In few cards one may be wrong by chance, whatever the share.
+    // One of few cards may be wrong by chance, whatever share is required.
     for (name, wanted, score) in &scores.0 {
         let allowed = ((1.0 - wanted) * f64::from(score.of)).ceil() + 1.0;
         assert!(f64::from(score.of - score.right) <= allowed, "{name}: {:?}", score.wrong);

@@ -1,4 +1,4 @@
-//! What reads show of simulated cards, held against what is true of them.
+//! Properties that reads show on simulated cards, compared with the card's definition.
 
 use cardscope_engine::card::IoDriver;
 use cardscope_engine::event::Silent;
@@ -27,7 +27,7 @@ fn options(bytes: u64, only: &[MapPart]) -> MapOptions {
     }
 }
 
-/// What reads showed, and what that cost.
+/// Results of a map that only reads, with its cost.
 struct ReadOnlyMap {
     measured: MeasuredMap,
     seconds: f64,
@@ -48,7 +48,7 @@ fn read(name: &str, only: &[MapPart]) -> ReadOnlyMap {
     read_with(name, |_| (), only)
 }
 
-/// What a random card should show of its units, and what it shows.
+/// Expected and measured units of a random card.
 struct UnitCase {
     name: String,
     page: (Option<u64>, Property<u64>),
@@ -61,7 +61,7 @@ impl UnitCase {
         let card = random::card(seed);
         let name = format!("sim:{}", card.name);
         let reads = card.read.unwrap();
-        // Where nothing was ever written no flash is read, and nothing is crossed.
+        // Reads of unwritten areas need no flash, so they cross no boundary.
         let silent = reads.unmapped_s.is_some()
             && card.state.start == cardscope_simulator::archetype::StartContent::Factory;
         let trace = |step: f64, bytes: u64| (step > 0.0 && !silent).then_some(bytes);
@@ -94,7 +94,7 @@ impl UnitCase {
     }
 }
 
-/// Shares of units found where there is a trace, and of `none` where there is none.
+/// Share of units found where they show, share of `none` where they do not, mean seconds, and all mistakes.
 fn judge(seeds: &[u64]) -> (f64, f64, f64, Vec<String>) {
     let cases: Vec<UnitCase> = seeds.iter().map(|s| UnitCase::of(*s)).collect();
     let mut wrong = Vec::new();
@@ -130,7 +130,7 @@ fn so_they_are_on_cards_that_nobody_has_seen_before() {
     let seeds: Vec<u64> = (first..first + 40).collect();
     println!("fresh cards: random-{first} to random-{}", first + 39);
     let (right, none, _, wrong) = judge(&seeds);
-    // Of so few cards one more may be wrong than the share says; the fixed ones hold the shares.
+    // With so few cards one more may be wrong; the fixed seeds verify the required shares.
     assert!(right >= 0.93 && none >= 0.75, "{right:.3} {none:.3}\n{}", wrong.join("\n"));
 }
 
@@ -147,7 +147,7 @@ fn a_class_10_card_is_read_in_under_forty_seconds_and_nothing_is_written() {
         (PropertyStatus::None, PropertyStatus::None)
     );
     assert_eq!(m.unmapped_share.status, PropertyStatus::None);
-    // docs/reference/reports.md#lexar-review: 20.4 MB/s in order; random reads are 0.67 ms and the transfer.
+    // docs/reference/reports.md#lexar-review: 20.4 MB/s sequential; random reads take 0.67 ms and the transfer.
     let fastest = m.curves.sequential_read.iter().map(|p| p.mb_s).fold(0.0, f64::max);
     assert!((fastest / 20.4 - 1.0).abs() < 0.05, "{fastest}");
     let small = m.curves.random_read.iter().find(|p| p.bytes == 4096).unwrap();
@@ -179,7 +179,7 @@ fn of_a_card_that_is_half_full_the_share_never_written_is_known_and_the_units_al
     let share = found.unmapped_share.value.unwrap();
     assert!((share - 0.4).abs() < 0.12, "{share}");
     assert_eq!(found.erase_block_bytes.value, Some(4 << 20));
-    // Its page of 4 KiB shows by 2 %, above the two smallest levels only: it may be missed, but not mistaken.
+    // Its 4 KiB page differs by 2 % at the two smallest levels only: it may be missed, but not reported wrongly.
     assert!(found.page_bytes.value.is_none_or(|page| page == 4 << 10), "{:?}", found.page_bytes);
 }
 
@@ -277,9 +277,9 @@ fn tables_of_flashbench_show_the_card_of_seed_004_as_the_seed_does() {
     .tables;
     let align = tables.iter().find(|t| t.kind == "align").unwrap();
     let on = |unit: u64| align.rows.iter().find(|r| r.0 == unit).unwrap().1[1] / 1e6;
-    // A card of a power of two, so that places beyond its end begin again on boundaries.
-    // docs/reference/reports.md#lexar-review, reading (a): 1.42 ms at 4 MiB, 0.80 at 2 MiB, 0.75 at 8 KiB; ours are
-    // minima of 8, not of 32.
+    // A power of two as capacity, so that positions after the wrap lie on boundaries again. The review's reading
+    // (a), docs/reference/reports.md#lexar-review: 1.42 ms at 4 MiB, 0.80 at 2 MiB, 0.75 at 8 KiB. Ours are minima
+    // of 8 reads, not of 32.
     for (unit, ms) in [(4 << 20, 1.42), (2 << 20, 0.80), (8 << 10, 0.75)] {
         assert!((on(unit) / ms - 1.0).abs() < 0.15, "{unit}: {} and not {ms}", on(unit));
     }
@@ -291,7 +291,7 @@ fn tables_of_flashbench_show_the_card_of_seed_004_as_the_seed_does() {
 fn what_a_slow_path_leaves_out_of_the_curve_is_said_and_the_time_is_kept() {
     let budget = |o: &mut MapOptions| o.limits.budget = Some(Duration::from_secs(12));
     let found = read_with("sim:lexar-16g-c10?bus_mb_s=1", budget, &[MapPart::ReadCurve]);
-    // A read that has begun is waited for: 4 MiB take 4 s.
+    // A read in progress is completed: 4 MiB take 4 s.
     assert!(found.seconds < 12.0 + 5.0, "{} s", found.seconds);
     let curves = &found.measured.curves;
     let points = curves.sequential_read.len() + curves.random_read.len();

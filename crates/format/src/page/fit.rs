@@ -1,4 +1,4 @@
-//! What fits what, as text.
+//! Page of `fit`: the cards that an image or a size fits, in exact bytes.
 
 use cardscope_model::capacity::fit::{CardFit, CardSize, FitReport, NominalCapacity, PrintFit};
 use cardscope_model::report::NewsTone;
@@ -7,7 +7,6 @@ use cardscope_page::figure::{count, trimmed};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock, fact, findings};
 
-/// The page.
 pub fn page(report: &FitReport) -> Page {
     let (tone, answer) = answer(report);
     let mut page = Page::new(report.asked.as_deref().unwrap_or_default(), tone, answer);
@@ -60,7 +59,6 @@ fn answer(report: &FitReport) -> (NewsTone, String) {
     }
 }
 
-/// What is in use may fit where the whole image does not.
 fn cut(target: &CardFit) -> Option<String> {
     (target.fits == Some(false) && target.fits_if_cut)
         .then(|| format!("What is in use fits: cut the image to {} bytes.", grouped(target.card.bytes)))
@@ -83,7 +81,6 @@ fn against_print(print: &PrintFit) -> String {
     )
 }
 
-/// Which of the cards of a printed capacity what was asked for fits.
 fn fits(nominal: &NominalCapacity, asked: Option<u64>) -> &'static str {
     let some = nominal.largest.as_ref().is_some_and(|card| asked.is_some_and(|asked| card.bytes >= asked));
     match nominal.fits {

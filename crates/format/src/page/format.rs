@@ -1,4 +1,4 @@
-//! What `format` did, as text; and how what stands on a card is laid out, for `info` too.
+//! Page of `format`: the result, the layout of the card, and the command that undoes it.
 
 use cardscope_model::answer::Answer;
 use cardscope_model::format::{FormatMode, FormatReport};
@@ -8,7 +8,6 @@ use cardscope_model::units::{BinarySize, DecimalSize, ExactCapacity, grouped};
 use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_ios, moved};
 use cardscope_sd::layout::{CardLayout, PartitionScheme, SECTOR};
 
-/// The page.
 pub fn page(report: &FormatReport) -> Page {
     let body = &report.body;
     let (tone, answer) = answer(report);
@@ -79,7 +78,6 @@ fn layout_facts(layout: &CardLayout) -> Vec<PageFact> {
     ]
 }
 
-/// The same to the byte.
 fn exact_layout(layout: &CardLayout) -> Vec<PageFact> {
     let sectors = |n: u64| format!("sector {} ({})", grouped(n), BinarySize(n * SECTOR));
     vec![

@@ -1,5 +1,5 @@
-//! `fit`: does an image or a size fit a card, by exact bytes: of the card that is named, of those in the archive, and of
-//! those that are known to the byte. Nothing is written.
+//! `fit`: compares an image or a size with the exact sizes of cards: the named card, those in the archive and the
+//! built-in list of published sizes. Writes nothing.
 
 use cardscope_device::contents;
 use cardscope_device::filesystem::refuse_kernel_file;
@@ -47,12 +47,12 @@ pub struct FitRequest {
     pub archive: ArchiveAt,
 }
 
-/// Tells on which cards an image or a size fits: cards of one printed capacity differ in their bytes.
+/// Compares an image or a size with the exact bytes of cards: cards of one printed capacity differ in them.
 ///
 /// # Errors
 /// If the image cannot be read or is packed, or there is no such card.
 pub fn fit(request: &FitRequest) -> Result<FitReport> {
-    // A card that stands alone is compared with what is printed on it.
+    // A card named without an image or a size is compared with its printed capacity.
     let named = request.target.as_ref().or(request.card.as_ref());
     let alone = request.asked.as_ref().filter(|asked| named.is_none() && is_card(asked));
     let asked = request.asked.as_ref().filter(|_| alone.is_none());
@@ -79,13 +79,13 @@ pub fn fit(request: &FitRequest) -> Result<FitReport> {
     Ok(report)
 }
 
-/// What must be copied of an image at least: up to its last byte that is not zero, and all of its partitions.
+/// Bytes of an image that must be copied: up to its last nonzero byte and the end of its last partition.
 fn needed(report: &FitReport) -> Option<u64> {
     let ends = [report.in_use_bytes, report.partitions_end_bytes];
     ends.into_iter().flatten().max()
 }
 
-/// The card that is named decides; else all cards of the nominal capacity; else any card.
+/// The named card decides, without one all cards of the capacity in `--card`, else any card.
 fn answer(report: &FitReport, of_one_capacity: bool) -> Option<bool> {
     report.asked_bytes?;
     if let Some(target) = &report.target {
@@ -97,13 +97,12 @@ fn answer(report: &FitReport, of_one_capacity: bool) -> Option<bool> {
     Some(report.cards.iter().any(|card| card.fits == Some(true)))
 }
 
-/// Whether a name is that of a device or a simulated card, not of an image or a size.
 fn is_card(name: &str) -> bool {
     target_spec::is_simulated(name)
         || std::fs::metadata(name).is_ok_and(|about| about.file_type().is_block_device())
 }
 
-/// Takes an image by its name, anything else as a size.
+/// Reads `asked` as an image where a file has that name, else as a size.
 fn measure(asked: &str, report: &mut FitReport) -> Result<()> {
     match std::fs::metadata(asked) {
         Ok(about) if about.is_file() => {
@@ -125,7 +124,7 @@ fn measure(asked: &str, report: &mut FitReport) -> Result<()> {
     }
 }
 
-/// `32GB`, `32 gb` as `32 GB`, where it is a capacity that cards are sold with.
+/// Returns `32 GB` for `32GB` and `32 gb`; refuses a capacity that no card is sold with.
 fn nominal_name(text: &str) -> Result<String> {
     let text = text.trim().to_uppercase();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -139,7 +138,7 @@ fn nominal_name(text: &str) -> Result<String> {
     }
 }
 
-/// The exact size of a card, with what the card itself says otherwise.
+/// Exact size of a card, and its findings about capacity.
 fn target(name: &str) -> Result<(CardSize, Vec<Finding>)> {
     let identity = identity_of(name, &MachineOptions::default(), None)?;
     let bytes = identity.capacity_bytes.ok_or_else(|| {
@@ -150,10 +149,9 @@ fn target(name: &str) -> Result<(CardSize, Vec<Finding>)> {
     Ok((CardSize { card: name.to_owned(), bytes, source: source.to_owned() }, findings))
 }
 
-/// Read at a time.
 const CHUNK: u64 = 1 << 20;
 
-/// Packed files by their first bytes, and how to learn the size of what is in them.
+/// Magic bytes of packed files, and the command that prints the size of their content.
 const PACKED: &[(&[u8], &str)] = &[
     (b"\xfd7zXZ\0", "xz -l"),
     (b"\x1f\x8b", "gzip -cd … | wc -c"),
@@ -163,14 +161,12 @@ const PACKED: &[(&[u8], &str)] = &[
     (b"7z\xbc\xaf\x27\x1c", "7z l"),
 ];
 
-/// What is known of an image.
 struct ImageFacts {
     bytes: u64,
     in_use: u64,
     partitions_end: Option<u64>,
 }
 
-/// Looks at an image.
 fn look(path: &Path) -> Result<ImageFacts> {
     let failed =
         |e: std::io::Error| Failure::refused_for(format!("{} cannot be read: {e}", path.display()), e);
@@ -193,13 +189,13 @@ fn refuse_packed(file: &File, path: &Path) -> Result<()> {
     Err(Failure::refused(format!("{path} is packed; unpack it, or give the size that `{tool}` prints")))
 }
 
-/// Up to the last byte that is not zero, sought from the end; holes are passed over.
+/// Offset after the last nonzero byte. The search starts at the end and skips holes.
 fn in_use(file: &File, bytes: u64) -> std::io::Result<u64> {
     let mut end = bytes;
     let mut chunk = vec![0u8; CHUNK as usize];
     while end > 0 {
         let start = (end - 1) / CHUNK * CHUNK;
-        // A file system that knows no holes says that everything is data.
+        // A file system without SEEK_DATA reports the whole file as data.
         let data = rustix::fs::seek(file, SeekFrom::Data(start));
         if data.is_ok_and(|at| at < end) {
             let part = &mut chunk[..(end - start) as usize];
@@ -213,8 +209,8 @@ fn in_use(file: &File, bytes: u64) -> std::io::Result<u64> {
     Ok(0)
 }
 
-/// The cards of the archive, each once, with the capacity that it announced. Simulated ones are left out: they are made
-/// up.
+/// Cards of the archive, each once, with the capacity that they announce. Simulated cards are excluded, since their
+/// size is invented.
 fn archived(path: Option<&Path>) -> Result<Vec<CardSize>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(Vec::new()) };
     let mut found = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Two watches laid over each other: over the same span, from the same moment on.
+//! Compares two watches over the time that both cover, since boot or since each began.
 
 use super::summarise;
 use cardscope_model::finding::{Finding, FindingWeight};
@@ -7,31 +7,29 @@ use cardscope_model::observe::{
 };
 use cardscope_model::units::DecimalSize;
 
-/// A watch that began this soon after boot is that of a start.
+/// Seconds since boot before which a watch counts as one of a start.
 const START_SECONDS: f64 = 300.0;
 
-/// A difference is one when it is this share of the larger figure and this many seconds.
+/// Least share of the larger figure, and least seconds, of a difference.
 const DIFFERENT: (f64, f64) = (0.2, 5.0);
 
-/// Two starts that moved amounts of data so unlike did not do the same.
+/// Ratio of moved bytes above which two starts did different work.
 const OTHER_WORK: f64 = 2.0;
 
-/// One start each says this much; starts differ from each other.
+/// Confidence in a comparison of two single starts, which vary.
 const CONFIDENCE: f64 = 0.6;
 
-/// When a system became calm, and how sure that is.
+/// Time at which a system was idle, and whether it is a bound.
 type IdleTime = (SettledStatus, f64);
 
-/// One of the two watches.
 #[derive(Debug, Clone, Copy)]
 pub struct WatchSide<'a> {
-    /// Its samples.
     pub samples: &'a [ObserveSample],
-    /// When it began, in seconds since boot.
+    /// Start of the watch in seconds since boot.
     pub began: f64,
 }
 
-/// Compares an earlier watch with this one; `None` where they have no time in common.
+/// Compares an earlier watch with this one; `None` if they do not overlap.
 pub fn compare(
     baseline: &str,
     before: WatchSide<'_>,
@@ -53,7 +51,7 @@ pub fn compare(
         let samples: Vec<ObserveSample> = side.samples.iter().filter(within).cloned().collect();
         summarise(&samples, from + origin(side))
     };
-    // When it became calm is asked of the whole watch: a short one must not cut the long one's answer off.
+    // Idle times come from the whole watches, which the shorter one must not cut off.
     let whole = |side: WatchSide<'_>| summarise(side.samples, side.began);
     let (was, is) = (cut(before)?, cut(now)?);
     let calm =
@@ -65,6 +63,7 @@ pub fn compare(
     Some((ObserveComparison { against: baseline.to_owned(), span_seconds, since_boot, figures }, findings))
 }
 
+/// Figures of both watches side by side.
 fn figures(
     was: &ObserveSummary,
     is: &ObserveSummary,
@@ -106,7 +105,7 @@ fn findings(
 ) -> Vec<Finding> {
     let waited = |s: &ObserveSummary| s.io_some_seconds.unwrap_or(s.utilisation * s.seconds);
     let (waits_was, waits_is) = (waited(was), waited(is));
-    // A bound that lies on the wrong side of the other figure decides nothing.
+    // A bound on the wrong side of the other figure decides nothing.
     let settled = match (calm_was, calm_is) {
         ((SettledStatus::AtLeast, a), (SettledStatus::AtLeast, b)) if a > 0.0 && b > 0.0 => 0,
         ((_, a), (SettledStatus::AtLeast, b)) | ((SettledStatus::AtMost, a), (_, b)) if b < a => 0,
@@ -134,7 +133,7 @@ fn findings(
     found
 }
 
-/// 1 where the second figure is clearly smaller, -1 where it is clearly larger.
+/// Compares two times: 1 if the second is clearly smaller, -1 if clearly larger, 0 otherwise.
 fn differs(before: f64, now: f64) -> i8 {
     let apart = (before - now).abs();
     let clear = apart >= DIFFERENT.1 && apart >= DIFFERENT.0 * before.max(now);
@@ -145,7 +144,7 @@ fn differs(before: f64, now: f64) -> i8 {
     }
 }
 
-/// What of the two moments is a bound only.
+/// Words that mark which of the two times is only a bound.
 fn bounds(was: SettledStatus, is: SettledStatus) -> String {
     let word = |status| match status {
         SettledStatus::Measured => None,
@@ -167,6 +166,7 @@ fn in_words((status, seconds): IdleTime) -> String {
     }
 }
 
+/// Hint if the watches moved so different amounts of data that the systems did not do the same.
 fn other_work(was: &ObserveSummary, is: &ObserveSummary) -> Option<Finding> {
     let moved = |s: &ObserveSummary| (s.read_bytes + s.write_bytes) as f64;
     let (a, b) = (moved(was), moved(is));

@@ -1,8 +1,7 @@
-//! What a system in use waited for: one watch in figures, when it became calm, what held it up, and two watches side by
-//! side (docs/reference/reports.md#microsd-speed-comparison: a new card ended ten minutes of waiting after each start).
+//! Evaluates a watch of a system in use: summary, time until it was idle, bottleneck, and comparison of two watches
+//! (docs/reference/reports.md#microsd-speed-comparison: a new card ended ten minutes of waiting after each start).
 //!
-//! Pressure is the kernel's own account of waiting (PSI); where it keeps none, tasks that are blocked and the
-//! processors' waiting for I/O stand in.
+//! Waiting is the kernel's pressure (PSI), or without it the number of blocked tasks and the processors' I/O wait.
 
 mod compare;
 
@@ -12,38 +11,37 @@ use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::observe::{CalmMoment, ObserveSample, ObserveSummary, SettledStatus, SystemBottleneck};
 use cardscope_model::units::SpeedMbS;
 
-/// Share of the time that tasks may wait for I/O, or the device may have work, in a system that is calm.
+/// Most time that tasks may wait for I/O, or the device may be busy, in an idle system, as shares.
 const CALM_PRESSURE: f64 = 0.10;
 const CALM_UTILISATION: f64 = 0.20;
 
-/// Seconds over which calm is judged, so that one busy second in between does not count, and seconds that it must
-/// last before it is believed.
+/// Seconds over which load is averaged, so that one busy second does not count, and seconds for which it must stay low.
 const SMOOTH_SECONDS: f64 = 5.0;
 const CALM_SECONDS: f64 = 30.0;
 
-/// A device with this much work, while tasks wait this much and processors idle this much, is what holds them up.
+/// Shares of a busy device, waiting tasks and idle processors that make the device the bottleneck.
 const BUSY_DEVICE: f64 = 0.7;
 const WAITING: f64 = 0.2;
 const IDLE_CPU: f64 = 0.3;
 
-/// Processors that work this much hold everything up.
+/// Share of busy processors that makes them the bottleneck.
 const BUSY_CPU: f64 = 0.85;
 
-/// Tasks that wait this much for memory, in a system that swaps this many bytes a second, lack memory.
+/// Share of tasks waiting for memory, and swapped bytes a second, that make memory the bottleneck.
 const MEMORY_WAITING: f64 = 0.1;
 const SWAPPING: f64 = 1e6;
 
-/// Less than this much of the time says nothing of a bottleneck, and so few seconds nothing unless they are half of it.
+/// Least share of the watch, and least seconds, that tell a bottleneck. Fewer seconds do if they are half of the watch.
 const TOO_LITTLE: (f64, f64) = (0.05, 3.0);
 const MOST_OF_IT: f64 = 0.5;
 
-/// So few seconds are no more than a likely cause.
+/// Highest confidence of a bottleneck that only few seconds show.
 const BRIEF_CONFIDENCE: f64 = 0.6;
 
-/// Bytes of an I/O that is small.
+/// Largest small I/O in bytes.
 const SMALL: f64 = 16384.0;
 
-/// A whole watch in figures; `began` is its beginning in seconds since boot. `None` where nothing was watched.
+/// Summarizes a watch that began at `began` seconds since boot; `None` without samples.
 pub fn summarise(samples: &[ObserveSample], began: f64) -> Option<ObserveSummary> {
     let seconds = seconds_of(samples.iter());
     if seconds <= 0.0 {
@@ -76,7 +74,7 @@ pub fn summarise(samples: &[ObserveSample], began: f64) -> Option<ObserveSummary
     })
 }
 
-/// The mean over time of what the samples know.
+/// Mean over time of the samples that have the value.
 fn mean<'a>(
     samples: impl IntoIterator<Item = &'a ObserveSample>,
     of: impl Fn(&ObserveSample) -> Option<f64>,
@@ -86,7 +84,7 @@ fn mean<'a>(
     (time > 0.0).then(|| sum / time)
 }
 
-/// How much tasks waited for I/O: PSI, else blocked tasks or the processors' waiting.
+/// Share of time in which tasks waited for I/O: PSI, or else blocked tasks or the processors' I/O wait.
 fn waiting(sample: &ObserveSample) -> Option<f64> {
     sample.io_some.or_else(|| match (sample.blocked, sample.iowait) {
         (Some(1..), iowait) => Some(iowait.unwrap_or_default().max(WAITING)),
@@ -101,7 +99,7 @@ fn is_loaded(sample: &ObserveSample) -> bool {
         || sample.memory_some.is_some_and(|share| share >= MEMORY_WAITING)
 }
 
-/// Means over the seconds that were not calm.
+/// Means over the samples with load, each a share except `seconds` and `swap_per_s`.
 struct MeanLoad {
     seconds: f64,
     utilisation: f64,
@@ -113,7 +111,7 @@ struct MeanLoad {
     other: f64,
 }
 
-/// What they last together. The sum of no numbers is -0, and would be printed so.
+/// Total seconds. A fold, because the sum of no floats is -0 and would be printed as such.
 fn seconds_of<'a>(samples: impl Iterator<Item = &'a ObserveSample>) -> f64 {
     samples.fold(0.0, |sum, s| sum + s.seconds)
 }
@@ -140,7 +138,7 @@ impl MeanLoad {
         self.seconds < TOO_LITTLE.1
     }
 
-    /// A device may be busy with what nobody waits for.
+    /// True if anything waits. A device may be busy without that.
     fn holds_anyone_up(&self) -> bool {
         self.waiting >= CALM_PRESSURE || self.busy >= BUSY_CPU || self.memory >= MEMORY_WAITING
     }
@@ -165,7 +163,7 @@ impl MeanLoad {
     }
 }
 
-/// The first moment from which the system stayed calm for half a minute.
+/// First moment from which the system stayed idle for half a minute.
 fn settled(samples: &[ObserveSample], began: f64) -> CalmMoment {
     let calm = calm_from(samples);
     let ended = samples.last().map_or(began, |s| s.uptime_seconds);
@@ -180,7 +178,7 @@ fn settled(samples: &[ObserveSample], began: f64) -> CalmMoment {
     }
 }
 
-/// Index of the first sample of the first range of calm that is long enough.
+/// Index of the first sample of the first idle range that is long enough.
 fn calm_from(samples: &[ObserveSample]) -> Option<usize> {
     let unrest: Vec<f64> = samples.iter().map(unrest).collect();
     let mut start = None;
@@ -198,9 +196,9 @@ fn calm_from(samples: &[ObserveSample]) -> Option<usize> {
     None
 }
 
-/// 1 and more where a sample is not calm: tasks wait for I/O, for memory, or for the processors.
+/// Load of a sample; 1 or more if tasks wait for I/O, memory or processors.
 fn unrest(sample: &ObserveSample) -> f64 {
-    // PSI alone, where there is one: a device may be busy with what nobody waits for.
+    // If PSI exists, device utilisation is ignored: a device can be busy while no task waits.
     let io = match sample.io_some {
         Some(share) => share / CALM_PRESSURE,
         None => sample.utilisation / CALM_UTILISATION,
@@ -209,7 +207,7 @@ fn unrest(sample: &ObserveSample) -> f64 {
     io.max(of(sample.cpu_busy, BUSY_CPU)).max(of(sample.memory_some, MEMORY_WAITING))
 }
 
-/// The mean over the few seconds from a sample on.
+/// Mean over the few seconds from a sample on.
 fn smoothed(samples: &[ObserveSample], unrest: &[f64], at: usize) -> f64 {
     let (mut sum, mut time) = (0.0, 0.0);
     for (sample, value) in samples[at..].iter().zip(&unrest[at..]) {
@@ -222,14 +220,14 @@ fn smoothed(samples: &[ObserveSample], unrest: &[f64], at: usize) -> f64 {
     if time > 0.0 { sum / time } else { 0.0 }
 }
 
-/// The finding on what held the system up, with the numbers it rests on.
+/// Finding on the bottleneck, with its evidence.
 pub fn verdict(samples: &[ObserveSample], summary: &ObserveSummary) -> Finding {
     let loaded: Vec<&ObserveSample> = samples.iter().filter(|s| is_loaded(s)).collect();
     let load = MeanLoad::of(&loaded);
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let known = samples.iter().any(|s| s.io_some.is_some());
     let (weight, text, advice) = words(summary);
-    // Without PSI the waiting is only guessed at.
+    // Without PSI, waiting is an estimate.
     let confidence: f64 = if known { 0.9 } else { 0.6 };
     let confidence = if load.is_brief() { confidence.min(BRIEF_CONFIDENCE) } else { confidence };
     let mut finding = Finding::new("bottleneck", weight, confidence, text)

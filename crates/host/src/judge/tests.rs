@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A second of a system: how much the device works, how much tasks wait, how much the processors work.
+/// Second of a system with these shares of a busy device, waiting tasks and busy processors.
 fn second(at: usize, utilisation: f64, io_some: f64, cpu_busy: f64) -> ObserveSample {
     ObserveSample {
         uptime_seconds: 10.0 + at as f64 + 1.0,
@@ -22,7 +22,7 @@ fn second(at: usize, utilisation: f64, io_some: f64, cpu_busy: f64) -> ObserveSa
     }
 }
 
-/// A start that is busy for so many seconds and calm for a minute after.
+/// Start that is busy for so many seconds and idle for a minute after.
 fn start(busy: usize, then: impl Fn(usize) -> ObserveSample) -> Vec<ObserveSample> {
     (0..busy).map(&then).chain((busy..busy + 60).map(|at| second(at, 0.03, 0.01, 0.05))).collect()
 }
@@ -40,7 +40,7 @@ fn a_start_that_waits_ten_minutes_for_its_card_is_told_with_its_end() {
     let summary = summary(&start(590, waits_for_card));
     assert_eq!(summary.bottleneck, SystemBottleneck::Card);
     assert_eq!(summary.settled.status, SettledStatus::Measured);
-    // Busy from 10 s to 600 s after boot; the five seconds of smoothing let the last busy ones through.
+    // Busy from 10 s to 600 s after boot. Averaging over five seconds blurs the end.
     assert!((summary.settled.seconds() - 600.0).abs() <= SMOOTH_SECONDS, "{:?}", summary.settled);
     assert!((summary.io_some_seconds.unwrap() - 590.0 * 0.95 - 0.6).abs() < 1e-6);
     assert_eq!(summary.small_share, Some(1.0));
@@ -130,7 +130,7 @@ fn two_seconds_of_busy_processors_are_neither_idle_nor_at_rest() {
     let of_all = summary(&samples);
     assert_eq!((of_all.bottleneck, of_all.settled.status), (SystemBottleneck::Cpu, SettledStatus::AtLeast));
     assert!(verdict(&samples, &of_all).confidence <= 0.6, "two seconds are few");
-    // Two of ten say too little for a cause, and are no idle system all the same.
+    // Two of ten seconds do not tell a cause, and the system was not idle either.
     let few: Vec<ObserveSample> =
         samples.into_iter().chain((2..10).map(|at| second(at, 0.0, 0.0, 0.05))).collect();
     let of_few = summary(&few);

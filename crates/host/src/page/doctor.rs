@@ -1,4 +1,4 @@
-//! `doctor` as text: what is wrong first, with what to do; then all points in one line each.
+//! Page of `doctor`: failures first, with advice, then all points in one line each.
 
 use cardscope_model::doctor::{DoctorPoint, DoctorReport, PointState};
 use cardscope_model::report::NewsTone;
@@ -7,7 +7,6 @@ use cardscope_page::figure::{ANSWER, count};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock};
 
-/// The page.
 pub fn page(report: &DoctorReport) -> Page {
     let tone = match (report.failed, report.warned) {
         (0, 0) => NewsTone::Good,
@@ -18,7 +17,7 @@ pub fn page(report: &DoctorReport) -> Page {
     let of = |state: PointState| report.points.iter().filter(move |point| point.state == state);
     for points in by_advice(of(PointState::Fail).chain(of(PointState::Warn))) {
         let seen: Vec<String> = points.iter().map(|p| format!("{}: {}", p.point, on(p))).collect();
-        // What has no room in a head is a line below it.
+        // A head that does not fit into a line moves below it.
         let (head, seen) = match seen.join(" · ") {
             head if head.chars().count() <= ANSWER => (head, Vec::new()),
             _ => (points.iter().map(|p| p.point.clone()).collect::<Vec<_>>().join(" · "), seen),
@@ -38,7 +37,7 @@ pub fn page(report: &DoctorReport) -> Page {
     page
 }
 
-/// The points, those of one advice together.
+/// Groups of points that share their advice.
 fn by_advice<'a>(points: impl Iterator<Item = &'a DoctorPoint>) -> Vec<Vec<&'a DoctorPoint>> {
     let mut groups: Vec<Vec<&DoctorPoint>> = Vec::new();
     for point in points {
@@ -62,6 +61,7 @@ fn answer(report: &DoctorReport) -> String {
     }
 }
 
+/// Finding of a point, with its device if it has one.
 fn on(point: &DoctorPoint) -> String {
     match &point.device {
         Some(device) => format!("{device}: {}", point.seen),

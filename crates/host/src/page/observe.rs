@@ -1,5 +1,5 @@
-//! `observe` as text: what the system waited for, the figures of the watch, what went on in one line each, and the
-//! earlier watch beside it.
+//! Page of `observe`: the bottleneck, the figures of the watch, a sparkline of each load, and the comparison with an
+//! earlier watch.
 
 use cardscope_model::observe::{
     ObserveComparison, ObserveReport, ObserveResult, ObserveSample, ObserveSummary, PartitionTraffic,
@@ -12,13 +12,12 @@ use cardscope_page::figure::{duration, time_us};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock, PageFact, fact};
 
-/// Columns of a line.
+/// Most columns of a sparkline.
 const COLUMNS: usize = 60;
 
-/// From nothing to all.
+/// Characters of a sparkline, from 0 to 1.
 const STEPS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// The page.
 pub fn page(report: &ObserveReport) -> Page {
     let body = &report.body;
     let mut page = Page::new(&report.header.target, NewsTone::Plain, answer(&report.body));
@@ -37,7 +36,7 @@ pub fn page(report: &ObserveReport) -> Page {
     page.framed(&report.header)
 }
 
-/// What was seen, and what it was that the system waited for.
+/// Load and traffic of the device, and the bottleneck.
 fn answer(body: &ObserveResult) -> String {
     let seen = |busy: f64, read: u64, written: u64| {
         let moved = [("read", read), ("wrote", written)].into_iter().filter(|(_, bytes)| *bytes > 0);
@@ -113,7 +112,7 @@ fn settled(s: &ObserveSummary) -> String {
     }
 }
 
-/// One line each for what went on, from the beginning to the end.
+/// Sparklines of device, waiting tasks and processors.
 fn over_time(samples: &[ObserveSample]) -> Vec<PageFact> {
     let all = [
         ("device at work", line(samples, |s| Some(s.utilisation))),
@@ -123,6 +122,7 @@ fn over_time(samples: &[ObserveSample]) -> Vec<PageFact> {
     all.into_iter().filter_map(|(name, drawn)| Some(fact(name, format!("|{}|", drawn?)))).collect()
 }
 
+/// Sparkline of a load between 0 and 1; `None` if no sample has it.
 fn line(samples: &[ObserveSample], of: impl Fn(&ObserveSample) -> Option<f64>) -> Option<String> {
     let columns = COLUMNS.min(samples.len());
     let step = |column: usize| {

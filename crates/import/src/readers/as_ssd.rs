@@ -1,5 +1,5 @@
-//! What AS SSD copies as text, in English and German: a heading a test with `Read:` and `Write:` below it, or a row a
-//! test with both figures.
+//! AS SSD: reads its copied text, in English and German: a heading for each test with `Read:` and `Write:` below it, or a
+//! row for each test with both figures.
 //!
 //! Its MB/s are MiB/s, `Seq` moves 16 MB at a time, `4K-64Thrd` runs 64 threads of one I/O each
 //! (docs/reference/tools.md#as-ssd). It can show IOPS in place of speeds.
@@ -18,14 +18,12 @@ use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{KIB, MIB};
 use serde_json::json;
 
-/// What a heading or the first word of a row opens.
+/// Figures below a heading or in a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum AsSsdSection {
-    /// A speed.
     Speed(AccessPattern),
-    /// `Acc.time`, in milliseconds.
+    /// Access times in milliseconds.
     Access,
-    /// Points.
     Score,
 }
 
@@ -34,7 +32,7 @@ const SEQUENTIAL: AccessPattern =
 const SMALL: AccessPattern = AccessPattern { order: IoOrder::Random, block: 4 * KIB, queue: 1, threads: 1 };
 const SMALL_THREADS: AccessPattern = AccessPattern { threads: 64, ..SMALL };
 
-/// Headings in small letters, of those that begin alike the longer ones first.
+/// Headings in lower case; a heading that begins with another one comes first.
 const SECTIONS: [(AsSsdSection, &[&str]); 5] = [
     (AsSsdSection::Speed(SMALL_THREADS), &["4k-64threads", "4k-64thrd", "4k 64 thrd"]),
     (AsSsdSection::Speed(SMALL), &["4k"]),
@@ -43,7 +41,7 @@ const SECTIONS: [(AsSsdSection, &[&str]); 5] = [
     (AsSsdSection::Score, &["score", "punkte"]),
 ];
 
-/// True where the program's name and one of its figures stand in it.
+/// True if the text has the program's name or its test `4K-64Thrd`, and a test with a speed.
 pub(crate) fn recognise(text: &LogText) -> bool {
     let body = text.body();
     (body.contains("AS SSD") || body.contains("4K-64Thrd")) && read(text).is_ok()
@@ -86,7 +84,7 @@ impl AsSsdReader {
         }
     }
 
-    /// Figures behind a section's name: read, then write, and of the score their sum.
+    /// Adds the figures after a section's name: read, write, and the total of a score.
     fn row(&mut self, section: AsSsdSection, rest: &str) {
         for (key, printed) in ["Read", "Write", "Total"].into_iter().zip(printed(rest)) {
             self.put(section, key, printed);
@@ -147,8 +145,8 @@ impl AsSsdReader {
     }
 }
 
-/// The section that a line opens, and what stands behind its name: figures, if anything. Words are another tool's label
-/// (`Sequential Read 1MiB …`).
+/// Section that a line opens, and the text after its name. Words there belong to another tool's label
+/// (`Sequential Read 1MiB …`), which opens no section.
 fn section(line: &str) -> Option<(AsSsdSection, &str)> {
     let mut names =
         SECTIONS.iter().flat_map(|(section, names)| names.iter().map(move |name| (section, name)));
@@ -162,7 +160,7 @@ fn section(line: &str) -> Option<(AsSsdSection, &str)> {
     })
 }
 
-/// Numbers and the units behind them: `507,36 MB/s 394,42 MB/s`.
+/// Numbers and their units: `507,36 MB/s 394,42 MB/s`.
 fn printed(text: &str) -> Vec<(f64, &str)> {
     let mut found: Vec<(f64, &str)> = Vec::new();
     for word in text.split([' ', '\t', '|']).filter(|word| !word.is_empty()) {

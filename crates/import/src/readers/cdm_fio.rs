@@ -1,8 +1,8 @@
-//! Logs of `cdm_fio.sh`, which has fio do what CrystalDiskMark does, with the labels of its old and new revisions.
+//! `cdm_fio.sh`: reads logs of this script, which imitates CrystalDiskMark with fio, in its old and new revisions.
 //!
-//! It prints the sum of fio's `bw` (KiB/s) divided by 1024 and cut to a whole number as `MB/s`: MiB/s, up to one too low.
-//! IOPS are cut likewise, so 0 stands for less than one. Old labels leave out what follows from the size: `Sequential`
-//! moves the whole file at once, `Sequential Q32T1` a thirty-second of it, and `512KB` is sequential.
+//! Its `MB/s` are the sum of fio's `bw` (KiB/s) divided by 1024 and cut to a whole number: MiB/s, and up to one too low.
+//! IOPS are cut likewise, so 0 means less than one. Old labels omit what follows from the file size: `Sequential` moves
+//! the whole file at once, `Sequential Q32T1` a thirty-second of it, and `512KB` is sequential.
 
 use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::{cooling, log_of};
@@ -15,18 +15,17 @@ use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{GIB, KIB, MIB, parse_size};
 
-/// Size of the test file where the log lost it: the script's own choice.
+/// Size of the test file if the log does not have it: the script's default.
 const USUAL_SIZE: u64 = GIB;
 
-/// Below this many MiB/s what the script cuts off may be a tenth of the figure.
+/// MiB/s below which the cut can be a tenth of the figure.
 const COARSE_BELOW: f64 = 10.0;
 
-/// True where a result line stands in it.
 pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().any(|line| CdmFioLine::parse(line).is_some())
 }
 
-/// Reads the runs of the log, one a `Configuration:`.
+/// Reads the log; each `Configuration:` begins a run.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut reader = CdmFioReader::default();
     text.lines().for_each(|line| reader.line(line));
@@ -56,7 +55,7 @@ impl CdmFioReader {
         }
     }
 
-    /// A run begins; a condition holds for all that follow it.
+    /// Begins a run. Its condition also holds for the runs after it.
     fn begin(&mut self, head: Run) {
         self.head = head;
         self.runs.begin(self.head.clone());
@@ -97,7 +96,7 @@ impl CdmFioReader {
     }
 }
 
-/// What holds for every run holds for the log.
+/// Moves a condition that all runs share to the log.
 fn lift_condition(log: &mut CardLog) {
     let first = log.runs.first().and_then(|run| run.condition.clone());
     if let Some(condition) =
@@ -110,11 +109,11 @@ fn lift_condition(log: &mut CardLog) {
     log.runs.iter_mut().for_each(|run| run.condition = run.condition.take().filter(|said| *said != empty));
 }
 
-/// `4KB Q8T8 Write: 88MB/s IOPS=22601`, taken apart.
+/// Parts of a result line: `4KB Q8T8 Write: 88MB/s IOPS=22601`.
 struct CdmFioLine<'a> {
     /// `4KB`, `Sequential`, `SEQ8M`.
     access: &'a str,
-    /// `Q8T8`, where the label has it.
+    /// `Q8T8`; many labels lack it.
     depth: Option<&'a str>,
     op: TestOp,
     value: f64,
@@ -122,7 +121,7 @@ struct CdmFioLine<'a> {
 }
 
 impl<'a> CdmFioLine<'a> {
-    /// Reads a line from its end: before the label a prompt may stand.
+    /// Parses from the end, since a prompt may precede the label.
     fn parse(text: &'a str) -> Option<Self> {
         let (before, iops) = text.split_once("MB/s IOPS=")?;
         let (label, value) = before.rsplit_once(':')?;
@@ -143,7 +142,7 @@ impl<'a> CdmFioLine<'a> {
         self.access == "Sequential"
     }
 
-    /// The test that the label names on a file of `size` bytes.
+    /// Access pattern of the label on a test file of `size` bytes.
     fn pattern(&self, size: u64) -> Option<AccessPattern> {
         let depth = self.depth.unwrap_or("Q1T1");
         let Some((order, block)) = self.old_access(size) else {
@@ -153,10 +152,9 @@ impl<'a> CdmFioLine<'a> {
         Some(AccessPattern { order, block, ..counts }).filter(|pattern| pattern.block > 0)
     }
 
-    /// Order and block size of an old label.
     fn old_access(&self, size: u64) -> Option<(IoOrder, u64)> {
         if self.needs_size() {
-            // The script queues thirty-two parts of the file, or moves it whole.
+            // With a queue the script moves thirty-two parts of the file, without one the whole file.
             return Some((IoOrder::Sequential, if self.depth.is_some() { size / 32 } else { size }));
         }
         let kib: u64 = self.access.strip_suffix("KB")?.parse().ok()?;
@@ -168,15 +166,15 @@ impl<'a> CdmFioLine<'a> {
         let test = TestName { pattern: self.pattern(size)?, op: self.op };
         let mut result = figure(test, self.value, "MB/s", MIB_S);
         result.iops = self.iops.filter(|iops| *iops > 0.0 && self.agrees(*iops, test.pattern.block));
-        // Printed 0: the IOPS are the finer figure.
+        // A printed 0 is coarser than the IOPS, so the speed is computed from these.
         if let (true, Some(iops)) = (self.value == 0.0, result.iops) {
             result.mb_s = iops * test.pattern.block as f64 / 1e6;
         }
         Some(result)
     }
 
-    /// Speed and IOPS were each cut to a whole number of the same measurement; where a log is cut off in the middle of
-    /// the IOPS they are not.
+    /// True if speed and IOPS can be of one measurement, each cut to a whole number. In a log that ends within the IOPS
+    /// they do not agree.
     fn agrees(&self, iops: f64, block: u64) -> bool {
         let (block, mib) = (block as f64, MIB as f64);
         iops * block < (self.value + 1.0) * mib && self.value * mib < (iops + 1.0) * block

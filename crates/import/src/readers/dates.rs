@@ -1,14 +1,14 @@
-//! Dates as tools print them, in the one form that logs keep: `YYYY-MM-DD` or `YYYY-MM-DDThh:mm:ss`.
+//! Dates and times as tools print them, converted to `YYYY-MM-DD` or `YYYY-MM-DDThh:mm:ss`.
 
 use cardscope_model::card::YEARS;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::fmt::strtime;
 
-/// Days with the year first, or days first with points (`24.12.2012`); `01/02/2012` is two dates and so none.
+/// Year first, or day first with points (`24.12.2012`). `01/02/2012` is ambiguous, so it is not accepted.
 const DAYS: [&str; 4] = ["%Y/%m/%d", "%Y-%m-%d", "%Y.%m.%d", "%d.%m.%Y"];
 
-/// A date with or without a time, also one of C's `ctime` (`Fri Nov 17 23:59:32 2017`). `None` for what is none, and for
-/// what was before there were memory cards.
+/// Parses a date with or without a time, also in the form of C's `ctime` (`Fri Nov 17 23:59:32 2017`). `None` for other
+/// text, and for years before memory cards existed.
 pub(crate) fn date(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split([' ', 'T', ',']).filter(|word| !word.is_empty()).collect();
     let word = words.first()?;
@@ -18,19 +18,19 @@ pub(crate) fn date(text: &str) -> Option<String> {
         let at = DateTime::strptime("%b %d %H:%M:%S %Y", ctime).ok()?;
         return is_recent(at.date()).then(|| at.to_string());
     };
-    // A clock of twelve hours needs its half of the day; nobody here prints one, so the hour is left out.
+    // No supported tool prints a twelve-hour clock, so its time is omitted rather than converted.
     let halved = words.iter().any(|word| matches!(*word, "AM" | "PM"));
     let time = words.get(1).filter(|_| !halved).and_then(|word| clock(word));
     let printed = time.map_or_else(|| day.to_string(), |time| day.to_datetime(time).to_string());
     is_recent(day).then_some(printed)
 }
 
-/// The day alone, for what happens on days: `YYYY-MM-DD`.
+/// Parses a date and returns its day without the time: `YYYY-MM-DD`.
 pub(crate) fn day(text: &str) -> Option<String> {
     date(text).map(|date| date.split('T').next().unwrap_or_default().to_owned())
 }
 
-/// The month in which something was made, `11/2013` or `Nov 2013` in any form of `strptime`, as `2013-11`.
+/// Parses a month in the `strptime` format `form`, such as `11/2013` or `Nov 2013`, and returns `2013-11`.
 pub(crate) fn month(form: &str, text: &str) -> Option<String> {
     let month = strtime::parse(form, text.trim()).ok()?;
     let day = Date::new(month.year()?, month.month()?, 1).ok()?;

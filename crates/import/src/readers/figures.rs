@@ -1,9 +1,9 @@
-//! Tables of figures, CSV: what somebody typed from a photograph or a page, and what `cardscope report -o x.csv` wrote.
+//! Tables of figures, CSV: typed from a photograph or a page, or written by `cardscope report -o x.csv`.
 //!
 //! A row is one figure of one test. The headings are those of that report; a table that was typed needs three of them:
 //! `card`, `test` (`RND4K Q1T1 read`, or the operation in a column `op`), and the figure as `mb_s`, or as `value` with its
-//! `unit` (MB/s is 10^6 here, MiB/s 2^20, IOPS count blocks). `source` says what a figure was typed from. Words of the
-//! condition are columns of their own, with `condition_` in front or without.
+//! `unit` (MB/s is 10^6 here, MiB/s 2^20, IOPS count blocks). `source` names the origin of typed figures. Words of the
+//! condition are columns, too, with or without the prefix `condition_`.
 
 use crate::readers::dates::date;
 use crate::readers::error::ReaderOutcome;
@@ -22,13 +22,13 @@ use cardscope_model::units::{MB, parse_size};
 use cardscope_sd::label;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Doubts of one table that are told; of the rest how many.
+/// Doubts of one table that are listed; the rest are counted.
 const MOST_DOUBTS: usize = 8;
 
-/// Stands between the values of several settings in a report; which run had which is not in it.
+/// Separator of the values of several settings in a report, which does not state the runs they belong to.
 const SEVERAL: &str = " | ";
 
-/// True where the first line has the headings of such a table.
+/// True if the first line has the headings of such a table.
 pub(crate) fn recognise(text: &LogText) -> bool {
     let head = text.head().lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     if !head.contains("test") {
@@ -39,8 +39,8 @@ pub(crate) fn recognise(text: &LogText) -> bool {
     card && table.has(&["test"]) && (table.has(&["mb_s"]) || table.has(&["value", "unit"]))
 }
 
-/// Reads it: the rows of one card under one condition are a log. Without a column `run`, a test that comes again is the next
-/// run.
+/// Reads a table; the rows of one card under one condition become a log. Without a column `run`, a repeated test begins the
+/// next run.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let table = TextTable::of(text.body());
     let mut parts: Vec<FigureGroup> = Vec::new();
@@ -48,7 +48,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut doubts: Vec<String> = Vec::new();
     for (number, row) in (1..).zip(table.rows()).filter(|(_, row)| is_run(row)) {
         let head = head(&row);
-        // As text, since a card has no order and no hash of its own.
+        // The key is text, since a card has neither an order nor a hash.
         let index = *indices.entry(format!("{head:?}")).or_insert(parts.len());
         if index == parts.len() {
             parts.push(FigureGroup { head, ..FigureGroup::default() });
@@ -70,19 +70,18 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     Ok(logs)
 }
 
-/// A report has averages and intervals beside the runs they are reckoned from.
+/// False for averages and intervals, which a report lists in addition to the runs.
 fn is_run(row: &TableRow<'_>) -> bool {
     row.get("figure").is_none_or(|what| what == "run")
 }
 
-/// The rows of one card under one condition.
+/// Rows of one card under one condition.
 #[derive(Default)]
 struct FigureGroup {
     head: CardLog,
-    /// Runs by their size and number.
     runs: BTreeMap<(Option<u64>, u32), Run>,
     seen: HashSet<(TestName, Option<String>, Option<u64>, u32)>,
-    /// How often a test of one size came without a number.
+    /// Number of rows of a test and size without a run number.
     times: HashMap<(TestName, Option<String>, Option<u64>), u32>,
 }
 
@@ -106,14 +105,14 @@ impl FigureGroup {
         Ok(())
     }
 
-    /// Runs are counted on over all sizes, since a log's runs have one number each.
+    /// Numbers the runs across all sizes, since each run of a log needs its own number.
     fn finish(self) -> CardLog {
         let runs = self.runs.into_values().zip(1..).map(|(run, number)| Run { run: number, ..run });
         CardLog { runs: runs.collect(), ..self.head }
     }
 }
 
-/// What a row says beside its figure.
+/// Everything in a row except its figure.
 fn head(row: &TableRow<'_>) -> CardLog {
     let mut log = CardLog { card: card(row), part: row.owned("card"), ..CardLog::default() };
     log.tool =
@@ -154,7 +153,7 @@ fn card(row: &TableRow<'_>) -> CardFacts {
     }
 }
 
-/// The words of the condition that have a column. A report of several settings says which there were, not which was whose.
+/// Condition of a row. Several values in one cell become a doubt, since their runs are unknown.
 fn condition(row: &TableRow<'_>, doubts: &mut Vec<String>) -> Condition {
     let mut condition = Condition::default();
     for (word, _) in WORDS {
@@ -205,7 +204,7 @@ fn known(text: &str, what: &str) -> Result<f64, String> {
     speed(text).ok_or_else(|| format!("{text:?} under {what} is not a number"))
 }
 
-/// The test's whole name, or its pattern with the operation beside it.
+/// Name of the test, with the operation from its column if there is one.
 fn test(row: &TableRow<'_>) -> Result<TestName, String> {
     let name = row.get("test").ok_or("it has no test name")?;
     let name = match row.get("op") {
@@ -215,7 +214,7 @@ fn test(row: &TableRow<'_>) -> Result<TestName, String> {
     name.parse().map_err(|e: cardscope_model::test_name::TestNameError| e.to_string())
 }
 
-/// MB/s (10^6) in one of the unit that a figure stands in.
+/// MB/s (10^6) in one unit.
 fn worth(unit: &str, test: TestName) -> Result<f64, String> {
     let known = match unit {
         "IOPS" => Some(test.pattern.block as f64 / MB),
@@ -235,22 +234,23 @@ fn size(row: &TableRow<'_>) -> Result<Option<u64>, String> {
     parse_size(&text).map(Some).map_err(|e| e.to_string())
 }
 
-/// The first of several columns that says something.
+/// First non-empty value of several columns.
 fn said(row: &TableRow<'_>, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| row.get(name)).map(|text| plain(text).to_owned())
 }
 
-/// Without the apostrophe by which a report marks as text what a spreadsheet would take for a formula.
+/// Removes the apostrophe by which a report marks text that a spreadsheet would take for a formula.
 fn plain(text: &str) -> &str {
     text.strip_prefix('\'')
         .filter(|rest| rest.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']))
         .unwrap_or(text)
 }
 
-/// A card as a table names it, `Samsung Pro Endurance U1 32GB`: brand, name, size and marks. The brand is the first word; words with marks and sizes are no part of the name.
+/// Parses a card's name in a table, `Samsung Pro Endurance U1 32GB`. The brand is the first word; words with marks and
+/// sizes are not part of the name.
 ///
-/// Not as a page describes it (`page::described`): a sentence ends its name at the first mark, explains behind commas and adds
-/// brackets, where in a table every word that is neither mark nor size belongs to the name.
+/// Descriptions on a page (`page::described`) are parsed otherwise: there a name ends at the first mark, and commas and
+/// brackets begin an explanation.
 fn card_named(text: &str) -> CardFacts {
     let mut card = CardFacts::default();
     if let Ok(label) = label::parse(text) {
@@ -264,8 +264,7 @@ fn card_named(text: &str) -> CardFacts {
     card
 }
 
-/// The text without marks and sizes. What else stands in brackets with them keeps its brackets: `Example (old, C6)` is an
-/// `Example (old)`.
+/// Removes marks and sizes. Other text in brackets keeps its brackets: `Example (old, C6)` becomes `Example (old)`.
 fn without_printed(text: &str) -> String {
     let of_word = |word: &str| match is_printed(word) {
         true => word.chars().filter(|c| matches!(c, '(' | ')')).collect(),
@@ -276,7 +275,6 @@ fn without_printed(text: &str) -> String {
     tidied.iter().fold(words.join(" "), |text, (from, to)| text.replace(from, to))
 }
 
-/// True for a word that is a mark or a size.
 fn is_printed(word: &str) -> bool {
     let plain = word.trim_matches(|c: char| matches!(c, '(' | ')' | ','));
     label::parse(plain)

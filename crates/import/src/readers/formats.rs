@@ -12,12 +12,10 @@ use crate::readers::text::LogText;
 use crate::readers::{as_ssd, cdm_fio, figures, fio, sanitize};
 use cardscope_model::log::CardLog;
 
-/// One foreign format.
 #[derive(Debug, Clone, Copy)]
 pub struct LogFormat {
-    /// Its name in output: `cdm_fio`.
+    /// Name in output, e.g. `cdm_fio`.
     pub name: &'static str,
-    /// What it is, for people.
     pub title: &'static str,
     /// Versions and layouts that are read.
     pub layouts: &'static str,
@@ -25,16 +23,13 @@ pub struct LogFormat {
     pub units: &'static str,
     /// Logs that the reader was compared with.
     pub checked_with: &'static str,
-    /// Whether a text is one of it. Sure of its own, shy of others: the first in the list that says yes reads it.
+    /// True if a text is of this format. The first format in the list that returns true reads the text.
     pub recognise: fn(&LogText) -> bool,
     read: fn(&LogText) -> ReaderOutcome,
 }
 
 impl LogFormat {
-    /// Reads a text as one of this format.
-    ///
-    /// # Errors
-    /// If nothing in it can be read.
+    /// Reads a text as this format; fails if nothing in it can be read.
     pub fn read(&self, text: &LogText) -> Result<Vec<CardLog>, ImportError> {
         let mut logs = (self.read)(text).map_err(|why| ImportError::Empty { format: self.name, why })?;
         for log in logs.iter_mut().filter(|log| log.format.is_empty()) {
@@ -43,7 +38,7 @@ impl LogFormat {
         Ok(logs)
     }
 
-    /// The same without what no log can mean.
+    /// Reads a text, and removes values that no log can mean.
     pub(crate) fn logs(&self, text: &LogText) -> Result<Vec<CardLog>, ImportError> {
         let mut logs = self.read(text)?;
         logs.iter_mut().for_each(sanitize::sanitize);
@@ -59,7 +54,7 @@ impl LogFormat {
     }
 }
 
-/// All formats, those that hold parts of others first.
+/// All formats; those that contain parts of others come first.
 pub fn formats() -> &'static [LogFormat] {
     FORMATS
 }

@@ -1,4 +1,4 @@
-//! What holds of everything that comes out of an importer, whatever goes in. Fuzzing and the tests of the corpus ask this.
+//! Invariants of the logs of every reader, whatever the input. Used by fuzzing and by the tests of the corpus.
 
 use crate::readers::error::ImportError;
 use crate::readers::formats::{LogFormat, formats};
@@ -9,39 +9,34 @@ use cardscope_model::run::{LatencyPercentiles, Run, TestFigure};
 use jiff::civil::{Date, DateTime};
 use std::collections::HashSet;
 
-/// Bytes of a log in JSON for each byte of a text: a line of twenty bytes may become a run with its heading, its size
-/// and its condition.
+/// Most bytes of JSON for each byte of text: a line of twenty bytes may become a run with its heading, size and condition.
 const GROWTH: usize = 200;
 
-/// Bytes of JSON that a log has whatever its text is.
+/// Bytes of JSON that any log may have in addition.
 const FRAME: usize = 20_000;
 
-/// Bytes of a doubt, which may name three things of the text.
+/// Most bytes of a doubt, which may quote three parts of the text.
 const DOUBT: usize = 700;
 
-/// Gives bytes to the importer of a format, whether it would have taken them or not, and panics where what comes out is
-/// against them. For fuzzing: `fuzz/` names the format in its environment.
+/// Passes bytes to the reader of a format, also if it would not recognise them. `fuzz/` names the format in its environment.
 ///
 /// # Panics
-/// If there is no such format, or a log of it breaks one.
+/// If the format is unknown, or a log breaks an invariant.
 pub fn check(format: &str, bytes: &[u8]) {
     let format = formats().iter().find(|f| f.name == format).expect("the target is named as its format");
     check_text(format, &LogText::decode(bytes));
 }
 
-/// The same for one that is text already.
-///
-/// # Panics
-/// As [`check`].
+/// Same as [`check`], for decoded text.
 pub fn check_text(format: &LogFormat, text: &LogText) {
     let _ = (format.recognise)(text);
     check_outcome(&format.logs(text), text);
 }
 
-/// Gives bytes to whichever importer takes them.
+/// Passes bytes to the readers that recognise them.
 ///
 /// # Panics
-/// If a log of it breaks one.
+/// If a log breaks an invariant.
 pub fn check_any(bytes: &[u8]) {
     let text = LogText::decode(bytes);
     check_outcome(&mixed::logs(&text), &text);
@@ -60,7 +55,7 @@ fn check_outcome(outcome: &Result<Vec<CardLog>, ImportError>, text: &LogText) {
     }
 }
 
-/// Bytes of the log in JSON.
+/// Checks a log and returns its bytes in JSON.
 fn check_log(log: &CardLog) -> usize {
     assert!(!log.is_empty(), "a log says something");
     assert!(formats().iter().any(|format| format.name == log.format), "{}", log.format);
@@ -73,7 +68,7 @@ fn check_log(log: &CardLog) -> usize {
     log.runs.iter().for_each(check_run);
     let json = serde_json::to_string(log).expect("a log is JSON");
     let back: CardLog = serde_json::from_str(&json).expect("a log comes back");
-    // Who said a condition is not part of the JSON, so two texts are compared and not two logs.
+    // The origin of a condition is not in the JSON, so texts are compared instead of logs.
     assert_eq!(serde_json::to_string(&back).expect("as before"), json, "nothing is lost on the way");
     json.len()
 }
@@ -99,7 +94,7 @@ fn is_amount(value: f64) -> bool {
     value.is_finite() && value >= 0.0
 }
 
-/// `YYYY-MM-DD`, perhaps with `Thh:mm:ss` behind it.
+/// True for `YYYY-MM-DD`, also followed by `Thh:mm:ss`.
 fn is_date(text: &str) -> bool {
     let same = |read: String| read == text;
     text.parse::<Date>().is_ok_and(|day| same(day.to_string()))

@@ -1,33 +1,33 @@
-//! JSON of strangers as values, in memory that is bounded by the length of its text: a list of lists that is written with
-//! two letters each would take fifty times as much. What a format does not ask for is read past.
+//! Parses untrusted JSON in memory bounded by the length of its text: a list of empty lists, written with two letters each,
+//! would take fifty times as much. Fields that a format does not need are skipped.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use std::cell::Cell;
 use std::fmt;
 
-/// Memory that values may take whatever the length of their text.
+/// Bytes of memory that values of any text may take.
 const LEAST: usize = 16 << 20;
 
-/// What an element of a list takes beside its content, with what lists grow by in advance; bytes.
+/// Bytes of a list element in addition to its content, including the list's spare capacity.
 const ELEMENT: usize = 120;
 
-/// The same for a field and its name.
+/// Bytes of a field in addition to its name and content.
 const FIELD: usize = 220;
 
-/// What is kept of a value, and how.
+/// Fields of a JSON text that are kept, and their form.
 #[derive(Clone, Copy)]
 pub(crate) struct JsonChoice {
-    /// Whether a field of an object is kept, by the name of what the object stands in and its own.
+    /// True for a field that is kept, by the name of the field that holds its object, and its own name.
     pub(crate) keeps: fn(&str, &str) -> bool,
-    /// Whether the elements of the list of this name are kept as the text of what is kept of them: a tenth of the memory.
+    /// True for a list, by its name, whose elements are stored as text, which takes a tenth of the memory.
     pub(crate) packs: fn(&str) -> bool,
 }
 
-/// All of it, as values.
+/// All fields, as values.
 pub(crate) const ALL: JsonChoice = JsonChoice { keeps: |_, _| true, packs: |_| false };
 
-/// All of a text that is one JSON value and takes no more memory than its text.
+/// Parses a text that is one JSON value.
 pub(crate) fn whole(text: &str) -> Result<Value, serde_json::Error> {
     let left = Cell::new(text.len().max(LEAST));
     let mut reader = serde_json::Deserializer::from_str(text);
@@ -36,8 +36,8 @@ pub(crate) fn whole(text: &str) -> Result<Value, serde_json::Error> {
     reader.end().map(|()| value)
 }
 
-/// The value with which a text begins, as far as it was chosen, and the length of its text. Values that would take more
-/// than `room` bytes (and some MiB, which every text may take) are an error.
+/// Parses the value at the beginning of a text and returns it with the length of its text. Fails if the values need more
+/// than `room` bytes, or than the minimum of 16 MiB if that is more.
 pub(crate) fn first(
     text: &str,
     room: usize,
@@ -49,16 +49,15 @@ pub(crate) fn first(
     Ok((value, reader.into_iter::<IgnoredAny>().byte_offset()))
 }
 
-/// Reads what is kept.
 #[derive(Clone, Copy)]
 struct SelectedJson<'a> {
     choice: JsonChoice,
-    /// The name of the field that this is in.
+    /// Name of the field that holds this value.
     within: &'a str,
-    /// Bytes of memory that are left for values.
+    /// Bytes of memory that remain for values.
     left: &'a Cell<usize>,
-    /// True for a value that is read past: null comes of it. It is held to the same rules as one that is kept: it nests no
-    /// deeper, and its numbers are numbers.
+    /// True for a skipped value, which becomes null. It must be valid like any other: the limit of nesting holds, and its
+    /// numbers are parsed.
     past: bool,
 }
 
@@ -78,7 +77,6 @@ impl<'de> DeserializeSeed<'de> for SelectedJson<'_> {
     }
 }
 
-/// Takes values of these types as they are.
 macro_rules! as_it_is {
     ($($visit:ident: $type:ty),+) => {
         $(fn $visit<E>(self, value: $type) -> Result<Value, E> {
@@ -118,6 +116,7 @@ impl<'de> Visitor<'de> for SelectedJson<'_> {
             }
             if packs {
                 value = Value::String(value.to_string());
+                // The element itself is freed; only its text remains in memory.
                 self.left.set(left);
             }
             self.spend(ELEMENT + value.as_str().filter(|_| packs).map_or(0, str::len))?;
@@ -140,7 +139,7 @@ impl<'de> Visitor<'de> for SelectedJson<'_> {
             }
             self.spend(FIELD + name.len())?;
             let value = fields.next_value_seed(SelectedJson { within: &name, ..self })?;
-            // As everywhere, the last of several with one name counts.
+            // As in other JSON readers, the last field of a name counts.
             all.insert(name, value);
         }
         Ok(Value::Object(all))

@@ -1,7 +1,7 @@
-//! Files that hold the logs of several tools one after the other: a session in a terminal, notes of an afternoon.
+//! Files with logs of several tools in a row, such as the record of a terminal session.
 //!
-//! Pages, tables and scripts that call other tools read all of their text themselves. The formats below each read their own
-//! lines and leave the others' alone, so what the first one left may be another's.
+//! Readers of pages, tables and scripts consume the whole text. The formats listed below read only their own lines, so
+//! another reader may find its log in the rest.
 
 use crate::readers::error::ImportError;
 use crate::readers::formats::{LogFormat, formats};
@@ -9,7 +9,7 @@ use crate::readers::text::LogText;
 use cardscope_model::log::CardLog;
 use cardscope_model::outside::shortened;
 
-/// Formats whose logs may stand in one file. Those in one row read each other's lines, so only the first of them is asked.
+/// Formats whose logs may be in one file. Those in one row read each other's lines, so only the first match of a row is used.
 const SIDE_BY_SIDE: [&[&str]; 12] = [
     &["cdm_fio", "fio-json", "fio-text"],
     &["kdiskmark", "crystaldiskmark"],
@@ -25,16 +25,16 @@ const SIDE_BY_SIDE: [&[&str]; 12] = [
     &["sysfs"],
 ];
 
-/// Reads a log. Most hold one card; a page that compares cards holds several, and a file may hold the logs of several tools.
+/// Reads the logs in a file: of one card or, for a page that compares cards or a file of several tools, of more.
 ///
 /// # Errors
-/// If no format knows it, or one does and nothing in it can be read.
+/// [`ImportError::Unknown`] if no format matches, [`ImportError::Empty`] if the matching ones have no results.
 pub fn read(bytes: &[u8]) -> Result<Vec<CardLog>, ImportError> {
     logs(&LogText::decode(bytes))
 }
 
-/// The logs in a text: those of the first format that recognises it and can read it, and those of others beside it. Where
-/// several recognise it and none can read anything, the first of them says why.
+/// Logs of the first format that recognises the text and can read it, and of compatible formats. If none can read it, the
+/// error is that of the first format.
 pub(crate) fn logs(text: &LogText) -> Result<Vec<CardLog>, ImportError> {
     let mut logs: Vec<CardLog> = Vec::new();
     let mut rows: Vec<usize> = Vec::new();
@@ -52,6 +52,7 @@ pub(crate) fn logs(text: &LogText) -> Result<Vec<CardLog>, ImportError> {
                 continue;
             }
         }
+        // Any other format reads the whole text, so no other log can be in it.
         match row {
             Some(row) => rows.push(row),
             None => break,
@@ -70,7 +71,7 @@ fn row(format: &LogFormat) -> Option<usize> {
     SIDE_BY_SIDE.iter().position(|row| row.contains(&format.name))
 }
 
-/// What one tool says of the card holds for what the others measured, where but one of them names a card.
+/// Gives all logs the card that only one of them names.
 fn of_one_card(logs: &mut [CardLog]) {
     let mut named = logs.iter().filter(|log| !log.card.is_empty());
     let (Some(card), None) = (named.next().map(|log| log.card.clone()), named.next()) else { return };
@@ -102,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_word_of_another_tool_hides_no_log() {
-        // fio's word is there, its results are not.
+        // The text has a word of fio's, but no result of it.
         assert_eq!(formats_of(&format!("my script prints \"fio version\"\n{HDPARM}")), ["hdparm"]);
         let error = logs(&LogText::of("\"fio version\" alone")).unwrap_err().to_string();
         assert!(error.contains("fio-json"), "{error}");

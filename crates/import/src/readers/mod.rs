@@ -1,8 +1,8 @@
-//! Logs of other tools, understood: one module a foreign format, each a pure function from text to logs.
+//! Readers of other tools' logs: one module for each format, each a pure function from text to logs.
 //!
-//! Formats are recognised by content, never by a file's name. Figures come out in true units (MB/s is 10^6 bytes a
-//! second) with what the tool printed beside them; which tool prints what is said at each format, and in
-//! `docs/import.md`. Nothing here reads a file or touches a database.
+//! Formats are recognised by content, never by a file's name. Figures have true units (MB/s is 10^6 bytes a second) and
+//! keep the printed value; each reader and `docs/import.md` describe the tool's units. Nothing here reads a file or opens
+//! a database.
 #![forbid(unsafe_code)]
 
 mod as_ssd;
@@ -26,7 +26,7 @@ mod table;
 mod text;
 
 mod disk_mark {
-    //! Reports of the CrystalDiskMark family: one reader, and what each program does differently.
+    //! Reports of the CrystalDiskMark family: one reader, and the differences between the programs.
 
     mod footer;
     mod line;
@@ -34,8 +34,7 @@ mod disk_mark {
 }
 
 mod identity {
-    //! What a card and its bus say of themselves: registers, NVMe's pages, links, in the layouts of the tools that print
-    //! them.
+    //! Data that a card and its bus report: registers, NVMe pages, links, in the layouts of the tools that print them.
 
     pub(crate) mod facts;
     pub(crate) mod lspci;
@@ -46,7 +45,7 @@ mod identity {
 }
 
 mod page {
-    //! Pages with charts of runs, and tables of results. Only what stands in a fixed form is read; sentences are left to people.
+    //! Pages with charts of runs, and tables of results. Only text in a fixed form is read, no sentences.
 
     mod chart;
     pub(crate) mod chart_page;
@@ -57,7 +56,7 @@ mod page {
 }
 
 mod probe {
-    //! Tools that look into a card or ask whether its capacity is real: one module each.
+    //! Tools that measure a card's structure or check its capacity: one module each.
 
     pub(crate) mod f3;
     pub(crate) mod flashbench;

@@ -1,18 +1,17 @@
-//! What logs say of card and rig in words: cooling and temperatures, and whatever else deserves a note.
+//! Remarks about card and rig: cooling, temperatures, and notes of any kind.
 
 use cardscope_model::condition::{Condition, ConditionOrigin};
 use cardscope_model::log::{CardLog, LogTool};
 
-/// Longest note, in characters: a sentence or two. What is longer is prose that ended up there.
+/// Longest note, in characters: a sentence or two. A longer text is prose that was taken for a note.
 const LONGEST_NOTE: usize = 300;
 
-/// Longest word for a way of cooling, in bytes. Every run of a log carries it.
+/// Longest word for a way of cooling, in bytes, since every run of a log has it.
 const LONGEST_WORD: usize = 40;
 
-/// Bytes after which nothing is added: no card has so many remarks, but a broken log can.
+/// Bytes after which no note is added: only a broken log has as many.
 const LONGEST_NOTES: usize = 4000;
 
-/// A log of a tool, in which nothing was found yet.
 pub(crate) fn log_of(tool: &str, version: Option<&str>) -> CardLog {
     let version = version.map(str::to_owned);
     CardLog { tool: Some(LogTool { name: tool.to_owned(), version }), ..CardLog::default() }
@@ -31,14 +30,14 @@ pub(crate) fn add_note(condition: &mut Condition, text: &str, origin: ConditionO
     condition.set("note", note, origin);
 }
 
-/// The condition that a line such as `With active cooling. 20°C idle, up to 41°C during test.` states.
+/// Condition that a line such as `With active cooling. 20°C idle, up to 41°C during test.` states.
 pub(crate) fn cooling(line: &str) -> Option<Condition> {
     let line = line.trim();
     let lower = line.to_lowercase();
     let how = lower.strip_prefix("with ")?;
     let mut condition = Condition::default();
     if let Some((how, _)) = how.split_once(" cooling") {
-        // One word, or it is a sentence about something else that happens to cool.
+        // More than one word is a sentence about something else.
         if how.is_empty() || how.len() > LONGEST_WORD || how.contains(char::is_whitespace) {
             return None;
         }

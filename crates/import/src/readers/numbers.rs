@@ -1,12 +1,12 @@
-//! Numbers as tools print them, in any locale, with the units behind them and what those are worth: `MB/s` is 2^20 bytes a
-//! second for one tool and 10^6 for the next. Which tool does what is said at each importer (and in `docs/import.md`).
+//! Numbers as tools print them, in any locale, with their units: `MB/s` is 2^20 bytes a second for one tool and 10^6 for the
+//! next. Each reader (and `docs/import.md`) states its tool's units.
 
 use cardscope_model::result::ToolPrints;
 use cardscope_model::run::TestFigure;
 use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 
-/// A number with a point or a comma before its decimals; groups of three may be divided by the other one, blanks or
-/// apostrophes. `None` for what is no finite number.
+/// Parses a number with a point or a comma before its decimals. Groups of three may be separated by the other one, blanks or
+/// apostrophes. `None` if it is not a finite number.
 pub(crate) fn number(text: &str) -> Option<f64> {
     let text = text.trim();
     let digits: String = text.chars().filter(|c| !matches!(c, '\u{a0}' | '\u{202f}' | ' ' | '\'')).collect();
@@ -14,7 +14,7 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     let dividers = digits.matches([',', '.']).count();
     let clean = match last {
         None => digits,
-        // 1,234,567 and 1.234.567: the same divider twice can only divide groups.
+        // 1,234,567 and 1.234.567: the same separator twice can only separate groups.
         Some(at) if dividers > 1 && digits.matches(&digits[at..=at]).count() == dividers => {
             digits.replace([',', '.'], "")
         }
@@ -27,12 +27,12 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     clean.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// A speed that can be one: finite and not negative.
+/// Parses a finite number that is not negative.
 pub(crate) fn speed(text: &str) -> Option<f64> {
     number(text).filter(|value| *value >= 0.0)
 }
 
-/// A figure printed in a unit that is `mb_s` MB/s (10^6) each.
+/// Figure printed in a unit of `mb_s` MB/s (10^6).
 pub(crate) fn figure(test: TestName, value: f64, unit: &str, mb_s: f64) -> TestFigure {
     let as_printed = Some(ToolPrints { value, unit: unit.to_owned() });
     TestFigure { as_printed, ..TestFigure::of(test, value * mb_s) }
@@ -42,14 +42,14 @@ pub(crate) fn figure(test: TestName, value: f64, unit: &str, mb_s: f64) -> TestF
 pub(crate) const MIB_S: f64 = 1.048_576;
 pub(crate) const KIB_S: f64 = 0.001_024;
 
-/// A number that is not negative, and the unit behind it as printed, if any.
+/// A number that is not negative, and its unit as printed; empty without one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PrintedAmount<'a> {
     pub(crate) value: f64,
     pub(crate) unit: &'a str,
 }
 
-/// Reads `44.46 MB/sec`, `690.0MB/s` or `12`; what follows the unit's word is left alone.
+/// Parses `44.46 MB/sec`, `690.0MB/s` or `12`; text after the unit is ignored.
 pub(crate) fn amount(text: &str) -> Option<PrintedAmount<'_>> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',')).unwrap_or(text.len());
@@ -58,34 +58,34 @@ pub(crate) fn amount(text: &str) -> Option<PrintedAmount<'_>> {
     Some(PrintedAmount { value: speed(digits.trim_end_matches([',', '.']))?, unit })
 }
 
-/// MB/s (10^6) in one of a unit whose letters are powers of 1024: `KB/s`, `MByte/s`, `GB/sec`.
+/// MB/s (10^6) in one unit of speed with powers of 1024: `KB/s`, `MByte/s`, `GB/sec`.
 pub(crate) fn binary_mb_s(unit: &str) -> Option<f64> {
     binary_bytes(unit).filter(|_| unit.contains('/')).map(|bytes| bytes / 1e6)
 }
 
-/// MB/s (10^6) in one of a unit whose letters are powers of 1000.
+/// MB/s (10^6) in one unit of speed with powers of 1000.
 pub(crate) fn decimal_mb_s(unit: &str) -> Option<f64> {
     thousands(unit).filter(|_| unit.contains('/')).map(|n| 10f64.powi(3 * n - 6))
 }
 
-/// MB/s (10^6) in one of a unit that means what it says: `MB/s` and `MiB/s`.
+/// MB/s (10^6) in one unit by its exact meaning: `MB/s` is decimal, `MiB/s` binary.
 pub(crate) fn true_mb_s(unit: &str) -> Option<f64> {
     if unit.contains('i') { binary_mb_s(unit) } else { decimal_mb_s(unit) }
 }
 
-/// Bytes in one of a unit whose letters are powers of 1024: `KB`, `MByte`, `Byte`.
+/// Bytes in one unit with powers of 1024: `KB`, `MByte`, `Byte`.
 pub(crate) fn binary_bytes(unit: &str) -> Option<f64> {
     thousands(unit).map(|n| 1024f64.powi(n))
 }
 
-/// A size whose letters are powers of 1024, in bytes, as exact as it is printed.
+/// Bytes of a printed size with powers of 1024, as exact as it is printed.
 pub(crate) fn binary_size(text: &str) -> Option<u64> {
     let PrintedAmount { value, unit } = amount(text)?;
-    // `as` stops at the largest number, which is as good as any for a size that no card has.
+    // `as` saturates, which is good enough for a size that no card has.
     Some((value * binary_bytes(unit)?).round() as u64)
 }
 
-/// How many thousands the letter before `B` stands for.
+/// Power of a thousand for the letter before `B`: 0 for `B`, 1 for `kB` or `KiB`.
 pub(crate) fn thousands(unit: &str) -> Option<i32> {
     const LETTERS: [&[char]; 4] = [&['k', 'K'], &['M'], &['G'], &['T']];
     let letter = LETTERS.iter().position(|letters| unit.starts_with(*letters));
@@ -105,24 +105,24 @@ pub(crate) fn seconds(text: &str) -> Option<f64> {
     scaled(text, &[("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("h", 3600.0)])
 }
 
-/// A number times what the first of these endings that it has is worth.
+/// Parses a number with one of `endings`, and multiplies it by that ending's factor.
 pub(crate) fn scaled(text: &str, endings: &[(&str, f64)]) -> Option<f64> {
     let (digits, factor) =
         endings.iter().find_map(|(end, factor)| Some((text.strip_suffix(end)?, factor)))?;
     Some(speed(digits)? * factor)
 }
 
-/// A sequential test, one I/O at a time.
+/// Sequential test with one I/O at a time.
 pub(crate) const fn sequential(block: u64, op: TestOp) -> TestName {
     TestName { pattern: AccessPattern { order: IoOrder::Sequential, block, queue: 1, threads: 1 }, op }
 }
 
-/// A random test with `queue` I/Os in flight.
+/// Random test with `queue` I/Os in flight.
 pub(crate) const fn random(block: u64, queue: u32, op: TestOp) -> TestName {
     TestName { pattern: AccessPattern { order: IoOrder::Random, block, queue, threads: 1 }, op }
 }
 
-/// A figure of a step of a script.
+/// Figure of a step of a script.
 pub(crate) fn step(name: &str, test: TestName, printed: PrintedAmount<'_>, mb_s: f64) -> TestFigure {
     TestFigure { step: Some(name.to_owned()), ..figure(test, printed.value, printed.unit, mb_s) }
 }

@@ -1,16 +1,13 @@
-//! Logs of one tool one after the other in one file, each of another card or another time: cut where one begins anew.
+//! Splits a file with several logs of one tool, of different cards or times, where each begins.
 
 use crate::readers::error::ReaderOutcome;
 use crate::readers::text::LogText;
 
-/// Parts of a file that are told apart; a file of garbage can look like many more.
+/// Most parts of a file; a file of garbage can look like many more.
 const MOST_PARTS: usize = 1000;
 
-/// Reads each part of a text by itself; `begins` says of a line whether another part begins with it. Where there are several
-/// that say something, each log names its own.
-///
-/// # Errors
-/// Those of the first part, if none can be read.
+/// Reads each part of a text separately. `begins` is true for the first line of a part. Several logs are named by number
+/// unless they have names. Fails with the error of the first part if no part can be read.
 pub(crate) fn each(
     text: &LogText,
     begins: impl FnMut(&str) -> bool,
@@ -40,7 +37,7 @@ pub(crate) fn each(
     Ok(logs)
 }
 
-/// The same, cut where a line names another device than the line before it that names one.
+/// Reads parts that begin where a line names another device than the last line with a name.
 pub(crate) fn of_devices(
     text: &LogText,
     name: impl Fn(&str) -> Option<&str>,
@@ -53,7 +50,7 @@ pub(crate) fn of_devices(
     each(text, another, read)
 }
 
-/// The same, cut where a report begins, but for the first.
+/// Reads parts that begin with a heading.
 pub(crate) fn reports(
     text: &LogText,
     heads: impl Fn(&str) -> bool,

@@ -1,4 +1,4 @@
-//! Whatever number stands in a log comes back as it was printed, of every tool.
+//! Property tests: any number in a log of any tool is read as printed.
 
 use crate::readers::formats::{LogFormat, formats};
 use crate::readers::text::LogText;
@@ -6,7 +6,7 @@ use cardscope_model::log::CardLog;
 use cardscope_model::run::TestFigure;
 use proptest::prelude::*;
 
-/// Formats with the decimals and the decimal sign that they print, and a log with `{}` in the place of its only figure.
+/// Formats with the decimals and the decimal sign that they print, and a log with `{}` in place of its only figure.
 const LOGS: [(&str, usize, &str, &str); 14] = [
     ("agnostics", 0, ".", "rand-4k-read;8;{};0;0"),
     ("as-ssd", 2, ",", "AS SSD\nSeq {} MB/s\n"),
@@ -50,12 +50,11 @@ fn log(name: &str, text: &str) -> CardLog {
     format(name).read(&LogText::of(text)).unwrap().remove(0)
 }
 
-/// The log's first figure.
 fn figure(name: &str, text: &str) -> TestFigure {
     log(name, text).runs.remove(0).results.remove(0)
 }
 
-/// A direction as fio 3 prints it: `bw` is `bw_bytes` in KiB, cut.
+/// A direction as fio 3 prints it: `bw` is `bw_bytes` in KiB, rounded down.
 fn moved(bytes_s: u64, iops: f64) -> String {
     format!(
         r#"{{"io_bytes": {bytes_s}, "io_kbytes": {kib}, "bw_bytes": {bytes_s}, "bw": {kib}, "iops": {iops},
@@ -65,7 +64,6 @@ fn moved(bytes_s: u64, iops: f64) -> String {
     )
 }
 
-/// fio's document of one job.
 fn fio_json(options: &str, read: &str, write: &str) -> String {
     format!(
         r#"{{"fio version": "fio-3.36", "timestamp": 1700000000, "time": "Tue Nov 14 22:13:20 2023",
@@ -113,7 +111,7 @@ proptest! {
         let figure = figure("cdm_fio", &format!("4KB Q{ios}T1 Read: {printed}MB/s IOPS={cut}\n"));
         let truth = kib_s as f64 * 1024.0;
         prop_assert!(figure.mb_s * 1e6 <= truth + 1.0 && truth - figure.mb_s * 1e6 <= 1_048_576.0);
-        // Speed and IOPS were cut on their own: one MiB here, one I/O there.
+        // Speed and IOPS were cut separately: by up to one MiB, and by up to one I/O.
         let by_iops = figure.iops.unwrap_or(0.0) * 4096.0;
         prop_assert!((by_iops - figure.mb_s * 1e6).abs() <= 1_048_576.0 + 4096.0);
     }
@@ -128,7 +126,7 @@ proptest! {
         prop_assert_eq!(figure.test.to_string(), format!("RND4K Q{queue}T{threads}"));
         prop_assert!((figure.mb_s - mb_s).abs() <= 0.000_5 + 1e-9);
         if let Some(printed) = figure.iops {
-            // Both were rounded: 0.0005 MB/s here, 0.05 I/Os of 4096 bytes there.
+            // Both were rounded: by 0.0005 MB/s, and by 0.05 I/Os of 4096 bytes.
             prop_assert!((figure.mb_s * 1e6 - printed * 4096.0).abs() <= 500.0 + 205.0);
         }
     }
@@ -137,7 +135,7 @@ proptest! {
     fn figures_of_kdiskmark_come_back_and_agree_with_their_iops(kib_s in 100.0..8_000_000.0_f64) {
         let line = format!("Random 4 KiB (Q= 1, T= 1): {:9.3} MB/s [{:8.1} IOPS]", kib_s / 1000.0, kib_s / 4.0);
         let figure = figure("kdiskmark", &format!("KDiskMark (3.3.0): x\n[Read]\n{line}\n"));
-        // 0.0005 of its MB/s were rounded off, and 0.05 I/Os of 4096 bytes.
+        // The printed MB/s were rounded by 0.0005, and the IOPS by 0.05 I/Os of 4096 bytes.
         prop_assert!((figure.mb_s * 1e6 - kib_s * 1024.0).abs() <= 512.0 + 1.0);
         let by_iops = figure.iops.unwrap() * 4096.0;
         prop_assert!((figure.mb_s * 1e6 - by_iops).abs() <= 512.0 + 205.0 + 1.0);

@@ -1,13 +1,12 @@
-//! Runs as a log brings them, figure after figure.
+//! Groups the figures of a log into runs.
 //!
-//! Logs mark the border between two runs badly or not at all. One rule holds for all tools here: a test comes once in
-//! a run, so one that comes again begins the next run.
+//! Logs mark the border between two runs badly or not at all. One rule holds for all tools: a test occurs once in a run, so
+//! a repeated test begins the next run.
 
 use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::TestName;
 use std::collections::HashSet;
 
-/// Runs that are being read.
 #[derive(Debug, Default)]
 pub(crate) struct RunBuilder {
     runs: Vec<Run>,
@@ -15,20 +14,20 @@ pub(crate) struct RunBuilder {
 }
 
 impl RunBuilder {
-    /// The runs of figures that came one after the other.
+    /// Runs of figures in the order of the log.
     pub(crate) fn of(figures: impl Iterator<Item = TestFigure>) -> Vec<Run> {
         let mut runs = RunBuilder::default();
         figures.for_each(|figure| runs.add(figure));
         runs.finish()
     }
 
-    /// Begins a run; what `head` says of size, loops and condition holds for it.
+    /// Begins a run with the size, loops and condition of `head`.
     pub(crate) fn begin(&mut self, head: Run) {
         self.seen.clear();
         self.runs.push(head);
     }
 
-    /// Adds a figure to the run, or begins the next one like it where the run has that test already.
+    /// Adds a figure to the current run, or to a new run like it if the test is repeated.
     pub(crate) fn add(&mut self, figure: TestFigure) {
         let name = (figure.name(), figure.step.clone());
         if self.seen.contains(&name) || self.runs.is_empty() {
@@ -41,12 +40,12 @@ impl RunBuilder {
         }
     }
 
-    /// True where the run that is being read has this test already.
+    /// True if the current run has this test.
     pub(crate) fn has(&self, test: TestName, step: Option<&str>) -> bool {
         self.seen.contains(&(test, step.map(str::to_owned)))
     }
 
-    /// The run that is being read, begun where there is none.
+    /// Current run, begun if there is none.
     pub(crate) fn last_mut(&mut self) -> &mut Run {
         if self.runs.is_empty() {
             self.begin(Run::default());
@@ -55,7 +54,7 @@ impl RunBuilder {
         &mut self.runs[last]
     }
 
-    /// All runs that measured something, counted from 1.
+    /// All runs with a result, numbered from 1.
     pub(crate) fn finish(self) -> Vec<Run> {
         let measured = self.runs.into_iter().filter(|run| !run.results.is_empty());
         measured.zip(1..).map(|(run, number)| Run { run: number, ..run }).collect()

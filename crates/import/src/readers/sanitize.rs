@@ -1,7 +1,7 @@
-//! What no log can mean, whatever it prints: garbage has digits too. It is left out before anyone sees it, and said.
+//! Removes values that no log can mean, since garbage has digits, too, and adds a doubt about them.
 //!
-//! The limits are far above anything that stores data, a computer's memory included, and low enough for every sum and
-//! product made of such figures.
+//! The limits are far above any storage, a computer's memory included, and low enough for all sums and products of such
+//! figures.
 
 use crate::readers::runs::RunBuilder;
 use cardscope_model::log::CardLog;
@@ -9,19 +9,19 @@ use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::units::measured;
 use std::collections::HashSet;
 
-/// I/Os a second: at the fastest that is taken for a speed, in blocks of a kilobyte.
+/// I/Os a second: the highest accepted speed, in blocks of a kilobyte.
 const MOST_IOPS: f64 = 1e12;
 
-/// Microseconds that an I/O takes: a year has 3.2e13.
+/// Microseconds of an I/O: a year has 3.2e13.
 const MOST_US: f64 = 1e14;
 
-/// Bytes of a block, a file or a card: 1 PiB, eight times what the SD standard has room for (SDUC, 128 TiB).
+/// Bytes of a block, a file or a card: 1 PiB, eight times the limit of the SD standard (SDUC, 128 TiB).
 const MOST_BYTES: u64 = 1 << 50;
 
 /// I/Os in flight, and threads: more than any tool offers.
 const MOST_AT_ONCE: u32 = 1 << 20;
 
-/// Leaves out of a log what cannot be, and lets no test stand twice in a run.
+/// Removes impossible values from a log, and makes each test unique in its run.
 pub(crate) fn sanitize(log: &mut CardLog) {
     let mut impossible = 0;
     for run in &mut log.runs {
@@ -43,7 +43,7 @@ pub(crate) fn sanitize(log: &mut CardLog) {
     }
 }
 
-/// True for a speed in a test that there can be.
+/// True for a possible speed of a possible test.
 fn is_possible(figure: &TestFigure) -> bool {
     let test = figure.test;
     figure.is_speed()
@@ -53,7 +53,7 @@ fn is_possible(figure: &TestFigure) -> bool {
         && (1..=MOST_AT_ONCE).contains(&test.threads)
 }
 
-/// What stands beside a speed that can be is worth no doubt of its own.
+/// Removes impossible values next to a possible speed. They are not worth a doubt.
 fn keep_possible_details(figure: &mut TestFigure) {
     figure.mb_s = measured(figure.mb_s);
     figure.iops = figure.iops.filter(|iops| (0.0..=MOST_IOPS).contains(iops));
@@ -63,7 +63,7 @@ fn keep_possible_details(figure: &mut TestFigure) {
     }
 }
 
-/// True where runs are counted upwards and have each test once.
+/// True if runs have rising numbers and each test once.
 fn counted(runs: &[Run]) -> bool {
     let rising = runs.windows(2).all(|pair| pair[0].run < pair[1].run);
     let once = |run: &Run| {
@@ -73,7 +73,7 @@ fn counted(runs: &[Run]) -> bool {
     rising && runs.first().is_none_or(|run| run.run > 0) && runs.iter().all(once)
 }
 
-/// A test that comes again begins the next run, as everywhere.
+/// Splits runs so that a repeated test begins the next run, as in [`RunBuilder`].
 fn recounted(runs: Vec<Run>) -> Vec<Run> {
     let mut all = RunBuilder::default();
     for mut run in runs {

@@ -1,24 +1,23 @@
-//! Comma-separated tables with a heading (RFC 4180). Where a spreadsheet's language has decimal commas, it divides cells by
+//! Comma-separated tables with a heading (RFC 4180). Spreadsheets in languages with decimal commas separate cells by
 //! semicolons or tabs.
 
 use csv::{ReaderBuilder, StringRecord, Trim};
 use std::collections::HashMap;
 
-/// A table's heading and rows.
 pub(crate) struct TextTable {
-    /// Where each heading stands; of two alike the first.
+    /// Column of each heading; of two equal ones the first.
     head: HashMap<String, usize>,
     rows: Vec<StringRecord>,
 }
 
-/// One row; cells are found by their heading.
+/// Row, whose cells are accessed by their heading.
 pub(crate) struct TableRow<'a> {
     head: &'a HashMap<String, usize>,
     cells: &'a StringRecord,
 }
 
 impl TextTable {
-    /// Reads a table; its first line that is not blank is the heading. A row may be cut off.
+    /// Parses a table. Its first line that is not blank is the heading.
     pub(crate) fn of(text: &str) -> Self {
         let mut reader = ReaderBuilder::new()
             .has_headers(false)
@@ -34,30 +33,29 @@ impl TextTable {
         TextTable { head, rows: rows.collect() }
     }
 
-    /// True where all these headings are there.
+    /// True if all these headings exist.
     pub(crate) fn has(&self, names: &[&str]) -> bool {
         names.iter().all(|name| self.head.contains_key(*name))
     }
 
-    /// Its rows; one that was cut off has fewer cells.
+    /// All rows; one that is cut off has fewer cells.
     pub(crate) fn rows(&self) -> impl Iterator<Item = TableRow<'_>> {
         self.rows.iter().map(|cells| TableRow { head: &self.head, cells })
     }
 }
 
 impl<'a> TableRow<'a> {
-    /// The cell under a heading; `None` where it is blank or missing.
+    /// Cell under a heading; `None` if it is blank or missing.
     pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
         self.cells.get(*self.head.get(name)?).filter(|cell| !cell.is_empty())
     }
 
-    /// The same as a text of its own.
     pub(crate) fn owned(&self, name: &str) -> Option<String> {
         self.get(name).map(str::to_owned)
     }
 }
 
-/// What divides the cells: a comma, unless the heading has none and one of the others.
+/// Separator of the cells: a comma, or another one if the heading has no comma.
 fn divider(text: &str) -> u8 {
     let head = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     [b',', b';', b'\t'].into_iter().find(|divider| head.as_bytes().contains(divider)).unwrap_or(b',')

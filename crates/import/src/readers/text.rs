@@ -1,18 +1,18 @@
-//! Bytes of any origin as lines of text: UTF-8, UTF-16 with and without a mark, Windows-1252; terminal captures with
-//! colours and progress that overwrites itself.
+//! Decodes bytes of any origin to lines of text: UTF-8, UTF-16 with and without a byte order mark, Windows-1252; terminal
+//! output with colours and with progress that overwrites itself.
 //!
-//! What had to be guessed is noted as a doubt.
+//! Guesses become doubts.
 
 use encoding_rs::{Encoding, MACINTOSH, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use std::borrow::Cow;
 
-/// Characters of a text that are looked at when only its kind matters.
+/// Bytes of a text that are enough to recognise its format.
 const HEAD: usize = 64 * 1024;
 
-/// Bytes of the longest line that is looked at as one.
+/// Bytes of the longest line that is read.
 const LONGEST_LINE: usize = 64 * 1024;
 
-/// A log as text; the bytes themselves where they are such a text already.
+/// A log as text; borrows the bytes if they need no decoding.
 #[derive(Debug, Clone)]
 pub struct LogText<'a> {
     body: Cow<'a, str>,
@@ -20,7 +20,7 @@ pub struct LogText<'a> {
 }
 
 impl<'a> LogText<'a> {
-    /// Decodes bytes; never fails, since every byte means something in Windows-1252.
+    /// Decodes bytes. Never fails, since every byte is a character in Windows-1252.
     pub fn decode(bytes: &'a [u8]) -> Self {
         let mut doubts = Vec::new();
         let mut body = decoded(bytes, &mut doubts);
@@ -31,17 +31,17 @@ impl<'a> LogText<'a> {
         LogText { body: plain(body), doubts }
     }
 
-    /// A text that is already one, for a part of a file that another format reads.
+    /// Wraps text that is decoded, such as a part of a file.
     pub fn of(body: &'a str) -> Self {
         LogText { body: Cow::Borrowed(body), doubts: Vec::new() }
     }
 
-    /// All of it: lines end with `\n`, escape sequences are gone.
+    /// Whole text. Lines end with `\n`, and escape sequences are removed.
     pub fn body(&self) -> &str {
         &self.body
     }
 
-    /// Its first part, enough to tell what it is.
+    /// First part of the text, enough to recognise its format.
     pub fn head(&self) -> &str {
         let mut end = self.body.len().min(HEAD);
         while !self.body.is_char_boundary(end) {
@@ -50,18 +50,18 @@ impl<'a> LogText<'a> {
         &self.body[..end]
     }
 
-    /// Its lines, but for those that are longer than any that people read: a format of lines takes them apart into words
-    /// and numbers, which of 64 MiB without a line's end would take a multiple of them.
+    /// Lines, without those that are too long for people. Readers split lines into words and numbers, which takes a multiple of
+    /// the memory of a line of 64 MiB.
     pub fn lines(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.body.lines().filter(|line| line.len() <= LONGEST_LINE)
     }
 
-    /// What had to be guessed while decoding.
+    /// Guesses made while decoding.
     pub fn doubts(&self) -> &[String] {
         &self.doubts
     }
 
-    /// What an unknown text looks like, for a message.
+    /// Beginning of an unknown text, for a message.
     pub fn looks_like(&self) -> String {
         let first = self.body.lines().map(str::trim).find(|line| !line.is_empty());
         match first {
@@ -72,15 +72,15 @@ impl<'a> LogText<'a> {
     }
 }
 
-/// The text without blanks around it, if anything is left.
+/// Text without surrounding blanks; `None` if nothing remains.
 pub(crate) fn filled(text: &str) -> Option<String> {
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// What stands for bytes that are no text: no importer takes it.
+/// Replaces bytes that are not text; no reader recognises it.
 const NO_TEXT: &str = "\0";
 
-/// Bytes of a long log.
+/// Bytes from which a log counts as long.
 const LONG: usize = 1 << 20;
 
 fn decoded<'a>(bytes: &'a [u8], doubts: &mut Vec<String>) -> Cow<'a, str> {
@@ -94,14 +94,14 @@ fn decoded<'a>(bytes: &'a [u8], doubts: &mut Vec<String>) -> Cow<'a, str> {
     if broken == 0 {
         return UTF_8.decode_without_bom_handling(bytes).0;
     }
-    // Windows-1252 hardly ever spells UTF-8: where letters do, it is UTF-8 with a few broken bytes.
+    // Text in Windows-1252 hardly ever is valid UTF-8, so valid letters mean UTF-8 with a few broken bytes.
     if whole >= broken || ends_in_a_letter(bytes) {
         doubts.push(format!("{broken} characters are broken"));
         let mut text = UTF_8.decode_without_bom_handling(bytes).0.into_owned();
         text.truncate(text.trim_end_matches(char::REPLACEMENT_CHARACTER).len());
         return text.into();
     }
-    // A long log is mostly digits, in whatever alphabet its words are; this would only take memory.
+    // A long log in any alphabet is mostly digits. Other bytes are not a log, and to decode them would only take memory.
     if bytes.len() > LONG && 2 * broken > bytes.len() {
         return NO_TEXT.into();
     }
@@ -109,7 +109,7 @@ fn decoded<'a>(bytes: &'a [u8], doubts: &mut Vec<String>) -> Cow<'a, str> {
     WINDOWS_1252.decode_without_bom_handling(bytes).0
 }
 
-/// Characters beyond ASCII in bytes that are read as UTF-8: those that are broken, and those that are not.
+/// Characters beyond ASCII in bytes read as UTF-8: first the broken ones, then the valid ones.
 fn letters(bytes: &[u8]) -> (usize, usize) {
     let (mut broken, mut whole) = (0, 0);
     for chunk in bytes.utf8_chunks() {
@@ -121,12 +121,12 @@ fn letters(bytes: &[u8]) -> (usize, usize) {
     (broken, whole)
 }
 
-/// True where all is UTF-8 but for the last letter, of which a cut left a part.
+/// True if only the last character is broken, because the text was cut in it.
 fn ends_in_a_letter(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }
 
-/// UTF-16 of mostly Latin letters has a zero in every other byte.
+/// Recognises UTF-16 of mostly Latin letters by a zero in every other byte.
 fn unmarked_utf16(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = &bytes[..bytes.len().min(4096) & !1];
     let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|b| **b == 0).count();
@@ -139,12 +139,11 @@ fn unmarked_utf16(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Bytes of letters next to each other that are looked at; longer ones are no signs among words.
+/// Longest sequence of such letters, in bytes, that is repaired; a longer one is a text in another script.
 const LONGEST_SIGNS: usize = 4096;
 
-/// The text with UTF-8 put right that was once read in another encoding and saved so: `¬∞C` for `°C` (Mac OS Roman), `Â°C`
-/// (Windows-1252); `None` where it has none. Going back is safe: letters that people write next to each other almost never
-/// spell valid UTF-8 in those encodings.
+/// Repairs UTF-8 that was once read in another encoding and saved: `¬∞C` for `°C` (Mac OS Roman), `Â°C` (Windows-1252).
+/// `None` if there is none. This is safe, since letters of real text almost never form valid UTF-8 in those encodings.
 fn repaired(text: &str) -> Option<String> {
     let mut out = String::new();
     let (mut at, mut taken) = (0, 0);
@@ -160,7 +159,7 @@ fn repaired(text: &str) -> Option<String> {
     (taken > 0).then(|| out + &text[taken..])
 }
 
-/// What stood there, where it can have been UTF-8.
+/// Original of garbled letters, if they can have been UTF-8.
 fn original(garbled: &str) -> Option<String> {
     let through = |wrong: &'static Encoding| {
         let (bytes, _, unmappable) = wrong.encode(garbled);
@@ -170,7 +169,7 @@ fn original(garbled: &str) -> Option<String> {
     through(MACINTOSH).or_else(|| through(WINDOWS_1252))
 }
 
-/// Without escape sequences; carriage returns end lines, a backspace takes the character before it.
+/// Removes escape sequences. A carriage return ends a line, a backspace removes the character before it.
 fn plain(text: Cow<'_, str>) -> Cow<'_, str> {
     if !text.contains(['\u{1b}', '\r', '\u{8}', '\u{feff}']) {
         return text;
@@ -196,8 +195,8 @@ fn plain(text: Cow<'_, str>) -> Cow<'_, str> {
     out.into()
 }
 
-/// CSI ends with a byte from `@` to `~`, OSC with BEL or ESC `\` (ECMA-48 5.4, 8.3.89); others are one character, with
-/// signs from blank to `/` before it (ECMA-35 13.2): `ESC ( B` chooses a set of letters.
+/// Skips an escape sequence. CSI ends with a byte from `@` to `~`, OSC with BEL or ESC `\` (ECMA-48 5.4, 8.3.89); others are
+/// one character, after any from blank to `/` (ECMA-35 13.2): `ESC ( B` selects a character set.
 fn skip_escape(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     match characters.next() {
         Some('[') => {
@@ -247,7 +246,7 @@ mod tests {
             (b"20 \xc2\xb0C \xc2", "20 °C ", 1),
             (b"20 \xc2\xb0C\xff", "20 °C", 1),
             ("20¬∞C idle".as_bytes(), "20°C idle", 1),
-            // Colours, progress and backspaces of a terminal are no guess.
+            // Colours, progress and backspaces of a terminal are not guesses.
             (
                 b"\x1b(B\x1b[1;32mOK\x1b[0m\r\n10%\r20%\rdone\nab\x08c\n\x1b]0;title\x07x\n",
                 "OK\n10%\n20%\ndone\nac\nx\n",
@@ -264,12 +263,12 @@ mod tests {
     fn long_bytes_that_are_no_letters_are_no_text_and_a_long_log_of_foreign_words_is() {
         let noise = vec![0xff; 2 * LONG];
         assert_eq!(LogText::decode(&noise).looks_like(), "it is not text");
-        // "чтение" in Windows-1251, and the figure.
+        // "чтение" in Windows-1251, and a figure.
         let log = b"\xf7\xf2\xe5\xed\xe8\xe5 20.4 MB/s\n".repeat(2 * LONG / 16);
         assert!(LogText::decode(&log).body().contains("20.4 MB/s"));
     }
 
-    /// What a program makes of UTF-8 that it takes for another encoding.
+    /// Text that results from reading UTF-8 in another encoding.
     fn misread(text: &str, wrong: &'static Encoding) -> String {
         wrong.decode_without_bom_handling(text.as_bytes()).0.into_owned()
     }

@@ -1,4 +1,4 @@
-//! Which files are meant: those that are named, everything below folders, and standard input.
+//! Files to import: named files, everything below named folders, and standard input.
 
 use super::result_file;
 use super::unpack::MOST_BYTES;
@@ -8,19 +8,18 @@ use cardscope_engine::interrupt::InterruptFlag;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Folders within folders are followed so deep; links to folders are not.
+/// Depth to which folders are searched. Links to folders are not followed.
 const DEEPEST: usize = 32;
 
-/// A file to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CandidateFile {
-    /// Where it is; `-` is standard input.
+    /// `-` is standard input.
     pub(super) path: PathBuf,
-    /// True where the user named it itself, and not a folder above it.
+    /// True if the user named the file, and not a folder above it.
     pub(super) named: bool,
 }
 
-/// Every file below what was named, in the order of names; what cannot be listed comes back with the reason.
+/// Returns the files below all names, sorted within each folder, and the folders that cannot be listed with the reason.
 pub(super) fn candidates(names: &[PathBuf]) -> (Vec<CandidateFile>, Vec<(PathBuf, String)>) {
     let (mut found, mut failed) = (Vec::new(), Vec::new());
     for name in names {
@@ -42,6 +41,7 @@ fn below(folder: &Path, depth: usize, found: &mut Vec<CandidateFile>, failed: &m
     };
     paths.sort();
     for path in paths {
+        // Without following links, since links to folders can form a cycle.
         let Ok(kind) = std::fs::symlink_metadata(&path).map(|m| m.file_type()) else { continue };
         if kind.is_dir() && depth < DEEPEST {
             below(&path, depth + 1, found, failed);
@@ -51,7 +51,7 @@ fn below(folder: &Path, depth: usize, found: &mut Vec<CandidateFile>, failed: &m
     }
 }
 
-/// A file's bytes, if it is one that can be a log; pipes are read, too, until the interrupt is raised.
+/// Reads a file that can be a log. A pipe is read until it ends or the interrupt is raised.
 pub(super) fn bytes(candidate: &CandidateFile, interrupt: &InterruptFlag) -> Result<Vec<u8>, ErrorCause> {
     let stream = match candidate.path == Path::new("-") {
         true => InputStream::stdin(interrupt),
@@ -60,7 +60,7 @@ pub(super) fn bytes(candidate: &CandidateFile, interrupt: &InterruptFlag) -> Res
     limited(stream.map_err(unopened)?)
 }
 
-/// Why a file cannot be opened, as the end of a sentence that begins with its name.
+/// Reason why a file cannot be opened, worded to follow its name.
 fn unopened(error: InputError) -> ErrorCause {
     match &error {
         InputError::System(system) if system.kind() == ErrorKind::NotFound => {
@@ -74,7 +74,7 @@ fn limited(mut stream: InputStream) -> Result<Vec<u8>, ErrorCause> {
     let mut bytes = Vec::new();
     match stream.more(&mut bytes, MOST_BYTES) {
         Ok(()) => Ok(bytes),
-        // These hold files of their own.
+        // Session files embed pictures and logs, so their limit is higher.
         Err(InputError::TooLong { .. }) if result_file::is_one(&bytes) => {
             match stream.more(&mut bytes, result_file::MOST_BYTES) {
                 Err(InputError::TooLong { most }) => result_file::fits(most + 1).map(|()| bytes),

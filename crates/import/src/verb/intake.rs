@@ -1,4 +1,4 @@
-//! What becomes of files that were understood: gathered into batches, each stored in one step.
+//! Stores parsed files in batches, each in one transaction, and counts the outcomes.
 
 use super::understood::ParsedFile;
 use super::{join, named, typed};
@@ -17,13 +17,11 @@ use cardscope_store::{Archive, ArchiveError, ImportedSource, NewSource};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Files of one batch, at most.
 const BATCH_FILES: usize = 256;
 
-/// Bytes of one batch, at most but for a single longer file.
+/// Most bytes in a batch, unless it is a single longer file.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Gathers files and keeps them; counts everything.
 pub(super) struct BatchWriter {
     archive: Option<Archive>,
     detailed: bool,
@@ -34,7 +32,7 @@ pub(super) struct BatchWriter {
 }
 
 impl BatchWriter {
-    /// Opens the archive, but for a dry run.
+    /// Opens the archive, except for a dry run.
     pub(super) fn open(archive: Option<&Path>, dry_run: bool, detailed: bool) -> Result<Self> {
         let archive = if dry_run { None } else { Some(archive_access::open(archive)?) };
         let path = archive.as_ref().map(|a| a.path().display().to_string());
@@ -44,7 +42,7 @@ impl BatchWriter {
         Ok(BatchWriter { archive, detailed, batch: Vec::new(), batch_bytes: 0, report, _owing: owing })
     }
 
-    /// Whether a file is the archive itself, or what SQLite has beside it: closing it would take SQLite's locks away
+    /// True for the archive and the files that SQLite keeps next to it. Closing one of them would release SQLite's locks
     /// (fcntl(2), "Record locks").
     pub(super) fn is_archive(&self, path: &Path) -> bool {
         let Some(archive) = &self.archive else { return false };
@@ -57,10 +55,7 @@ impl BatchWriter {
         ["", "-wal", "-shm", "-journal"].iter().any(of_archive)
     }
 
-    /// Takes a file that was understood; it is stored with its batch.
-    ///
-    /// # Errors
-    /// If the batch it completes cannot be stored; none of it is then.
+    /// Adds a parsed file. A full batch is stored, all of it or nothing.
     pub(super) fn understood(&mut self, file: ParsedFile) -> Result<()> {
         let runs = file.logs.iter().map(|log| log.runs.len() as u64).sum();
         let results = file.logs.iter().flat_map(|log| &log.runs).map(|run| run.results.len() as u64).sum();
@@ -73,9 +68,9 @@ impl BatchWriter {
         }
     }
 
-    /// Takes a session that an archive wrote.
+    /// Stores a session that another archive exported.
     pub(super) fn session(&mut self, file: String, session: &SessionFile) -> Result<()> {
-        // What came first is stored first.
+        // Files are stored in their order, so the batch goes first.
         self.flush()?;
         let results = session.runs.iter().flat_map(|run| &run.figures).map(|f| f.len() as u64).sum();
         self.report.count("cardscope", session.runs.len() as u64, results);
@@ -85,7 +80,7 @@ impl BatchWriter {
                 let (kept, sessions) = became(stored.as_ref());
                 (kept, sessions, None)
             }
-            // The file is at fault, not the archive: the next one may be whole.
+            // The file is at fault, not the archive, so the import goes on with the next file.
             Err(error @ ArchiveError::File(_)) => (FileOutcome::Failed, Vec::new(), Some(error.to_string())),
             Err(error) => return Err(error.into()),
         };
@@ -97,16 +92,16 @@ impl BatchWriter {
         Ok(())
     }
 
-    /// Notes a file that is no log, or one in which nothing can be read.
+    /// Reports a file that is not a log, or a log that cannot be parsed.
     pub(super) fn not_understood(&mut self, file: String, error: &ImportError, named: bool) {
-        // What was no log at all, rather than a damaged one.
+        // A damaged log counts as failed, a file of any other kind as not understood.
         let unknown = matches!(error, ImportError::Unknown(_));
         let kept = if unknown { FileOutcome::NotUnderstood } else { FileOutcome::Failed };
         self.report.named_failed |= named || kept == FileOutcome::Failed;
         self.push(file, kept, error.to_string());
     }
 
-    /// Notes a file that could not be had.
+    /// Reports a file that cannot be read.
     pub(super) fn failed(&mut self, file: String, why: String, named: bool) {
         self.report.named_failed |= named;
         self.push(file, FileOutcome::Failed, why);
@@ -118,7 +113,7 @@ impl BatchWriter {
         self.report.files.push(FileLine { file, log: None, kept, sessions: Vec::new(), error });
     }
 
-    /// Keeps what was gathered, all of it or nothing.
+    /// Stores the batch, all of it or nothing.
     pub(super) fn flush(&mut self) -> Result<()> {
         let mut batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
@@ -134,7 +129,7 @@ impl BatchWriter {
         Ok(())
     }
 
-    /// Attaches what new figures were typed from; what is wrong with it, in words.
+    /// Attaches the pictures that new figures were typed from; returns the problems.
     fn pictures(&mut self, file: &ParsedFile, stored: Option<&ImportedSource>) -> Result<Vec<String>> {
         let typed = file.logs.iter().any(|log| log.other.contains_key(TYPED_FROM));
         match (&mut self.archive, stored, &file.folder) {
@@ -152,7 +147,7 @@ impl BatchWriter {
             first.doubts.extend(doubts);
         }
         for mut log in file.logs {
-            // Read anew from the tables wherever it is asked for, so that the archive holds nothing but these.
+            // Geometry is added to the report only: the archive stores the tables, from which it can be derived again.
             let geometry = geometry_in_log(&Value::Object(log.other.clone())).map(|found| json!(found));
             log.other.extend(geometry.map(|found| (OF_LOG.to_owned(), found)));
             let says_something = !log.doubts.is_empty() || log.other.contains_key(OF_LOG);
@@ -164,18 +159,17 @@ impl BatchWriter {
         }
     }
 
-    /// The document, once everything is stored.
     pub(super) fn report(self) -> ImportReport {
         self.report
     }
 }
 
-/// The format of a file: all its logs are of one.
+/// Format of a file, which all its logs share.
 fn format(logs: &[CardLog]) -> &str {
     logs.first().map_or("", |log| log.format.as_str())
 }
 
-/// Hands the files' bytes over to the archive: nothing needs them afterwards.
+/// Stores the batch. The bytes move into the archive, since nothing needs them afterwards.
 fn store(archive: &mut Archive, batch: &mut [ParsedFile]) -> Result<Vec<ImportedSource>> {
     let title = |file: &ParsedFile| match &file.shared {
         Some((_, called)) => Some(called.clone()),
@@ -193,7 +187,7 @@ fn store(archive: &mut Archive, batch: &mut [ParsedFile]) -> Result<Vec<Imported
     Ok(archive.import(sources)?)
 }
 
-/// What became of a file that was understood, and its sessions; nothing was stored in a dry run.
+/// Outcome of a parsed file and its new sessions. `None` means a dry run.
 fn became(stored: Option<&ImportedSource>) -> (FileOutcome, Vec<String>) {
     match stored {
         None => (FileOutcome::DryRun, Vec::new()),

@@ -1,6 +1,5 @@
-//! Logs of one card in several files: what one of them says of the card holds for those that name none. They are one card's
-//! where their files are called alike but for the tool, or where the others of a folder name one card and the file's own name
-//! says nothing. Cards that differ in any fact are never joined.
+//! Finds the card of logs that do not name one. A log takes the card of files whose names differ only in the tool, or the
+//! single card of its folder if its own name has no word of a card. Cards that differ in any fact are never joined.
 
 use super::named;
 use super::understood::ParsedFile;
@@ -10,20 +9,20 @@ use cardscope_model::log::CardLog;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Words in files' names that say what a log is, not of which card.
+/// Words in file names that describe a log, not its card.
 const KINDS: &str = "id ctrl ns smart log get feature features nvme lspci pcie fio cdm kdiskmark crystaldiskmark info cid csd \
     scr ssr ocr ios mmc sysfs registers f3 f3write f3read f3probe h2testw flashbench hdparm dd iozone ioping bonnie bench \
     benchmark benchmarks result results output read write seq rand random run runs";
 
-/// Files that belong to one card, by what they are called, else by their folder.
+/// Files of one card, by name, or by folder if the name has no word of a card.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum FileGroup {
     Called(String),
     In(String),
 }
 
-/// Gives each log without a card the one that the files beside it name, and says which were joined. Where none of them names a
-/// card, files that are called alike share one without a name.
+/// Gives each log without a card the card of its group, and returns the groups that were joined. In a group of equal names
+/// in which no log names a card, all logs share a nameless card.
 pub(super) fn join(batch: &mut [ParsedFile]) -> Vec<JoinedFiles> {
     let calls: Vec<String> = batch.iter().map(|file| called(Path::new(&file.file))).collect();
     let groups: Vec<FileGroup> = batch.iter().zip(&calls).map(|(file, called)| group(file, called)).collect();
@@ -31,7 +30,7 @@ pub(super) fn join(batch: &mut [ParsedFile]) -> Vec<JoinedFiles> {
     for (group, members) in members(&groups) {
         let among: Vec<usize> = match &group {
             FileGroup::Called(_) => members.clone(),
-            // A folder's card is the one that all its files name, whatever they are called.
+            // A folder's card must be the only one in the folder, so files that have other groups count, too.
             FileGroup::In(folder) => {
                 (0..batch.len()).filter(|at| folder_of(&batch[*at]) == *folder).collect()
             }
@@ -67,7 +66,8 @@ fn folder_of(file: &ParsedFile) -> String {
     Path::new(&file.file).parent().map(|folder| folder.display().to_string()).unwrap_or_default()
 }
 
-/// What a file is called but for its cooling and its tool: `acme SD71` of `acme-SD71-smart-log.log`. A number alone counts runs.
+/// Words of a file name that describe the card, without cooling and tool: `acme SD71` of `acme-SD71-smart-log.log`. Empty
+/// if only numbers remain, since these count runs.
 fn called(file: &Path) -> String {
     let title = named::title(file).unwrap_or_default();
     let is_kind = |word: &&str| KINDS.split_whitespace().any(|kind| kind.eq_ignore_ascii_case(word));
@@ -85,13 +85,13 @@ fn is_named(card: &CardFacts) -> bool {
     cardscope_store::is_named(card)
 }
 
-/// The only log of a file, where it names no card.
+/// The single log of a file, if it names no card.
 fn only_log(file: &ParsedFile) -> Option<&CardLog> {
     let [log] = &file.logs[..] else { return None };
     (!is_named(&log.card)).then_some(log)
 }
 
-/// What all of these say together; `None` where there are none, or two differ.
+/// Facts of all cards combined; `None` if there are no cards, or two differ.
 fn one_card(named: &[&CardFacts]) -> Option<CardFacts> {
     let (first, others) = named.split_first()?;
     others.iter().try_fold((*first).clone(), |mut all, card| {
@@ -116,7 +116,7 @@ fn take_over(batch: &mut [ParsedFile], nameless: &[usize], card: &CardFacts) -> 
     (!files.is_empty()).then(|| JoinedFiles { card: card.title(), files })
 }
 
-/// One card without a name for several files.
+/// Lets several files share a card without a name.
 fn share(batch: &mut [ParsedFile], nameless: &[usize], calls: &[String]) -> Option<JoinedFiles> {
     let logs = |at: &usize| batch[*at].logs.first().map(|log| &log.card);
     let cards: Vec<&CardFacts> = nameless.iter().filter_map(logs).collect();

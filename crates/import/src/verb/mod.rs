@@ -1,6 +1,6 @@
-//! `import`: logs of other tools, and result files of other archives, into the archive. Files are found (`collect`),
-//! unpacked (`unpack`), understood (crate `import`) and kept, a batch at a time: a file is in the archive whole or not at
-//! all, and one that is damaged stops no other.
+//! `import`: stores logs of other tools, and session files of other archives, in the archive. Files are found (`collect`),
+//! unpacked (`unpack`), parsed (`readers`) and stored in batches (`intake`): a file is stored whole or not at all, and a
+//! damaged file does not stop the others.
 
 mod collect;
 mod intake;
@@ -28,19 +28,17 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use understood::ParsedFile;
 
-/// Files between two signs of life.
+/// Files between two progress messages. A shorter import sends none.
 const EVERY: usize = 500;
 
-/// A format that is understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct SupportedFormat {
-    /// Its name in output: `cdm_fio`.
+    /// Name in output, e.g. `cdm_fio`.
     pub name: &'static str,
-    /// What it is.
     pub title: &'static str,
 }
 
-/// All formats that are understood, in the order in which they are tried.
+/// All supported formats, in the order in which the readers are tried.
 pub fn formats() -> Vec<SupportedFormat> {
     crate::readers::formats().iter().map(|f| SupportedFormat { name: f.name, title: f.title }).collect()
 }
@@ -85,12 +83,12 @@ pub struct ImportRequest {
     pub detailed: bool,
 }
 
-/// What the user states of all logs.
+/// Facts that the user states for all logs.
 #[derive(Debug, Default)]
 struct StatedFacts {
-    /// What is known of the card; where a log says it, that is kept.
+    /// Completes a log's card; facts in the log win.
     card: CardFacts,
-    /// The same for the condition; these words win.
+    /// Overrides a log's condition.
     condition: Condition,
 }
 
@@ -106,7 +104,7 @@ impl StatedFacts {
         Ok(StatedFacts { card, condition: request.conditions.stated()? })
     }
 
-    /// The logs with what the user states about them, and what their names say.
+    /// Adds the user's facts, and those of the file name, to logs.
     fn complete(&self, file: &Path, mut logs: Vec<CardLog>) -> Vec<CardLog> {
         for log in &mut logs {
             log.card.complete_from(&self.card);
@@ -120,10 +118,7 @@ impl StatedFacts {
     }
 }
 
-/// Reads logs and keeps them. The document comes back also where it ended early, with what was kept.
-///
-/// # Errors
-/// A refusal where nothing was named, or the archive cannot be opened.
+/// Imports logs. If the import ends early, the outcome holds the error and the report of the files stored so far.
 pub fn import(
     request: &ImportRequest,
     interrupt: &InterruptFlag,
@@ -135,6 +130,7 @@ pub fn import(
     }
     let mut intake = BatchWriter::open(request.archive.named(), request.dry_run, request.detailed)?;
     let failure = walk(&request.files, &stated, &mut intake, interrupt, events).err();
+    // The files that were read before an error are stored, too.
     let failure = failure.or(intake.flush().err());
     Ok(VerbOutcome::of(intake.report(), failure))
 }
@@ -200,7 +196,6 @@ fn one(
     })
 }
 
-/// One unpacked file: a log of another tool, or a session that an archive wrote.
 fn log(
     stated: &StatedFacts,
     intake: &mut BatchWriter,
@@ -226,20 +221,16 @@ fn log(
     Ok(())
 }
 
-/// The logs of one file, or of one that is packed in it.
+/// Logs of one file, or of one file packed in it.
 pub struct FoundLogs {
-    /// How a card in it is called that nothing names.
+    /// Title for a card that no log names, from the file name.
     pub title: Option<String>,
-    /// Its name inside of what it was packed in; empty for a file by itself.
+    /// Name inside the archive; empty for a file that is not packed.
     pub member: String,
-    /// What was understood.
     pub logs: Vec<CardLog>,
 }
 
-/// The logs in one file, without an archive: what `compare` does with a file that is named in place of a card.
-///
-/// # Errors
-/// A refusal where it cannot be read, or nothing in it is understood.
+/// Reads the logs of a file without an archive, e.g. for `compare` with a file in place of a card. Fails if it holds no log.
 pub fn logs_of(path: &Path) -> Result<Vec<FoundLogs>> {
     let refused = |why: ErrorCause| Failure::refused_for(format!("{}: {why}", path.display()), why);
     let candidate = collect::CandidateFile { path: path.to_owned(), named: true };

@@ -1,12 +1,12 @@
-//! What a file's name says where its text says nothing: people call their logs after the card, and add the cooling.
+//! Facts from a file's name where its text lacks them: the cooling, and a title for the card.
 //!
-//! What a card is called after its file is a title and no name: `fio.json` may well be the log of two cards.
+//! The title does not become the card's name, since `fio.json` may well be the log of two cards.
 
 use cardscope_model::condition::ConditionOrigin;
 use cardscope_model::log::CardLog;
 use std::path::Path;
 
-/// Words in names, and what they say of the cooling. Of two that fit the first is meant: "no fan" is no "fan".
+/// Words in file names, and the cooling they mean. The first match wins, so that "no fan" does not match "fan".
 const COOLING: [(&[&str], &str); 9] = [
     (&["without", "active", "cooling"], "passive"),
     (&["no", "active", "cooling"], "passive"),
@@ -19,10 +19,10 @@ const COOLING: [(&[&str], &str); 9] = [
     (&["with", "fan"], "active"),
 ];
 
-/// Words that turn what follows them into its opposite.
+/// Words that negate the next one.
 const NOT: [&str; 3] = ["without", "no", "not"];
 
-/// Adds what the name of a file says of the cooling to a log that does not say it itself, and notes that it did.
+/// Sets the cooling from the file name if the log has runs and does not state it, and notes the source as a doubt.
 pub(crate) fn complete(log: &mut CardLog, file: &Path) {
     let Some((_, how)) = stem(file).and_then(cooling) else { return };
     if !log.runs.is_empty() && log.condition.get("cooling").is_none() {
@@ -31,7 +31,7 @@ pub(crate) fn complete(log: &mut CardLog, file: &Path) {
     }
 }
 
-/// How a card is called of which only a file is known: what stands in its name before the cooling.
+/// Title for a card without a name: the part of the file name before the cooling.
 pub(crate) fn title(file: &Path) -> Option<String> {
     let stem = stem(file)?;
     let end = cooling(stem).map_or(stem.len(), |(at, _)| at);
@@ -43,7 +43,7 @@ fn stem(file: &Path) -> Option<&str> {
     file.file_stem()?.to_str()
 }
 
-/// Where in a name the cooling stands, and how it is.
+/// Byte at which the cooling begins in a file name, and its value.
 fn cooling(stem: &str) -> Option<(usize, &'static str)> {
     let words = words(stem);
     COOLING.iter().find_map(|(wanted, how)| {
@@ -56,7 +56,7 @@ fn cooling(stem: &str) -> Option<(usize, &'static str)> {
     })
 }
 
-/// The words of a name with the bytes at which they begin.
+/// Words of a file name in lower case, each with the byte at which it begins.
 fn words(stem: &str) -> Vec<(usize, String)> {
     let mut next = 0;
     let word = |part: &str| {

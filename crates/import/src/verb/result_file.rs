@@ -1,22 +1,21 @@
-//! Sessions that an archive wrote (`archive export`), known among logs by what their first field says.
+//! Session files from `archive export`, recognised by their first field.
 
 use cardscope_engine::cause::ErrorCause;
 use cardscope_model::session_file::{FORMAT, SessionFile};
 
-/// Longest one that is written and read: a session of hours with every second of it has some ten MiB, its pictures some
-/// more. Reading takes several times as much memory, since it is looked through for fields that nobody here knows.
+/// Longest session file that is written and read. A session of hours with a value for each second has some 10 MiB, and
+/// pictures add some more. Parsing takes several times as much memory, since it also searches for unknown fields.
 pub const MOST_BYTES: u64 = 128 << 20;
 
-/// Bytes within which the first field stands.
+/// Bytes within which the first field must lie.
 const HEAD: usize = 256;
 
-/// Whether a file says that it is one.
+/// True if a file claims to be a session file.
 pub(super) fn is_one(bytes: &[u8]) -> bool {
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
     head.trim_start().starts_with('{') && head.contains(&format!("\"{FORMAT}\""))
 }
 
-/// The session in it.
 pub fn read(bytes: &[u8]) -> Result<SessionFile, ErrorCause> {
     fits(bytes.len() as u64)?;
     let text = std::str::from_utf8(bytes).map_err(|e| {
@@ -29,7 +28,7 @@ pub fn read(bytes: &[u8]) -> Result<SessionFile, ErrorCause> {
     Ok(SessionFile::from_json(text)?)
 }
 
-/// Whether a file of that many bytes is read.
+/// Checks a length in bytes against [`MOST_BYTES`].
 pub fn fits(bytes: u64) -> Result<(), ErrorCause> {
     match bytes <= MOST_BYTES {
         true => Ok(()),

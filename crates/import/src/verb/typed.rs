@@ -1,5 +1,5 @@
-//! Photographs and screenshots that figures were typed from: where a table names one that lies beside it, it is attached to
-//! the sessions of its figures, so that whoever doubts a figure can look.
+//! Photographs and screenshots from which figures were typed. A picture that a table names and that lies in the same folder
+//! is attached to the sessions, so that a doubtful figure can be checked.
 
 use cardscope_model::log::{CardLog, TYPED_FROM};
 use cardscope_session::attachment;
@@ -7,10 +7,10 @@ use cardscope_session::error::Result;
 use cardscope_store::{Archive, AttachmentOwner, NewAttachment, SessionId};
 use std::path::{Component, Path, PathBuf};
 
-/// What stands under an attachment.
+/// Note of such an attachment.
 const NOTE: &str = "source of its typed results";
 
-/// Attaches what the sessions of a table were typed from; what could not be, in words.
+/// Attaches the pictures of a table's sessions; returns the reasons for those that cannot be attached.
 pub(super) fn attach(archive: &mut Archive, folder: &Path, sessions: &[SessionId]) -> Result<Vec<String>> {
     let mut missing = Vec::new();
     for session in sessions {
@@ -29,8 +29,8 @@ pub(super) fn attach(archive: &mut Archive, folder: &Path, sessions: &[SessionId
     Ok(missing)
 }
 
-/// The file that a log's figures were typed from, where it is the plain name of one in the same folder: a table from a
-/// stranger names no other files of this computer.
+/// Path of the picture from which a log's figures were typed, if it is a plain file in the log's folder. Any other path
+/// is ignored: a table from a stranger must not read other files of this computer.
 fn beside(folder: &Path, log: &CardLog) -> Option<PathBuf> {
     let name = Path::new(log.other.get(TYPED_FROM)?.as_str()?);
     let mut parts = name.components();

@@ -1,15 +1,14 @@
-//! A file between its importer and the archive.
+//! A parsed file on its way from a reader to the archive.
 
 use cardscope_model::log::CardLog;
 use std::path::PathBuf;
 
-/// A file that was understood, until it is stored.
 pub(super) struct ParsedFile {
     pub(super) file: String,
-    /// Where it lies, and the photographs that its figures were typed from.
+    /// Folder of the file, and of the pictures that its figures were typed from.
     pub(super) folder: Option<PathBuf>,
     pub(super) bytes: Vec<u8>,
     pub(super) logs: Vec<CardLog>,
-    /// Number of the first file of its batch with the same card, and how that is called, where none of them names it.
+    /// Index in the batch of the first file with the same nameless card, and that card's title.
     pub(super) shared: Option<(usize, String)>,
 }

@@ -1,46 +1,42 @@
-//! Archives of logs: `.zip` and `.gz`, unpacked in memory and never onto a disk, so that no name in them leads anywhere.
+//! Unpacks `.zip` and `.gz` in memory, never onto a disk, so that no name in an archive can lead anywhere.
 //!
-//! A few kilobytes can unpack to terabytes. So what comes out is counted while it comes, and stops at a limit; it is handed
-//! out one by one, so that no more than one of them is in memory.
+//! A few kilobytes can unpack to terabytes, so the output is counted while it is unpacked, and stops at a limit. Files are
+//! handed out one by one, so that only one of them is in memory.
 
 use cardscope_engine::cause::ErrorCause;
 use cardscope_model::units::DecimalSize;
 use std::io::{Cursor, Read};
 
-/// Longest file that is looked into. The longest log that was met (fio with a histogram for each job) has some MiB.
+/// Longest file that is read as a log. The longest real one (fio with a histogram for each job) has some MiB.
 pub(super) const MOST_BYTES: u64 = 64 << 20;
 
-/// All that one archive may unpack to, what is thrown away included.
+/// Bytes to which one archive may unpack, including files that are refused.
 const MOST_UNPACKED: u64 = 16 * MOST_BYTES;
 
-/// What a packed file may unpack to, however short it is; and how many times its length beyond that. Logs are packed to
-/// a fifth or a thirtieth, zeros to a thousandth: reading a GiB of them would take minutes.
+/// Bytes to which any packed file may unpack, in addition to [`MOST_TIMES`] its packed length. Logs are packed to a fifth or
+/// a thirtieth, zeros to a thousandth: reading a GiB of them would take minutes.
 const FREE_BYTES: u64 = 16 << 20;
 const MOST_TIMES: u64 = 50;
 
-/// The limit on what comes out of so many packed bytes.
 fn unpacked_limit(packed: u64, most: u64) -> u64 {
     packed.saturating_mul(MOST_TIMES).saturating_add(FREE_BYTES).min(most)
 }
 
-/// Most files in one archive.
 const MOST_FILES: usize = 20_000;
 
-/// One log, with the name it has inside of what it was packed in.
 #[derive(Debug, PartialEq)]
 pub(super) struct PackedFile {
-    /// Empty for a file that is no archive.
+    /// Empty for a file that is not packed.
     pub(super) name: String,
-    /// What is in it, or why that cannot be had.
+    /// Content, or the reason why it cannot be unpacked.
     pub(super) bytes: Result<Vec<u8>, ErrorCause>,
 }
 
-/// Hands out what a file holds: itself, or what is packed in it, one by one, until all is out or taking one fails.
-/// Archives within archives stay packed: they are no logs.
+/// Passes a file, or each file packed in it, to `take` until that fails. Archives within archives are refused.
 pub(super) fn members<E>(bytes: Vec<u8>, mut take: impl FnMut(PackedFile) -> Result<(), E>) -> Result<(), E> {
     match bytes.as_slice() {
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => {
-            // One that unpacks without end leaves room for those beside it.
+            // A bomb uses up its own limit at most; the extra allowance leaves room for the files after it.
             let most = FREE_BYTES + unpacked_limit(bytes.len() as u64, MOST_UNPACKED);
             unzip(&bytes, most, &mut take)
         }
@@ -86,7 +82,7 @@ fn unzip<E>(
     Ok(())
 }
 
-/// One file of an archive, and how many bytes were unpacked for it; `None` for a folder.
+/// Unpacks one file of an archive and returns the number of unpacked bytes; `None` for a folder.
 fn member(archive: &mut zip::ZipArchive<Cursor<&[u8]>>, at: usize, most: u64) -> (u64, Option<PackedFile>) {
     match archive.by_index(at) {
         Ok(file) if file.is_dir() => (0, None),
@@ -103,7 +99,7 @@ fn member(archive: &mut zip::ZipArchive<Cursor<&[u8]>>, at: usize, most: u64) ->
     }
 }
 
-/// What is packed again is taken for no log, which would be said only after all of it was looked at.
+/// Refuses an archive at once, which the readers would reject only after a search through all of it.
 fn unless_packed(bytes: Vec<u8>) -> Result<Vec<u8>, ErrorCause> {
     match bytes.as_slice() {
         [b'P', b'K', 3, 4, ..] | [0x1f, 0x8b, ..] => Err("it is packed once more; unpack it first".into()),
@@ -111,9 +107,10 @@ fn unless_packed(bytes: Vec<u8>) -> Result<Vec<u8>, ErrorCause> {
     }
 }
 
-/// Reads what comes out, but no more than is reasonable for a log; with it how many bytes came.
+/// Reads at most `most` bytes, and fails if there are more. Also returns the number of bytes read.
 fn limited(packed: impl Read, most: u64) -> (u64, Result<Vec<u8>, ErrorCause>) {
     let mut bytes = Vec::new();
+    // One byte more than allowed shows that there are more.
     let read = packed.take(most + 1).read_to_end(&mut bytes);
     let came = bytes.len() as u64;
     let bytes = match read {
@@ -219,7 +216,7 @@ mod tests {
     #[test]
     fn what_was_unpacked_and_thrown_away_counts() {
         let mut packed = zipped(&[("a.log", &[0; 5000]), ("b.log", b"fine")]);
-        // Its sum is wrong now: it unpacks to the end and is thrown away.
+        // The checksum is wrong now, so the file is unpacked to its end and then refused.
         packed[14] ^= 1;
         let at = packed.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
         packed[at + 16] ^= 1;

@@ -1,8 +1,8 @@
-//! The real logs, where they are: `$CARDSCOPE_DATA` (default: `../shared/data` beside the workspace).
+//! Real logs in `$CARDSCOPE_DATA` (default: `../shared/data` next to the workspace), if they exist.
 
 use std::path::{Path, PathBuf};
 
-/// Their folder; where it is not, a test says so and passes.
+/// Folder of the real logs. Without it a test prints this and passes.
 pub(crate) fn data() -> Option<PathBuf> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let folder = std::env::var_os("CARDSCOPE_DATA").map_or_else(beside, PathBuf::from);

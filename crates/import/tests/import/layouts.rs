@@ -1,7 +1,7 @@
-//! Logs in every layout that the tools print, whole, cut and garbled: what their importer understands of each.
+//! Logs in every layout of the tools, whole, truncated and garbled, and the result of their readers.
 //!
-//! `layouts/<format>/` holds the logs, named after what they show; `layouts/<format>.snap` what comes of them. A line that
-//! changes there is a log that is understood otherwise than before: look at it, then `INSTA_UPDATE=always cargo test`.
+//! `layouts/<format>/` has the logs, named after their subject, and `layouts/<format>.snap` the results. A changed line
+//! there means that a log is read differently: check it, then run `INSTA_UPDATE=always cargo test`.
 
 use crate::data::files_below;
 use cardscope_import::readers::{LogFormat, LogText, formats};
@@ -43,7 +43,7 @@ fn no_folder_is_of_no_format() {
     }
 }
 
-/// Formats in which a figure is a line of its own, that nothing below it changes.
+/// Formats with each figure on one line, which no later line changes.
 const LINE_BY_LINE: [&str; 3] = ["cdm_fio", "crystaldiskmark", "kdiskmark"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! The importers from the outside, in one program: own logs with every accident, own layouts, real logs.
+//! Tests of the readers from outside, in one program: the corpus with all accidents, layouts, real logs.
 
 mod corpus;
 mod data;

@@ -1,4 +1,4 @@
-//! Logs of benchmark tools as people published them: every file is read, and what its collection says of it holds.
+//! Real logs of benchmark tools: every file is read, and facts from the notes of the collection are confirmed.
 
 #![allow(clippy::unwrap_used, reason = "what is missing or wrong here must fail loudly")]
 
@@ -8,7 +8,7 @@ use cardscope_model::log::CardLog;
 use cardscope_model::run::TestFigure;
 use std::path::PathBuf;
 
-/// Every log in a folder of the data, by file name; `None` where there are no data.
+/// Logs in a folder of the real data, by file name; `None` without data.
 fn folder(name: &str) -> Option<Vec<(String, Vec<CardLog>)>> {
     let mut paths: Vec<PathBuf> =
         std::fs::read_dir(data()?.join(name)).unwrap().map(|e| e.unwrap().path()).collect();
@@ -30,13 +30,13 @@ fn result<'a>(log: &'a CardLog, run: usize, name: &str) -> &'a TestFigure {
     found.unwrap_or_else(|| panic!("no {name} in run {run}"))
 }
 
-/// The number as printed and the IOPS.
+/// Printed number and IOPS.
 fn printed(log: &CardLog, run: usize, name: &str) -> (f64, Option<f64>) {
     let result = result(log, run, name);
     (result.printed().value, result.iops)
 }
 
-/// Speed and IOPS come from the same bytes: they agree within `slack` bytes a second of rounding, and half a percent.
+/// Asserts that speed and IOPS agree within `slack` bytes a second of rounding, one block, and half a percent.
 fn agrees(logs: &[(String, Vec<CardLog>)], slack: f64) {
     for (file, result) in logs.iter().flat_map(|(file, logs)| {
         logs.iter().flat_map(|log| &log.runs).flat_map(|run| &run.results).map(move |result| (file, result))
@@ -186,7 +186,7 @@ fn a_card_at_50_mhz_is_read_from_fios_text() {
     assert_eq!(printed(named(&files, "own-"), 1, "SEQ1M Q8T1 read"), (1965.0, Some(1964.0)));
 }
 
-/// The five pages that the collection starts from, beside the data.
+/// Logs of one of the published reports next to the data; `None` without them.
 fn seed(start: &str) -> Option<Vec<CardLog>> {
     let seeds = data()?.join("../seeds");
     let entries = std::fs::read_dir(seeds).ok()?;

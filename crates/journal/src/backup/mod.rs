@@ -1,7 +1,7 @@
-//! `--backup FILE`: an image of the card before it is overwritten, put back and compared afterwards.
+//! `--backup FILE`: an image of the card from before the test, restored and compared afterwards.
 //!
-//! FILE is the card byte for byte, with holes where the card is zero, so that `dd` can write it too. Beside it lies
-//! FILE.sums with a checksum of each MiB and what could not be read: `docs/journal.md` has its format.
+//! FILE has the card byte for byte, with holes for zeros, so that `dd` can write it too. FILE.sums has a checksum of
+//! each MiB and the unreadable ranges; `docs/journal.md` describes its format.
 
 mod put;
 mod sums;
@@ -22,34 +22,27 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use sums::{CHUNK, ImageSums};
 
-/// I/Os in flight while an image is taken and compared: with [`CHUNK`], 4 MiB of memory.
+/// I/Os in flight: with [`CHUNK`], 4 MiB of memory.
 const DEPTH: u32 = 4;
 
-/// The stage of a verb in which the image is taken.
 pub const SAVING: &str = "saving an image of the card";
 
-/// The stage in which the card is read a second time and compared with the image.
 const COMPARING: &str = "comparing the image with the card";
 
-/// The stage in which it is put back.
 pub const RESTORING: &str = "restoring the image";
 
-/// An image of a card.
 pub struct CardImage {
     image: File,
     path: PathBuf,
     sums: ImageSums,
-    /// What a test may write to, start and end; `None` is everywhere.
+    /// Start and end of what the test may write; `None` for the whole card.
     overwritten: Option<(u64, u64)>,
-    /// It is put back, whoever asks the program to end; not so where it was opened to be restored.
+    /// Tells a user who stops the program that the image is restored first. None in an image that was opened.
     _owing: Option<CleanupGuard>,
 }
 
 impl CardImage {
-    /// Opens an image that was taken earlier.
-    ///
-    /// # Errors
-    /// A refusal: it cannot be read, or it is not what its checksums are about.
+    /// Opens an existing image and checks its size.
     pub fn open(path: &Path) -> Result<CardImage, JournalFailure> {
         let refused = |why: ErrorCause| {
             JournalFailure::Refused(ErrorCause::worded(format!("{}: {why}", path.display()), why))
@@ -67,27 +60,25 @@ impl CardImage {
         Ok(CardImage { image, path: path.to_owned(), sums, overwritten: None, _owing: None })
     }
 
-    /// What it is an image of.
     pub fn about(&self) -> &BackupFacts {
         &self.sums.about
     }
 
-    /// Where the image is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Says that a test writes to no other bytes: by the others the card is known again.
+    /// Sets the only range that the test writes. The card is recognized by the rest.
     pub fn overwritten(&mut self, start: u64, end: u64) {
         self.overwritten = Some((start, end));
     }
 
-    /// Where the card's data is, for a failure that leaves the image behind.
+    /// Sentence for error messages: the location of the image and the command that restores it.
     pub fn whereabouts(&self) -> String {
         whereabouts(&self.path)
     }
 
-    /// First byte behind the last one that is not zero: so much of it a card must hold.
+    /// Length up to the last MiB with data: the least size of a card to restore to.
     pub fn used_bytes(&self) -> u64 {
         let last = self.sums.chunks.iter().rposition(Option::is_some);
         last.map_or(0, |at| ((at as u64 + 1) * u64::from(CHUNK)).min(self.sums.about.bytes))
@@ -99,13 +90,13 @@ fn whereabouts(image: &Path) -> String {
     format!("the card's data is saved in {file}: run `cardscope restore {typed} TARGET`")
 }
 
-/// What a document says where not all of an image came back.
+/// Finding if not all of an image was restored.
 pub fn finding(back: &RestoreResult) -> Option<Finding> {
     let finding = back.finding(&back.may_have_changed(None))?;
     Some(finding.advise("Restore the image to another card with `cardscope restore`."))
 }
 
-/// Lists what may have changed although an image was restored; `None` where nothing may.
+/// Writes a list of the ranges that may have changed although the image was restored; `None` if there are none.
 pub fn list_changed(image: &Path, target: &str, back: &RestoreResult) -> Option<ChangedBlocks> {
     changed::list_beside(image, target, &back.may_have_changed(None))
 }

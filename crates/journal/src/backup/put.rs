@@ -1,8 +1,8 @@
-//! Putting an image back: written, then read again after opening the card anew, and compared.
+//! Restores an image: writes it, reopens the card, reads it again and compares.
 //!
-//! Before that: is this still the card that it was taken of? Somebody may have changed it meanwhile, and then nothing may be
-//! written. The device is opened again, which fails where the kernel saw another medium; the card is asked anew what it
-//! says of itself; and places that the test did not write to are held against the image.
+//! Another card may have been inserted meanwhile, which must not be written to. So the device is reopened first, which
+//! fails if the kernel noticed another medium; the card's identity is read again; and blocks that the test did not
+//! write are compared with the image.
 
 use super::sums::{CHUNK, UnreadRange};
 use super::{CardImage, DEPTH, RESTORING};
@@ -22,16 +22,16 @@ use std::borrow::Cow;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-/// So many places are looked at.
+/// Blocks that are compared to recognize the card.
 const SAMPLES: usize = 16;
 
-/// So long a card may take to end what was begun: the kernel's own limit of a command (SD_TIMEOUT, scsi/sd.h).
+/// Longest time to finish I/Os of the stopped test: the kernel's own limit of a command (SD_TIMEOUT, scsi/sd.h).
 const SETTLE: Duration = Duration::from_secs(30);
 
-/// Bytes of each.
+/// Bytes of such a block.
 const SAMPLE: u32 = 4096;
 
-/// A range of the image: one chunk of bytes with their checksum, or zero without one.
+/// Range of the image: one chunk with its checksum, or a run of zeros without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ImageRange {
     start: u64,
@@ -40,12 +40,8 @@ struct ImageRange {
 }
 
 impl CardImage {
-    /// Puts the image back onto its own card and compares. After Ctrl-C it does so all the same, since the card's
-    /// content is gone otherwise; a second Ctrl-C ends the program, and the image stays. `key_now` is by what the card is
-    /// known when it is asked anew.
-    ///
-    /// # Errors
-    /// If the card is gone or another one, or the image cannot be read; it stays, and is named.
+    /// Restores the image to its own card and compares. Ctrl-C does not stop this, because the card's content would be
+    /// lost; a second Ctrl-C ends the program and leaves the image. `key_now` is the identity that the card has now.
     pub fn put_back(
         self,
         target: &mut dyn Target,
@@ -59,7 +55,7 @@ impl CardImage {
         self.put(target, &own, events)
     }
 
-    /// Puts the image onto a card, as far as both reach; ends when the interrupt is raised.
+    /// Writes the image to any card, as far as both reach, and compares. Ends when the interrupt is raised.
     pub fn put(
         &self,
         target: &mut dyn Target,
@@ -113,7 +109,7 @@ impl CardImage {
         Ok(result)
     }
 
-    /// The image up to a size, runs of zero in one.
+    /// Ranges of the image below `most` bytes, with adjacent zero chunks merged.
     fn parts(&self, most: u64) -> impl Iterator<Item = ImageRange> {
         let end = self.sums.about.bytes.min(most);
         let mut at = 0;
@@ -134,7 +130,7 @@ impl CardImage {
     ) -> Result<(), ProbeStop> {
         let ImageRange { start, end, crc } = part;
         let Some(crc) = crc else {
-            // What the card does not take is found by the comparison.
+            // Whatever the card does not accept shows in the comparison.
             card.write(extents(start, end, CHUNK), IoContent::Constant(0), |extent, _, _| {
                 progress.add(u64::from(extent.len), events);
             })?;
@@ -154,8 +150,7 @@ impl CardImage {
         Ok(())
     }
 
-    /// Compares the chunks once more in which something was missing, in requests like those that wrote them: nothing is
-    /// called lost on one look.
+    /// Compares chunks with losses again, in the requests that wrote them: one comparison alone does not prove a loss.
     fn look_again(
         &self,
         card: &mut IoDriver<'_>,
@@ -181,8 +176,8 @@ impl CardImage {
         Ok(())
     }
 
-    /// Reads a part of the card and holds it against the image; one that is damaged there is passed over. `each` hears of
-    /// every request, and when it ended.
+    /// Compares a range of the card with the image and skips chunks that are damaged in it. Calls `each` after every
+    /// request, with its end time.
     fn compare(
         &self,
         card: &mut IoDriver<'_>,
@@ -219,7 +214,7 @@ impl CardImage {
         Ok(())
     }
 
-    /// A chunk of the image, checked as a whole and cut to what the card has room for.
+    /// Reads and verifies a whole chunk, cut to the size of the card.
     fn bytes(&self, start: u64, end: u64, crc: u32) -> Result<Vec<u8>, String> {
         let whole = (start + u64::from(CHUNK)).min(self.sums.about.bytes);
         let mut bytes = self.chunk(start, whole).map_err(|e| e.to_string())?;
@@ -230,7 +225,7 @@ impl CardImage {
         Ok(bytes)
     }
 
-    /// The parts of a range that could be read when the image was taken.
+    /// Parts of a range that were readable when the image was taken.
     fn readable(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let mut unread = ByteRanges::default();
         for UnreadRange { offset, len, .. } in &self.sums.unread {
@@ -245,7 +240,7 @@ impl CardImage {
         Ok(bytes)
     }
 
-    /// Refuses another card than the one that the image is of. Nothing is written.
+    /// Refuses any card but the one in the image, before anything is written.
     fn same_card(
         &self,
         target: &mut dyn Target,
@@ -269,14 +264,14 @@ impl CardImage {
         let mut card = IoDriver::new(target, interrupt, SAMPLE, 1)?;
         card.reopen()?;
         let (same, other) = self.samples(&mut card)?;
-        // A card that loses some of its data is still the same card.
+        // Most blocks are enough, because a defective card that loses some data is still the same card.
         match other > same {
             true => Err(another("its untouched data differs")),
             false => Ok(()),
         }
     }
 
-    /// How many places outside of what was overwritten hold what the image has, and how many do not.
+    /// Counts blocks outside of the overwritten range that match the image, and those that differ.
     fn samples(&self, card: &mut IoDriver<'_>) -> Result<(usize, usize), ProbeStop> {
         let places = self.untouched();
         let step = places.len().div_ceil(SAMPLES).max(1);
@@ -296,7 +291,7 @@ impl CardImage {
         Ok((same, other))
     }
 
-    /// Where chunks begin that hold data and that the test did not write to.
+    /// Starts of chunks with data that the test did not write.
     fn untouched(&self) -> Vec<u64> {
         let Some((from, to)) = self.overwritten else { return Vec::new() };
         let held = self.sums.chunks.iter().zip((0..).step_by(CHUNK as usize));
@@ -305,8 +300,8 @@ impl CardImage {
     }
 }
 
-/// Takes what a test that was interrupted left in flight; a card that does not answer for so long is told by planning. One
-/// that is gone is not waited for.
+/// Collects I/Os that an interrupted test left in flight. Waits no longer than the kernel does, and not at all for a
+/// card that is gone.
 fn settle(target: &mut dyn Target) {
     let plan = LanePlan {
         depth: 1,

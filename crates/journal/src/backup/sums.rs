@@ -1,5 +1,5 @@
-//! The file beside an image: what it is an image of, a CRC32C of each MiB, and what could not be read. It is text, one
-//! fact a line, with a checksum of itself at the end.
+//! Checksum file of an image: its card, a CRC32C of each MiB, and unreadable ranges. It is text, one fact a line, with
+//! a checksum of itself at the end.
 
 use cardscope_files::FileUse;
 use cardscope_model::outside;
@@ -10,30 +10,26 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Bytes of an I/O and of what one checksum is about.
+/// Bytes of an I/O and of the range of a checksum.
 pub(super) const CHUNK: u32 = 1 << 20;
 
-/// The first line.
 const TITLE: &str = "cardscope backup 1";
 
-/// What an image is of.
+/// Header of a checksum file: the card and when its image was taken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BackupFacts {
-    /// The Cardscope that took it.
     pub tool_version: String,
-    /// The target as the user named it.
+    /// Target as typed by the user.
     pub target: String,
-    /// By what the card is known again, if by anything.
+    /// Key that identifies the card, if it has an identity.
     pub card_key: Option<String>,
-    /// What the card calls itself, for people.
+    /// Name of the card for people.
     pub card: Option<String>,
-    /// Bytes of the card, and of the image.
     pub bytes: u64,
-    /// When it was taken, UTC.
+    /// Time of the backup, UTC.
     pub taken: String,
 }
 
-/// A range of the card that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct UnreadRange {
     pub(super) offset: u64,
@@ -41,24 +37,21 @@ pub(super) struct UnreadRange {
     pub(super) reason: String,
 }
 
-/// Everything that is known of an image.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ImageSums {
     pub(super) about: BackupFacts,
-    /// CRC32C of each chunk; `None` where it is all zero.
+    /// CRC32C of each chunk; `None` for zeros.
     pub(super) chunks: Vec<Option<u32>>,
-    /// What could not be read, in order.
     pub(super) unread: Vec<UnreadRange>,
 }
 
-/// Where the checksums of an image lie.
+/// Path of the checksum file of an image.
 pub fn beside(image: &Path) -> PathBuf {
     let mut name: OsString = image.as_os_str().to_owned();
     name.push(".sums");
     PathBuf::from(name)
 }
 
-/// Writes the checksums, on disk when it returns.
 pub(super) fn write(file: &File, sums: &ImageSums) -> std::io::Result<()> {
     let mut out = Crc32cWriter::new(BufWriter::new(file));
     writeln!(out, "{TITLE}")?;
@@ -77,7 +70,6 @@ pub(super) fn write(file: &File, sums: &ImageSums) -> std::io::Result<()> {
     out.into_inner().into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
 }
 
-/// Reads and checks them.
 pub(super) fn read(path: &Path) -> Result<ImageSums, String> {
     let file = cardscope_files::open(path, FileUse::Read)
         .map_err(|e| format!("its checksums {} cannot be read: {e}", path.display()))?;
@@ -142,7 +134,6 @@ struct SumLines {
 }
 
 impl SumLines {
-    /// The next whole line, without its end.
     fn next(&mut self) -> std::io::Result<Option<&str>> {
         self.line.clear();
         self.file.read_line(&mut self.line)?;

@@ -1,4 +1,4 @@
-//! Taking an image: the whole card is read, written with a checksum, and synced, before anything else is done to it.
+//! Takes an image: reads the whole card, writes it with checksums, and syncs it before the test begins.
 
 use super::sums::{self, BackupFacts, CHUNK, ImageSums, UnreadRange, beside};
 use super::{COMPARING, CardImage, DEPTH, SAVING, whereabouts};
@@ -21,27 +21,22 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Bytes of a request while the image is compared with the card, and of the first one, so that none begins where one of the
-/// image's did.
+/// Bytes of a request of the comparison, and of its first request, so that none begins where one that saved did.
 const COMPARED: u32 = 768 << 10;
 const COMPARED_HEAD: u32 = 12 << 10;
 
-/// What failed is asked again in extents of this size, so that little is lost around a bad place.
+/// Bytes of a retry, so that little is lost around a bad place.
 const FINE: u32 = 4096;
 
-/// So often, each time after opening the card anew.
+/// Retries, each after reopening the card.
 const ROUNDS: u32 = 2;
 
-/// So many places that cannot be read are named.
+/// Unreadable ranges that the error message lists.
 const NAMED: usize = 8;
 
 impl CardImage {
-    /// Takes an image of the card; it is on disk when this returns. Nothing was written to the card by then. `about` says
-    /// what the card is, `on_card` whether a path lies on it; `moved` counts the reads, and those that failed.
-    ///
-    /// # Errors
-    /// A refusal: the file is there already, lies on the card, there is no room, or not all of the card
-    /// can be read; or the card went away, or the user stopped it. No file is left then.
+    /// Takes an image of the card and syncs it before the card is written. `on_card` tells whether a path lies on the
+    /// card; `moved` counts the reads. Leaves no file after an error.
     pub fn take(
         file: &Path,
         target: &mut dyn Target,
@@ -71,8 +66,6 @@ impl CardImage {
     }
 }
 
-/// An image in its folder, that goes again unless all of it is there: half of one is worth nothing, and the card was not
-/// touched.
 struct NewImage {
     folder: ResolvedFolder,
     name: OsString,
@@ -127,7 +120,6 @@ fn unwritten(file: &Path, why: ErrorCause) -> JournalFailure {
     JournalFailure::Refused(ErrorCause::worded(words, why))
 }
 
-/// How a stop while nothing was written to the card yet ends the verb.
 fn stopped(file: &Path, stop: ProbeStop) -> JournalFailure {
     match stop {
         ProbeStop::Journal(JournalError(why)) => unwritten(file, why),
@@ -155,7 +147,7 @@ fn take_to(
     let beside_it = DraftFile::new(&image.folder, None, 0o600).map_err(|e| cannot(&beside(file), e))?;
     sums::write(beside_it.file(), &sums).map_err(|e| cannot(&beside(file), e))?;
     let held = image.file.try_clone().map_err(|e| cannot(file, e))?;
-    // Last, so that the image is a backup only when all of it is on disk.
+    // The checksum file comes last, so that the image counts as a backup only when all of it is on disk.
     beside_it.place(beside(Path::new(&image.name)).as_os_str()).map_err(|e| cannot(&beside(file), e))?;
     image.folder.sync().map_err(|e| cannot(file, e))?;
     let then = "the image of the card is restored";
@@ -164,7 +156,7 @@ fn take_to(
     Ok(CardImage { image: held, path: file.to_owned(), sums, overwritten: None, _owing: Some(debt) })
 }
 
-/// What cannot be read would be overwritten and never come back, so an image with gaps is a refusal.
+/// Refuses an image with gaps: the unreadable data would be overwritten and lost.
 fn judge(unread: &[UnreadRange], file: &Path) -> Result<(), JournalFailure> {
     if unread.is_empty() {
         return Ok(());
@@ -186,7 +178,7 @@ fn judge(unread: &[UnreadRange], file: &Path) -> Result<(), JournalFailure> {
     ).into()))
 }
 
-/// An image in the making.
+/// Image while it is being written.
 struct ImageWriter<'f> {
     image: &'f File,
     chunks: Vec<Option<u32>>,
@@ -197,8 +189,7 @@ impl<'f> ImageWriter<'f> {
         ImageWriter { image, chunks: vec![None; bytes.div_ceil(u64::from(CHUNK)) as usize] }
     }
 
-    /// Reads the card into the image, and once more to compare the two. Gives the chunks' checksums, and what could not be
-    /// read both times.
+    /// Reads the card into the image, then again to compare both. Returns the checksums and the unreadable ranges.
     fn twice(
         mut self,
         card: &mut IoDriver<'_>,
@@ -214,7 +205,7 @@ impl<'f> ImageWriter<'f> {
         Ok((self.chunks, joined(&unread)))
     }
 
-    /// Reads the card from end to end; gives what failed. What is zero needs no bytes.
+    /// Reads the card from end to end and returns the extents that failed. Zeros stay holes in the file.
     fn whole(
         &mut self,
         card: &mut IoDriver<'_>,
@@ -244,8 +235,8 @@ impl<'f> ImageWriter<'f> {
         self.image.write_all_at(bytes, offset).map_err(|e| ProbeStop::Journal(JournalError(e.into())))
     }
 
-    /// Reads the card once more, in requests of another size and alignment, and compares it with the image; gives what
-    /// failed for good.
+    /// Compares the image with a second read of the card, in requests of another size and alignment. Returns the
+    /// extents that failed every retry.
     fn compare(
         &self,
         card: &mut IoDriver<'_>,
@@ -256,7 +247,7 @@ impl<'f> ImageWriter<'f> {
         events.stage(COMPARING, Some(bytes), None);
         let mut progress = ByteProgress::default();
         let (mut saved, mut reads, mut failed) = (vec![0; COMPARED as usize], 0, Vec::new());
-        // What is zero was not written: the image is as long as the card from here on.
+        // Zeros were not written, so the file gets its full length here.
         self.image.set_len(bytes).map_err(|e| ProbeStop::Journal(JournalError(e.into())))?;
         card.reopen()?;
         let mut is_saved = |second: CardExtent, bytes: &[u8]| {
@@ -280,13 +271,13 @@ impl<'f> ImageWriter<'f> {
         finely(card, &failed, is_saved)
     }
 
-    /// The checksum of a chunk that came in small extents, over what the image holds now.
+    /// Computes the checksum of a chunk that was read in small extents, from the image.
     fn sum_again(&mut self, chunk: CardExtent) -> Result<(), ProbeStop> {
         let mut bytes = vec![0; chunk.len as usize];
         let mut filled = 0;
         while filled < bytes.len() {
             match self.image.read_at(&mut bytes[filled..], chunk.offset + filled as u64) {
-                // Behind what was written last there are zeros.
+                // Behind the last write the file is all zeros.
                 Ok(0) => break,
                 Ok(n) => filled += n,
                 Err(e) => return Err(ProbeStop::Journal(JournalError(e.into()))),
@@ -297,7 +288,7 @@ impl<'f> ImageWriter<'f> {
     }
 }
 
-/// Asks again for what failed, in small extents; `each` hears of what is read then. Gives what failed for good, in order.
+/// Retries failed extents in smaller ones, calls `each` for those that succeed, and returns the others in order.
 fn finely(
     card: &mut IoDriver<'_>,
     failed: &[CardExtent],
@@ -325,7 +316,6 @@ fn finely(
     Ok(io_errors)
 }
 
-/// Evidence that a byte was another one when the image was taken.
 fn differing(second: CardExtent, offset: u64, reads: u64) -> SuspectReader {
     let chunk = u64::from(CHUNK);
     let first = ReadRequest { offset: offset / chunk * chunk, len: chunk };
@@ -339,7 +329,6 @@ fn differing(second: CardExtent, offset: u64, reads: u64) -> SuspectReader {
     }
 }
 
-/// Neighbours with the same error become one range.
 fn joined(io_errors: &[(CardExtent, IoError)]) -> Vec<UnreadRange> {
     let mut ranges: Vec<UnreadRange> = Vec::new();
     for (extent, IoError { reason, .. }) in io_errors {

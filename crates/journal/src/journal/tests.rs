@@ -1,4 +1,4 @@
-//! Whatever is saved, overwritten, torn or damaged: what comes back is the oldest content, or a range is named.
+//! Property tests: after any run and any damage the oldest content is restored, or the missing range is reported.
 
 use crate::record::{HEAD, MAGIC, RecordHead, RecordKind};
 use crate::{Journal, JournalCompleteness, JournalFacts, is_journal};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const SECTOR: u64 = 512;
 const SECTORS: u64 = 48;
 
-/// A card of a few sectors, of which so many are there: behind them addresses begin again.
+/// Card of `real` sectors; addresses beyond them wrap around.
 #[derive(Clone)]
 struct Card {
     places: Vec<u8>,
@@ -20,7 +20,7 @@ struct Card {
 }
 
 impl Card {
-    /// Some sectors hold one byte repeated, the others noise.
+    /// Fills every third sector with one byte and the others with noise.
     fn new(real: u64) -> Self {
         let mut places = vec![0; (real * SECTOR) as usize];
         fill(IoContent::Stream { seed: 5 }, 0, &mut places);
@@ -67,7 +67,7 @@ fn begin(folder: &Path) -> Journal {
     Journal::create(ResolvedFolder::open(folder).unwrap(), about).unwrap()
 }
 
-/// One that has let a sector be overwritten.
+/// Journal with one committed sector.
 fn with_a_sector(folder: &Path) -> Journal {
     let mut journal = begin(folder);
     journal.save(0, &[1; 512]).unwrap();
@@ -79,7 +79,7 @@ fn save(journal: &mut Journal, card: &Card, range: SavedRange) {
     journal.save(range.offset, &card.read(range.offset, range.len)).unwrap();
 }
 
-/// Saves and overwrites batch by batch; gives the journal's file, and where its last commit ends.
+/// Saves and overwrites all batches; returns the journal's file and the end of its last commit.
 fn test_run(
     folder: &Path,
     card: &mut Card,
@@ -100,7 +100,7 @@ fn test_run(
     (path, committed)
 }
 
-/// Puts back all that can be read; gives what could not.
+/// Restores all readable ranges; returns the others.
 fn put_back(journal: &mut Journal, card: &mut Card) -> Vec<SavedRange> {
     let mut bytes = Vec::new();
     let mut unreadable = Vec::new();
@@ -148,7 +148,7 @@ proptest! {
         let len = path.metadata().unwrap().len();
         let torn = committed + ((len - committed) as f64 * cut) as u64;
         std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(torn).unwrap();
-        // Restored twice: the first time it was stopped before the journal went.
+        // Twice, as if the first restore had been stopped before it removed the journal.
         for _ in 0..2 {
             let mut journal = Journal::open(&path).unwrap();
             prop_assert_eq!(journal.damage().lost_ranges, 0);
@@ -172,7 +172,7 @@ proptest! {
         flip(&path, at, bit);
         let mut journal = match Journal::open(&path) {
             Ok(journal) => journal,
-            // The digit of the version: another format, for all that can be known.
+            // The bit flipped the version, so the file is of an unknown format.
             Err(error) => {
                 prop_assert!(at < MAGIC.len() as u64, "{error}");
                 return Ok(());
@@ -208,7 +208,7 @@ proptest! {
     }
 }
 
-/// A record of a journal's file: where it begins, and its bytes.
+/// Offset and length of each record of a journal's file.
 fn records(file: &[u8]) -> Vec<(usize, usize)> {
     let mut at = MAGIC.len();
     let mut all = Vec::new();
@@ -221,12 +221,12 @@ fn records(file: &[u8]) -> Vec<(usize, usize)> {
     all
 }
 
-/// What becomes of a journal's file on a disk that fails.
+/// Damage to a journal's file.
 #[derive(Debug, Clone)]
 enum Harm {
-    /// Only so much is left, in shares of the file.
+    /// Truncated to a share of the file.
     Cut(f64),
-    /// Only whole records are left.
+    /// Truncated at the end of a record.
     CutAtARecord(f64),
     Zeroed(f64, f64),
     Dropped(Vec<prop::sample::Index>),
@@ -295,7 +295,7 @@ proptest! {
         let all_back = before.places == card.places;
         let whole = unreadable.is_empty() && journal.completeness() == JournalCompleteness::Whole;
         prop_assert!(all_back || !whole, "{:?}", journal.damage());
-        // Each original whose record is still there is found, whatever became of the others and of the tables.
+        // Each original with an intact record is restored, whatever happened to other records and tables.
         let there = Entries::of(&file);
         for sector in (0..SECTORS).map(|n| n * SECTOR) {
             let (is, was) = (card.read(sector, SECTOR), before.read(sector, SECTOR));
@@ -304,7 +304,7 @@ proptest! {
     }
 }
 
-/// Ranges with whole records in a file, wherever they are in it; of a sector in several only the oldest counts.
+/// Headers of all intact records of ranges in a file.
 struct Entries(Vec<RecordHead>);
 
 impl Entries {
@@ -463,7 +463,7 @@ fn how_far_putting_back_came_is_noted_without_room_on_the_disk() {
         assert_eq!(Journal::open(&path).unwrap().log.put_back, Some(step));
         path.metadata().unwrap().len()
     };
-    // Killed twice while it put back: the second time the last place is taken.
+    // The restore was killed twice; the second note uses the last reserved record.
     assert_eq!(noted(RestoreProgress::Begun), len);
     assert_eq!(noted(RestoreProgress::Begun), len);
     assert!(noted(RestoreProgress::Written) > len);
@@ -471,7 +471,7 @@ fn how_far_putting_back_came_is_noted_without_room_on_the_disk() {
     assert_eq!((journal.damage().lost_ranges, journal.damage().tail), (0, None));
 }
 
-/// As version 0.1 wrote it in November 2026, before journals counted what they commit.
+/// Journal written by version 0.1 in November 2026, before tallies were introduced.
 const OLD: &[u8] = include_bytes!("../../tests/fixtures/journal-without-a-tally");
 
 #[test]
@@ -507,17 +507,17 @@ fn a_tally_that_is_torn_leaves_the_other_one() {
         Journal::open(&path).unwrap().completeness()
     };
     assert_eq!(completeness(&whole), JournalCompleteness::Whole);
-    // Torn while the third batch was committed, of which the commit record is there.
+    // Torn while the third batch was committed; its commit record is intact.
     let mut torn = whole.clone();
     torn[pages[1] + 600..pages[1] + 700].fill(7);
     assert_eq!(completeness(&torn), JournalCompleteness::Whole);
-    // Nothing explains why the count before is gone.
+    // Nothing explains the loss of the previous tally.
     let mut damaged = whole.clone();
     damaged[pages[0]] = 0;
     assert_eq!(completeness(&damaged), JournalCompleteness::Unknown);
     damaged[pages[1]] = 0;
     assert_eq!(completeness(&damaged), JournalCompleteness::Unknown);
-    // The last batch, without its commit record, and with a range too few.
+    // Without the commit record of the last batch, and then with one range less.
     assert_eq!(completeness(&whole[..len as usize - 76]), JournalCompleteness::Whole);
     assert_eq!(completeness(&whole[..len as usize - 76 - 10]), JournalCompleteness::Lacking);
 }

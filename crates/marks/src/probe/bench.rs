@@ -1,6 +1,5 @@
-//! What all parts of the measurement share: the card and how it is cut, and writing that keeps to the time given on a
-//! card of any speed. What is under way cannot be taken back, so the first of many writes is done by itself, and after it
-//! no more is begun than there is time for.
+//! Shared by all tests of marks: the card's layout, and writing that keeps to a time limit on a card of any speed.
+//! I/Os in flight cannot be cancelled, so the first of many writes is timed alone, and only as many follow as fit.
 
 use super::options::MarkOptions;
 use cardscope_engine::card::{CardExtent, ProbeStop};
@@ -10,31 +9,32 @@ use cardscope_model::statistics::median;
 use cardscope_model::units::{GIB, MIB};
 use cardscope_probing::context::ProbeContext;
 
-/// Taken for the allocation unit where nobody tells one: that of nearly all SDHC cards, and a part of every larger one.
+/// Allocation unit if none is stated: the usual one of SDHC cards, and a divisor of those of larger cards.
 const USUAL_UNIT: u64 = 4 * MIB;
 
-/// What a card without a stated speed unit is judged by: 8 MiB is the one that most units are multiples of.
+/// Speed unit if none is stated: the one that most speed units are multiples of.
 const USUAL_SPEED_UNIT: u64 = 8 * MIB;
 
-/// One write waits while another is under way, so that the bus is always busy, as the specification has it.
+/// Writes in flight. One waits while another is in flight, so that the bus is always busy, as the specification
+/// demands.
 pub(super) const DEPTH: u32 = 2;
 
-/// Seconds that the first write of a recording may take longer.
+/// Seconds by which the first write of a recording may be slower.
 const PREPARATION: f64 = 1.0;
 
-/// Everything that a part of the measurement works with.
+/// Card, options and results, shared by all tests of marks.
 pub(super) struct MarkTester<'b, 's, 't> {
     pub(super) context: &'b mut ProbeContext<'s, 't>,
     pub(super) options: &'b MarkOptions,
     pub(super) into: &'b mut MarksMeasured,
     pub(super) family: CapacityFamily,
     pub(super) cut: MarkAreas,
-    /// Whether timed reads reach the card.
+    /// True if timed reads reach the card.
     pub(super) readable: bool,
 }
 
 impl MarkTester<'_, '_, '_> {
-    /// Carries out a part and notes how many of its I/Os failed.
+    /// Runs a test and counts its failed I/Os in one of the fields of [`FailedEvidence`].
     pub(super) fn noting(
         &mut self,
         noted: fn(&mut FailedEvidence) -> &mut u64,
@@ -46,18 +46,18 @@ impl MarkTester<'_, '_, '_> {
         ended
     }
 
-    /// Says what was left out, and why.
+    /// Reports a test that was left out, with the reason.
     pub(super) fn leave_out(&mut self, what: impl Into<String>) {
         self.into.left_out.push(what.into());
     }
 
-    /// A random place for `bytes` on a multiple of `align` from the start of what may be used.
+    /// Random offset for `bytes`, aligned to `align` from the start of the region.
     pub(super) fn somewhere(&mut self, bytes: u64, align: u64) -> u64 {
         let region = self.context.region;
         region.start + self.context.random.below((region.len - bytes) / align + 1) * align
     }
 
-    /// A random place for `bytes` that begins with an allocation unit.
+    /// Random offset for `bytes` at the start of an allocation unit.
     pub(super) fn place(&mut self, bytes: u64) -> u64 {
         let (MarkAreas { unit, origin, .. }, region) = (self.cut, self.context.region);
         let first = (region.start - origin).div_ceil(unit);
@@ -66,21 +66,21 @@ impl MarkTester<'_, '_, '_> {
     }
 }
 
-/// How the card is cut.
+/// Sizes and alignment of the areas to write.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MarkAreas {
-    /// Allocation unit.
+    /// Allocation unit in bytes.
     pub(super) unit: u64,
-    /// Range by which video classes are judged.
+    /// Bytes by which video classes are judged.
     pub(super) speed_unit: u64,
-    /// Written in one go: whole units, and at least a speed unit.
+    /// Bytes written in one go: whole allocation units, at least a speed unit.
     pub(super) range: u64,
-    /// What counts as the card's own boundary: units are counted from here.
+    /// Address from which allocation units are counted.
     pub(super) origin: u64,
 }
 
 impl MarkAreas {
-    /// How the card is cut; `None` where there is no room for a single range.
+    /// Derives the sizes; `None` if not even two ranges fit.
     pub(super) fn of(
         context: &ProbeContext<'_, '_>,
         options: &MarkOptions,
@@ -109,14 +109,14 @@ impl MarkAreas {
     }
 }
 
-/// The capacity families, which differ in the unit of recording (Physical Layer Specification 4.13.1, 3.3).
+/// Capacity families, which differ in their recording units (Physical Layer Specification 4.13.1, 3.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CapacityFamily {
-    /// Up to 2 GB.
+    /// Up to 2 GB (SDSC).
     Standard,
-    /// Up to 32 GB.
+    /// Up to 32 GB (SDHC).
     High,
-    /// Above.
+    /// Larger cards (SDXC, SDUC).
     Extended,
 }
 
@@ -130,30 +130,27 @@ impl CapacityFamily {
     }
 }
 
-/// Extents as they were written: when each ended, in seconds since the first was submitted. What failed is not in it.
+/// Written extents with their end in seconds since the first was submitted. Failed writes are not included.
 pub(super) struct WriteRun {
     pub(super) start: u64,
     pub(super) ends: Vec<(CardExtent, f64)>,
 }
 
 impl WriteRun {
-    /// A write run from `start` on, in which nothing was written yet.
     pub(super) fn new(start: u64) -> WriteRun {
         WriteRun { start, ends: Vec::new() }
     }
 
-    /// Seconds until the last end.
     pub(super) fn seconds(&self) -> f64 {
         self.ends.last().map_or(0.0, |(_, end)| *end)
     }
 
-    /// Bytes that were written.
     pub(super) fn bytes(&self) -> u64 {
         self.ends.iter().map(|(extent, _)| u64::from(extent.len)).sum()
     }
 
-    /// Writes what was prepared, until all of it is written or the time is over; false where there is time for nothing
-    /// that takes as long as the first extent.
+    /// Writes extents until all are written or the time is up. Returns false if there is no time for several that take
+    /// as long as the first.
     pub(super) fn write(
         &mut self,
         context: &mut ProbeContext<'_, '_>,
@@ -162,14 +159,14 @@ impl WriteRun {
         if self.ends.is_empty() && !self.first(context, all)? {
             return Ok(false);
         }
-        // What the time cuts off says nothing, since only whole units count: a slow range must not take minutes.
+        // The time may cut off a range: only whole units count, and one slow range must not take minutes.
         let (before, left) = (self.seconds(), context.seconds_left());
         context
             .stream_for(IoDirection::Write, left, all, |extent, at| self.ends.push((extent, before + at)))?;
         Ok(true)
     }
 
-    /// The first extent by itself; false where there is no time for several that take as long.
+    /// Writes the first extent alone; returns false if there is no time for several that take as long.
     fn first(
         &mut self,
         context: &mut ProbeContext<'_, '_>,
@@ -183,9 +180,8 @@ impl WriteRun {
         Ok(context.has_time(took * f64::from(DEPTH)))
     }
 
-    /// The write run without what its first write took longer than the others: each is a recording that begins, and
-    /// the card may still tidy up what was written elsewhere (Physical Layer Specification 4.13.2, 4.13.4: 1 s is
-    /// allowed).
+    /// Shortens the first write to the median of all, by a second at most. Each run begins a recording, for which the
+    /// card may first clean up earlier writes (Physical Layer Specification 4.13.2, 4.13.4: 1 s is allowed).
     pub(super) fn excused(mut self) -> WriteRun {
         let times: Vec<f64> = self.times().collect();
         let usual = median(&times).unwrap_or(0.0);
@@ -194,7 +190,7 @@ impl WriteRun {
         self
     }
 
-    /// Seconds from end to end.
+    /// Seconds between consecutive ends.
     pub(super) fn times(&self) -> impl Iterator<Item = f64> {
         let befores = [0.0].into_iter().chain(self.ends.iter().map(|(_, end)| *end));
         self.ends.iter().zip(befores).map(|((_, end), before)| end - before)

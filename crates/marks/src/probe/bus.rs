@@ -1,22 +1,21 @@
-//! Whether the way between host and card gives a mark a chance: a figure below the demand speaks against the card only
-//! where reader and bus would have let it through. Modes and ceilings: docs/reference/sd.md#bus-modes,
-//! docs/reference/sd.md#marks.
+//! Decides whether reader and bus give a mark a chance: a figure below the demand counts against the card only if they
+//! would have let more through. Modes and ceilings: docs/reference/sd.md#bus-modes, docs/reference/sd.md#marks.
 
 use cardscope_model::judged_mark::{ImpliedBus, MarkClaim, MarksMeasured};
 use cardscope_model::units::SpeedMbS;
 use cardscope_sd::label::PrintedBus;
 use cardscope_sd::mark::Mark;
 
-/// Share of a bus's line rate that commands leave for data.
+/// Share of a bus's line rate that is left for data.
 const USABLE: f64 = 0.85;
-/// A bus that reads so much faster than a mark asks for writing does not hide it.
+/// Reads must be this many times faster than a mark's writes to show that the bus does not limit them.
 const ROOM: f64 = 1.2;
-/// Clocks and rounding, as in `analysis::ceiling`.
+/// Tolerance for clocks and rounding, as in `statistics::ceiling`.
 const TOLERANCE: f64 = 1.02;
-/// What UHS-I carries in a maker's own mode (DDR200); faster cards speak UHS-II.
+/// Speed of vendor modes over UHS-I (DDR200) in MB/s. Faster cards use UHS-II.
 const OWN_MODE_MB_S: f64 = 208.0;
 
-/// Modes by rising speed: name, what the lines carry in MB/s, family.
+/// Modes from slow to fast: name, line rate in MB/s, family.
 const LADDER: [(&str, f64, &str); 10] = [
     ("Default Speed", 12.5, "Default Speed"),
     ("High Speed", 25.0, "High Speed"),
@@ -30,13 +29,12 @@ const LADDER: [(&str, f64, &str); 10] = [
     ("PCIe 4.0 x2", 3938.0, EXPRESS),
 ];
 
-/// The family of the modes over PCIe.
 const EXPRESS: &str = "SD Express";
 
 /// Modes in which no UHS mark is promised.
 const SLOW_MODES: [&str; 4] = ["Default Speed", "High Speed", "SDR12", "SDR25"];
 
-/// The slowest standard mode that carries the fastest speed seen; `None` where no mode does.
+/// Slowest standard mode that carries the fastest measured speed; `None` if no mode does.
 pub(super) fn implied(found: &MarksMeasured) -> Option<ImpliedBus> {
     let writes = found.writing.iter().map(|w| w.mb_s);
     let streams = found.streams.iter().map(|s| s.mb_s);
@@ -55,7 +53,7 @@ pub(super) fn implied(found: &MarksMeasured) -> Option<ImpliedBus> {
     })
 }
 
-/// What the fastest bus carries that the claimed marks speak of; `None` where no mark is claimed.
+/// Speed in MB/s of the fastest bus that the claimed marks imply; `None` if no mark is claimed.
 fn claimed_mb_s(claims: &[MarkClaim]) -> Option<f64> {
     let of = |mark: Mark| match mark.letter() {
         'C' => 25.0,
@@ -67,7 +65,7 @@ fn claimed_mb_s(claims: &[MarkClaim]) -> Option<f64> {
     claims.iter().map(|claim| of(claim.mark)).reduce(f64::max)
 }
 
-/// Why a figure below the demand says nothing about the card; `None` where the bus gave it its chance.
+/// Reason why a figure below the demand says nothing about the card; `None` if the bus allowed enough.
 pub(super) fn hides(found: &MarksMeasured, mark: Mark, demand_mb_s: f64) -> Option<String> {
     let mode = found.bus.mode.as_deref();
     if let Some(mode) = mode.filter(|mode| needs_uhs(mark) && SLOW_MODES.contains(mode)) {
@@ -98,7 +96,7 @@ pub(super) fn hides(found: &MarksMeasured, mark: Mark, demand_mb_s: f64) -> Opti
     })
 }
 
-/// What must be there besides speed: a mark of a faster bus means nothing on a slower one.
+/// Reason why a mark does not apply at all, such as a bus that it needs and the card does not have.
 pub(super) fn lacks(found: &MarksMeasured, mark: Mark) -> Option<String> {
     let claimed = found.claims.iter().any(|claim| claim.mark == mark);
     if mark.letter() == 'E' {
@@ -164,7 +162,7 @@ mod tests {
         assert_eq!((bus.family.as_str(), bus.above_claim), ("UHS-I", true));
         let bus = implied(&reading(22.0, &["C4"])).unwrap();
         assert_eq!((bus.mode.as_str(), bus.above_claim), ("High Speed", false));
-        // A card that claims U1 is a UHS card anyway.
+        // A card that claims U1 is a UHS card, so the speed implies nothing new.
         assert!(!implied(&reading(40.0, &["C10", "U1"])).unwrap().above_claim);
     }
 

@@ -1,6 +1,5 @@
-//! From figures to outcomes: each mark by its demands, and for each letter the highest mark that the card would meet;
-//! then what follows from them: a promise that is broken, one that is smaller than the card, and a bus that is faster
-//! than the card says (docs/reference/reports.md#sd-card-round-up).
+//! Judges marks by their measured figures, finds the highest mark of each letter, and derives findings: a missed mark,
+//! a card better than its label, a bus faster than the label implies (docs/reference/reports.md#sd-card-round-up).
 
 use super::bench::CapacityFamily;
 use super::bus;
@@ -15,7 +14,8 @@ use cardscope_model::judged_mark::{
 use cardscope_model::units::{SpeedMbS, decimals};
 use cardscope_sd::mark::Mark;
 
-/// What is below its demand tells more than what could not be tested, and more time helps nobody whose bus hides the card.
+/// Order in which outcomes of parts decide. A miss outweighs untested parts; a bus that hides the card outweighs a
+/// lack of time, because more time would not help.
 const WORST_FIRST: [MarkOutcome; 5] = [
     MarkOutcome::Missed,
     MarkOutcome::Borderline,
@@ -26,7 +26,7 @@ const WORST_FIRST: [MarkOutcome; 5] = [
 
 const LETTERS: [char; 5] = ['C', 'U', 'V', 'A', 'E'];
 
-/// Judges every mark that is claimed or whose letter this host can test at all.
+/// Judges every mark that is claimed, or that this host can test at all.
 pub(super) fn all(into: &mut MarksMeasured, options: &MarkOptions, card_bytes: u64) {
     let family = CapacityFamily::of(card_bytes);
     into.implied_bus = bus::implied(into);
@@ -65,7 +65,7 @@ fn one(mark: Mark, facts: &DemandFacts<'_>, options: &MarkOptions) -> JudgedMark
     doubt(judged, facts.found.failed_ios.of(mark))
 }
 
-/// I/Os that failed have no time, and cost some: what they touch neither meets a mark nor misses it.
+/// Weakens an outcome if I/Os failed: they have no time and cost some, so the mark counts as neither met nor missed.
 fn doubt(judged: JudgedMark, failed: u64) -> JudgedMark {
     let outcome = match judged.outcome {
         MarkOutcome::Met => MarkOutcome::NotTested,
@@ -101,7 +101,7 @@ fn confidence(outcome: MarkOutcome, parts: &[MarkDemand]) -> f64 {
     }
 }
 
-/// A mark that is met includes the lower ones of its letter, whatever their own recording unit showed.
+/// Marks as met all lower marks of a letter, whatever their own recording unit showed.
 fn imply(judged: &mut [JudgedMark]) {
     let met: Vec<Mark> = judged.iter().filter(|j| j.outcome == MarkOutcome::Met).map(|j| j.mark).collect();
     for lower in judged.iter_mut().filter(|j| j.outcome != MarkOutcome::Met) {
@@ -177,7 +177,7 @@ fn of_claim(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> {
     }))
 }
 
-/// What comes nearer to the specification's own test.
+/// Advice for a test that is closer to the specification.
 fn nearer(found: &MarksMeasured) -> &'static str {
     match (found.bus.reader, found.form) {
         (true, TestForm::Specification) => "Test it again in another reader or an SD slot.",
@@ -197,7 +197,7 @@ fn claimers(by: &[ClaimedBy]) -> &'static str {
     }
 }
 
-/// Letters in which the card would meet more than anybody claims.
+/// Finding on letters in which the card meets more than it claims.
 fn undersold(found: &MarksMeasured) -> Option<Finding> {
     if found.claims.is_empty() {
         return None;

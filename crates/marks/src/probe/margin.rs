@@ -1,5 +1,5 @@
-//! How far below a demand a figure may lie before the card has missed it: what a measurement does not decide itself,
-//! and what its method may cost where it is not the specification's (docs/reference/sd.md#marks). In between a mark is
+//! Computes how far below a demand a figure may be before the card has missed it: the uncertainty of the measurement,
+//! and the cost of methods that differ from the specification (docs/reference/sd.md#marks). In between a mark is
 //! borderline.
 
 use super::bench::CapacityFamily;
@@ -8,63 +8,59 @@ use cardscope_model::statistics::median;
 use cardscope_statistics::estimate::t95;
 use cardscope_statistics::robust::deviation;
 
-/// Least spread of a figure, however even a short test was: units differ by up to 3.7 %
+/// Least relative spread of a figure, however even a short test was: cards of one model differ by up to 3.7 %
 /// (docs/reference/flash.md#public-logs).
 const LEAST_SPREAD: f64 = 0.02;
 
-/// The slowest of some units is a sample's lowest value, which lies up to three deviations below the middle by chance.
+/// Standard deviations by which the slowest unit of a sample may be below the mean by chance.
 const LOWEST: f64 = 3.0;
 
-/// Writing in order scatters by 3 % (docs/reference/flash.md#stopping-rule); five of these deviations, since here
-/// allocation units are not erased before they are written, clocks are not those of the test, and no CMD20 is sent.
+/// Sequential writes scatter by 3 % (docs/reference/flash.md#stopping-rule). Five such deviations, because here
+/// allocation units are not erased first, clocks are not those of the official test, and no CMD20 is sent.
 const IN_ORDER: f64 = 0.15;
 
-/// The same on a card that was erased before: two of these deviations.
+/// Two such deviations on a card that was erased first.
 const IN_ORDER_ERASED: f64 = 0.06;
 
-/// Random I/O: writing the area in order first is worth up to 20 % to a card that tidies up (the simulated
-/// `pro-64g-u3`: 362 a second become 436 over 64 MiB), and a test of seconds on a card that was not filled to 75 %
-/// averages less than one of ten minutes.
+/// Random I/O: preconditioning is worth up to 20 % on a card that cleans up (the simulated `pro-64g-u3`: 362 IOPS
+/// become 436 over 64 MiB), and a short test on a card that is not 75 % full averages less than one of ten minutes.
 const RANDOM: f64 = 0.2;
 
-/// Slices that drift are worth fewer than there are; more alike than this would make them worth none.
+/// Upper limit of the correlation of neighbouring slices. With more, the slices would be worth nothing.
 const MOST_ALIKE: f64 = 0.9;
 
-/// Single I/Os between others, which a host has slow moments in.
+/// Small writes between large ones, which background activity of the host can delay.
 const SMALL: f64 = 0.5;
 
-/// Through a USB reader, which cuts writes into 120 KiB and costs 1.2 to 2.3 times the time
-/// (docs/reference/linux.md#usb-readers), or in a file, whose place in allocation units is not known.
+/// USB readers, which split writes into 120 KiB and multiply the time by 1.2 to 2.3
+/// (docs/reference/linux.md#usb-readers), and files, whose position in allocation units is unknown.
 const INDIRECT: f64 = 0.5;
 
-/// Facts that the demands of a mark are judged from.
+/// Facts that the demands of a mark are judged by.
 pub(super) struct DemandFacts<'a> {
     pub(super) found: &'a MarksMeasured,
     pub(super) family: CapacityFamily,
-    /// True where a file system stood between host and card.
+    /// True if the test used a file instead of the card.
     pub(super) in_file: bool,
 }
 
-/// How a figure was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FigureMethod {
-    /// Writing in order, or reading with a queue.
+    /// Sequential writes, or reads with a queue.
     InOrder,
     /// Random reads, single ones included.
     RandomRead,
-    /// Random writes.
     RandomWrite {
-        /// True where the area was written in order before.
+        /// True if the area was written sequentially first.
         preconditioned: bool,
     },
-    /// Small writes between large ones.
     SmallWrites,
-    /// One moment, the longest of all.
+    /// Longest single I/O.
     Longest,
 }
 
 impl FigureMethod {
-    /// The share of a figure that the method may have cost, and what differs, with what to do about it.
+    /// Share of a figure that the method may have cost, and the explanation.
     pub(super) fn may_cost(self, facts: &DemandFacts<'_>) -> (f64, String) {
         let specified = facts.found.form == TestForm::Specification;
         let (own, why) = match self {
@@ -100,15 +96,15 @@ impl FigureMethod {
     }
 }
 
-/// What the slowest of these may be where chance did not choose it.
+/// Upper bound of the slowest unit if it was not slow by chance.
 pub(super) fn lowest_at_best(all: &[f64], lowest: f64) -> f64 {
     let spread =
         median(all).filter(|middle| *middle > 0.0).and_then(|middle| Some(deviation(all, middle)? / middle));
     lowest * (1.0 + LOWEST * spread.unwrap_or_default().max(LEAST_SPREAD))
 }
 
-/// The upper end of the mean of these (95 %). Where neighbours are alike, since the card or its host drifts, it is
-/// wider by (1 + ρ)/(1 − ρ) of the variance (docs/reference/flash.md#stopping-rule).
+/// Upper end of the 95 % interval of the mean. If neighbours correlate, because card or host drift, the variance grows
+/// by (1 + ρ)/(1 − ρ) (docs/reference/flash.md#stopping-rule).
 pub(super) fn mean_at_best(all: &[f64], mean: f64) -> f64 {
     let n = all.len() as f64;
     let off: Vec<f64> = all.iter().map(|value| value - mean).collect();
@@ -119,12 +115,12 @@ pub(super) fn mean_at_best(all: &[f64], mean: f64) -> f64 {
     mean + t95((n - 1.0).max(1.0)) * variance.sqrt().max(LEAST_SPREAD * mean)
 }
 
-/// The highest rate that slices of random I/O and their method allow, without what the rig takes of each.
+/// Highest rate in IOPS that slices of random I/O and their method allow, without the share of the host.
 pub(super) fn random_at_best(slices: &[f64], mean: f64, null_s: Option<f64>) -> f64 {
     without_rig(mean_at_best(slices, mean), null_s) * (1.0 + RANDOM)
 }
 
-/// A rate without what each I/O takes that needs no flash: reader, bus and host alone.
+/// Rate of I/O without the time that a command without flash access takes; infinite if nothing is left.
 pub(super) fn without_rig(per_second: f64, null_s: Option<f64>) -> f64 {
     let rest = 1.0 / per_second - null_s.unwrap_or_default();
     if rest > 0.0 && per_second > 0.0 { 1.0 / rest } else { f64::INFINITY }

@@ -1,9 +1,8 @@
-//! Marks judged by measuring, as near to the SD Association's procedures as a host can come
-//! (docs/reference/sd.md#marks, docs/reference/flash.md#marks-by-measuring). What differs from them is in
-//! `docs/marks.md`.
+//! Tests marks by measuring, as close to the procedures of the SD Association as a host can come
+//! (docs/reference/sd.md#marks, docs/reference/flash.md#marks-by-measuring). `docs/marks.md` lists the differences.
 //!
-//! Every write goes through [`Context`]: saved before, or where content may go. So little is written by default; [`Options::form`]
-//! says how much more it may be.
+//! Every write goes through [`ProbeContext`], which saves the data first unless it may be lost. The default form writes
+//! little; [`MarkOptions::form`] allows more.
 
 mod bench;
 mod bus;
@@ -31,12 +30,8 @@ use cardscope_probing::write_scope::WriteScope;
 use bench::{CapacityFamily, MarkAreas, MarkTester};
 pub use options::{MarkOptions, TEST_AREA};
 
-/// Measures what the marks of a card promise, and judges it. `scope` says what may be overwritten and saves it first, and
-/// `events` hears how far it is. What was measured before an early end is judged, and stays in `into`.
-///
-/// # Errors
-/// If the card is gone, the user stopped it, or what stands on the card could not be saved. Limits of time and bytes
-/// are no error: what they left out is said.
+/// Measures what the card's marks promise, and judges them. `scope` saves what is overwritten. Limits of time and bytes
+/// are no error; what they prevented is reported. After an error, `into` has what was measured until then.
 pub fn judge<'s, 't>(
     card: &'s mut IoDriver<'t>,
     scope: WriteScope<'s>,
@@ -65,7 +60,7 @@ pub fn judge<'s, 't>(
     }
 }
 
-/// Judges what was measured once more, with the speed after the end of the cache that was found since.
+/// Judges again, with the speed behind the cache that was measured later.
 pub fn judge_after_cache(into: &mut MarksMeasured, options: &MarkOptions, card_bytes: u64, mb_s: f64) {
     into.after_cache_mb_s = Some(mb_s);
     judge::all(into, options, card_bytes);
@@ -91,7 +86,7 @@ fn measure(
     bench.noting(|failed| &mut failed.queued, MarkTester::stream_with_a_queue)
 }
 
-/// Whether timed reads reach the card: those of a file only once it was written.
+/// True if timed reads reach the card. A file must be written completely first.
 fn readable(
     context: &mut ProbeContext<'_, '_>,
     options: &MarkOptions,

@@ -1,4 +1,4 @@
-//! How marks are judged.
+//! Options of testing marks.
 
 use cardscope_model::identity::Identity;
 use cardscope_model::judged_mark::{BusFacts, ClaimedBy, MarkClaim, TestForm, claims};
@@ -6,41 +6,37 @@ use cardscope_model::units::MIB;
 use cardscope_probing::context::ProbeLimits;
 use cardscope_sd::label::CardLabel;
 
-/// The specification's test area (RPTU), taken as MiB.
+/// Test area of the specification (RPTU), read as MiB.
 pub const TEST_AREA: u64 = 256 * MIB;
 
-/// How marks are judged.
 #[derive(Debug, Clone)]
 pub struct MarkOptions {
-    /// What may be used and spent.
+    /// Region, seed, time and writes allowed.
     pub limits: ProbeLimits,
-    /// True where offsets are the card's own addresses; in a file they are the file system's, and where its allocation
-    /// units begin is not known.
+    /// True if offsets are the card's own addresses. In a file the position of its allocation units is unknown.
     pub card_addresses: bool,
-    /// Allocation unit in bytes, as the card states it or as a map found it.
+    /// Allocation unit in bytes, as the card states it or `map` measured it.
     pub unit: Option<u64>,
-    /// Where that is from: `SSR`, `map`.
+    /// Source of `unit`: `SSR`, `map`.
     pub unit_from: String,
-    /// Speed unit of the video classes in bytes, where the card states one.
+    /// Speed unit of the video classes in bytes, if stated.
     pub speed_unit: Option<u64>,
-    /// Marks that somebody claims.
     pub claimed: Vec<MarkClaim>,
-    /// The way between host and card.
+    /// Reader and bus.
     pub bus: BusFacts,
-    /// Speed of the card's own copying as its SSR states it (PERFORMANCE_MOVE), in MB/s.
+    /// Speed of moving data inside the card in MB/s, as its SSR states it (PERFORMANCE_MOVE).
     pub stated_move_mb_s: Option<f64>,
-    /// Speed after the end of the cache in MB/s, where a map found it.
+    /// Speed behind the write cache in MB/s, if `map` measured it.
     pub after_cache_mb_s: Option<f64>,
-    /// How near to the specification's method it may come. Where content may go, its volumes are written: 1 GiB of
-    /// sustained writing, 256 MiB in order before random writes are timed, small writes at the start of the card, where a
-    /// file system has its tables.
+    /// Closeness to the specification's method. If content may be lost, its volumes are written: 1 GiB sequentially,
+    /// 256 MiB before random writes, and small writes at the start of the card, where file systems have their tables.
     pub form: TestForm,
-    /// Spans of random I/O in bytes besides the whole card; the test area of 256 MiB decides.
+    /// Ranges of random I/O in bytes, in addition to the whole card. The test area of 256 MiB decides.
     pub spans: Vec<u64>,
 }
 
 impl MarkOptions {
-    /// What follows from a card's identity and its label; the rest as it is usual.
+    /// Options for a card with this identity and label, otherwise defaults.
     pub fn of(
         limits: ProbeLimits,
         identity: Option<&Identity>,
@@ -57,7 +53,7 @@ impl MarkOptions {
             speed_unit: ssr.and_then(|ssr| ssr.su_size_bytes),
             claimed: claims(identity, label),
             bus: BusFacts::of(identity, ceiling_mb_s),
-            // 0 says that only writing in order is promised, 255 that moves cost nothing.
+            // PERFORMANCE_MOVE 0 promises only sequential writes, 255 means that moving is free.
             stated_move_mb_s: ssr
                 .map(|ssr| ssr.performance_move)
                 .filter(|m| (1..255).contains(m))
@@ -68,12 +64,12 @@ impl MarkOptions {
         }
     }
 
-    /// Whether content may go, so that more than a little may be written.
+    /// True if content may be lost, so that more can be written.
     pub(super) fn thorough(&self) -> bool {
         self.form != TestForm::Short
     }
 
-    /// Whether somebody claims a mark of this letter.
+    /// True if card or label claim a mark of this letter.
     pub(super) fn claims(&self, letter: char) -> bool {
         self.claimed.iter().any(|claim| claim.mark.letter() == letter)
     }

@@ -1,19 +1,19 @@
-//! What other tools print of the same card, so that nobody wonders at two answers.
+//! Predicts what other tools print for the same card, to explain different answers.
 
 use super::random::decides;
 use cardscope_model::judged_mark::{MarksMeasured, OtherTest, RandomRate};
 use cardscope_model::units::KIB;
 use cardscope_sd::mark::Mark;
 
-/// Test for A1 of Raspberry Pi OS (job file of July 2024, docs/reference/tools.md#agnostics).
+/// A1 test of Raspberry Pi OS (job file of July 2024, docs/reference/tools.md#agnostics).
 const PI: &str = "Raspberry Pi Diagnostics";
-/// It asks for so many KiB a second in order, and calls them KB.
+/// Its sequential demand in KiB/s, which it calls KB.
 const PI_KIB_S: f64 = 10_000.0;
-/// The class that it stands for.
+/// Class that it tests.
 const PI_TESTS: (char, u16) = ('A', 1);
 
-/// The test of the Raspberry Pi: the area of A1 with a queue, which the specification of A1 does not allow. `None` where
-/// that was not measured.
+/// Result of the Raspberry Pi's test, which uses the area of A1 with a queue, unlike the specification. Empty if that
+/// was not measured.
 pub(super) fn all(found: &MarksMeasured) -> Vec<OtherTest> {
     let queued = |write: bool| {
         let with_queue = |r: &&RandomRate| r.write == write && r.depth > 1 && decides(found, r);
@@ -60,7 +60,7 @@ mod tests {
         let both = [alone, vec![rate(true, 32, 1010.0), rate(false, 32, 2300.0)]].concat();
         let test = &seen(30.0, both.clone())[0];
         assert!(test.passes && test.random_write_iops == 1010.0 && test.queue_depth == 32, "{test:?}");
-        // 10.1 MB/s are 9860 KiB/s, which it calls too slow.
+        // 10.1 MB/s are 9860 KiB/s, which is below its demand.
         assert!(!seen(10.1, both)[0].passes);
     }
 }

@@ -1,7 +1,7 @@
-//! Allocation units of which a part is in use: the card has to move what is in use out of the way. Classes C2 to C6 may
-//! be recorded to such units, by a formula with the speed of writing (Pw) and of moving (Pm) (Physical Layer
-//! Specification 4.13.1.3). What is found is for information and no part of a mark: a host sees what such writes cost and
-//! not why, and a genuine card that states 5 MB/s shows 0.7 (`sandisk-su04g`), since gaps cost it more than moving does.
+//! Writes to allocation units that are partly in use, where the card must move data first. Classes C2 to C6 may be
+//! recorded to such units; a formula combines the speed of writing (Pw) and of moving (Pm) (Physical Layer
+//! Specification 4.13.1.3). The result is information and no part of a mark: a host sees the cost and not its cause,
+//! and a genuine card that states 5 MB/s shows 0.7 (`sandisk-su04g`), because gaps cost it more than moving.
 
 use super::bench::{CapacityFamily, DEPTH, MarkTester, WriteRun};
 use super::sequential::worst_unit;
@@ -9,24 +9,24 @@ use cardscope_engine::card::{CardExtent, ProbeStop};
 use cardscope_model::judged_mark::PartlyUsed;
 use cardscope_model::units::mb_per_s;
 
-/// Units that are written half.
+/// Units that are half written.
 const UNITS: u64 = 2;
 
-/// Writing half of two units may take so many times as long as writing one in order, since the card moves the rest.
+/// Most time that writing half of two units may take, in times of writing one unit sequentially.
 const SLOWER: f64 = 3.0;
 
-/// Moving that costs less than this share of the writing is none: timing does not show it.
+/// Smallest share of the writing time at which the cost of moving can be measured.
 const SHOWS: f64 = 0.05;
 
-/// `(N − Nu)·Pm·Pw / ((N − Nu)·Pm + Nu·Pw)`: the speed of filling units of which the share `used` is in use.
+/// `(N − Nu)·Pm·Pw / ((N − Nu)·Pm + Nu·Pw)`: speed of filling units of which the share `used` is in use.
 pub(super) fn formula(write_mb_s: f64, move_mb_s: f64, used: f64) -> f64 {
     let free = 1.0 - used;
     let below = free * move_mb_s + used * write_mb_s;
     if below > 0.0 { free * move_mb_s * write_mb_s / below } else { 0.0 }
 }
 
-/// The same, solved for the speed of moving, to which all is put down that half used units cost; `None` where nothing
-/// of it shows.
+/// Solves the formula for the speed of moving, to which the whole cost of half used units is attributed; `None` if
+/// there is no measurable cost.
 fn move_speed(write_mb_s: f64, half_mb_s: f64) -> Option<f64> {
     // With half of the units in use: 1/half = 1/Pw + 1/Pm.
     let rest = 1.0 / half_mb_s - 1.0 / write_mb_s;
@@ -34,13 +34,13 @@ fn move_speed(write_mb_s: f64, half_mb_s: f64) -> Option<f64> {
 }
 
 impl MarkTester<'_, '_, '_> {
-    /// Writes to units of which half is in use, where classes may be recorded to such.
+    /// Measures writes to half used units, if classes may be recorded to such.
     pub(super) fn write_partly_used(&mut self) -> Result<(), ProbeStop> {
-        // Larger cards are recorded to free units only.
+        // Larger cards record to free units only.
         if self.family == CapacityFamily::Extended {
             return Ok(());
         }
-        // The recording unit of the classes that may use such units is the last one that was written with.
+        // The last recording unit belongs to the lowest class, which may use such units.
         let low = self.options.claimed.iter().any(|c| c.mark.letter() == 'C' && c.mark.number() < 10);
         let whole = self.into.writing.last().filter(|w| low || worst_unit(w) < 10.0);
         let Some(whole) = whole else { return Ok(()) };
@@ -63,14 +63,14 @@ impl MarkTester<'_, '_, '_> {
         Ok(())
     }
 
-    /// Writes every second recording unit of some allocation units, and begins another one, so that what is half done has
-    /// to be tidied up; MB/s of what was written. `None` where not all of it could be written.
+    /// Writes every second recording unit of some allocation units and begins another one, so that the card must finish
+    /// them. Returns MB/s, or `None` if not everything could be written.
     fn write_half(&mut self, io: u32, write_mb_s: f64) -> Result<Option<f64>, ProbeStop> {
         let seconds = SLOWER * self.cut.unit as f64 / 1e6 / write_mb_s;
         if !self.context.may_write(2 * UNITS * self.cut.unit) || !self.context.has_time(seconds) {
             return Ok(None);
         }
-        // As many in flight as where the speed of writing was measured: what a reader takes for itself is in both.
+        // Same queue as in the measurement of Pw, so that the cost of a reader is in both.
         self.context.shape(io, DEPTH)?;
         let all = self.halves(io);
         if !self.context.prepare_in_time(&all)? {
@@ -82,8 +82,8 @@ impl MarkTester<'_, '_, '_> {
         Ok((write_run.ends.len() == all.len()).then(|| mb_per_s(write_run.bytes(), write_run.seconds())))
     }
 
-    /// Every second recording unit of some allocation units, and the first of one more: it makes the card close the one
-    /// before.
+    /// Every second recording unit of some allocation units, and the first of one more, which makes the card close the
+    /// previous one.
     fn halves(&mut self, io: u32) -> Vec<CardExtent> {
         let (io_bytes, unit) = (u64::from(io), self.cut.unit);
         let mut all = Vec::new();

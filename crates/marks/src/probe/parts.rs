@@ -1,4 +1,4 @@
-//! The demands of a mark, each with the figure that was measured for it.
+//! Demands of a mark, each with the measured figure.
 
 use super::bench::CapacityFamily;
 use super::bus;
@@ -12,32 +12,30 @@ use cardscope_model::units::{KIB, MIB};
 use cardscope_sd::mark::Mark;
 use cardscope_statistics::sprt;
 
-/// Speeds in order within this share of the demand may fall on either side next time; random rates within the other.
+/// Relative distance from the demand within which sequential speeds, and random rates, may fall on either side next
+/// time.
 const CLOSE_SPEED: f64 = 0.05;
 const CLOSE_RATE: f64 = 0.1;
-/// Least gain of reads at a queue depth of 32 that shows a queue in use (docs/reference/flash.md#queues).
+/// Smallest gain of reads at queue depth 32 that shows a used queue (docs/reference/flash.md#queues).
 const QUEUE_GAIN: f64 = 1.6;
 /// Average and longest time of a round of small writes, in ms (docs/reference/sd.md#speed-classes).
 const SMALL_AVERAGE_MS: f64 = 100.0;
 const SMALL_LONGEST_MS: f64 = 750.0;
-/// How sure a figure is that is clearly on one side.
+/// Confidence of a figure that is clearly on one side.
 const SURE: f64 = 0.95;
-/// … and one that may be on either.
+/// Confidence of a figure that may be on either side.
 const EVEN: f64 = 0.5;
-/// Longest write and read of an E class in ms (docs/reference/sd.md#sd-express-classes).
+/// Longest write and read of an E class, in ms (docs/reference/sd.md#sd-express-classes).
 const EXPRESS_WRITE_MS: f64 = 250.0;
 const EXPRESS_READ_MS: f64 = 100.0;
-/// Why an E class is not judged by its writes while what is on the card is kept.
 const NEEDS_ERASE: &str = "it writes 1.2 GB; use `check --erase`";
-/// Why nothing is said, and what it takes.
 const NO_TIME_IN_ORDER: &str = "no time or write limit left for an allocation unit";
 const NO_TIME_AT_RANDOM: &str = "no time or write limit left (it needs up to 30 s)";
-/// A host that takes this share of the time that a demand leaves for an I/O is in the way.
+/// Share of an I/O's allowed time above which the host is in the way.
 const HOST_SHARE: f64 = 0.5;
-/// The specification's own volume for sustained writing.
+/// Volume of sustained writing in the specification.
 const SUSTAINED: u64 = 1024 * MIB;
 
-/// The demands of a mark.
 pub(super) fn parts(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
     match mark.letter() {
         'A' => application(mark, facts),
@@ -71,7 +69,7 @@ fn recording_unit(mark: Mark, family: CapacityFamily) -> u32 {
     }
 }
 
-/// The worst range of writing in order: of 4 MiB for C and U, of a speed unit for V.
+/// Worst range of sequential writing: 4 MiB for C and U, a speed unit for V.
 fn in_order(mark: Mark, facts: &DemandFacts<'_>, w: &SequentialWrite) -> MarkDemand {
     let found = facts.found;
     let demand = mark.demand().write_mb_s;
@@ -94,7 +92,7 @@ fn in_order(mark: Mark, facts: &DemandFacts<'_>, w: &SequentialWrite) -> MarkDem
     part
 }
 
-/// A whole number of MiB, or one decimal.
+/// Formats whole MiB, or one decimal.
 fn tidy(bytes: u64) -> String {
     if bytes.is_multiple_of(MIB) {
         (bytes / MIB).to_string()
@@ -114,7 +112,8 @@ fn after_cache(mark: Mark, facts: &DemandFacts<'_>) -> Option<MarkDemand> {
     Some(part)
 }
 
-/// Rounds of small writes count where they went where a file system makes them: many cards treat their start better.
+/// Rounds of small writes. They count only at the start of the card, where file systems write and many cards are
+/// faster.
 fn small_writes(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
     let small = facts.found.small_writes.as_ref().filter(|small| small.at_start);
     let Some(small) = small else { return Vec::new() };
@@ -131,7 +130,7 @@ fn small_writes(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
     parts
 }
 
-/// One read of 4 KiB: the median, since a host has slow moments of its own.
+/// Median of single 4 KiB reads. The longest would show background activity of the host.
 fn single_read(mark: Mark, facts: &DemandFacts<'_>) -> Option<MarkDemand> {
     let (median, _) = facts.found.read_4k_s?;
     let limit = if facts.family == CapacityFamily::Extended || mark.letter() != 'C' { 20.0 } else { 12.0 };
@@ -173,7 +172,7 @@ fn sustained(mark: Mark, facts: &DemandFacts<'_>) -> MarkDemand {
     part
 }
 
-/// Random I/O in the test area: with the queue for A2 where the host uses it, one at a time otherwise.
+/// Random I/O in the test area: for A2 also with the queue, if the host uses it.
 fn random(mark: Mark, facts: &DemandFacts<'_>, write: bool, least: f64) -> MarkDemand {
     let found = facts.found;
     let what = if write { "random 4 KiB writes" } else { "random 4 KiB reads" };
@@ -183,7 +182,7 @@ fn random(mark: Mark, facts: &DemandFacts<'_>, write: bool, least: f64) -> MarkD
     let Some(rate) = best else { return missing(what, least, "IOPS", NO_TIME_AT_RANDOM) };
     let depth = rate.depth;
     let what = format!("{what} over {} MiB, queue depth {depth}", rate.span_bytes / MIB);
-    // The mean of ten minutes is what the specification asks for, and no sample of it.
+    // The specification demands the mean of ten minutes, of which this is no sample.
     let specified = found.form == TestForm::Specification;
     let mut part = at_least(what, least, rate.iops, "IOPS", if specified { 0.0 } else { CLOSE_RATE });
     part.without_queue = single.filter(|_| depth > 1).map(|alone| alone.iops);
@@ -203,12 +202,12 @@ fn random(mark: Mark, facts: &DemandFacts<'_>, write: bool, least: f64) -> MarkD
     part
 }
 
-/// The rate that decides, with the card's queue or one at a time.
+/// Rate over the deciding area, with a queue (`deep`) or single.
 fn deciding(found: &MarksMeasured, write: bool, deep: bool) -> Option<&RandomRate> {
     found.random.iter().find(|r| r.write == write && (r.depth > 1) == deep && decides(found, r))
 }
 
-/// Why A2 cannot be shown to be missed: it is promised with the card's queue, and rates without it say nothing.
+/// Reason why A2 cannot be judged as missed: it is promised with the card's queue only.
 fn queue_unused(mark: Mark, found: &MarksMeasured, tried: bool) -> Option<Unjudged> {
     if mark.number() < 2 || tried && found.bus.queue == Some(true) {
         return None;
@@ -242,7 +241,7 @@ fn untried(found: &MarksMeasured) -> &'static str {
     }
 }
 
-/// Reads with a queue over reads without.
+/// Ratio of reads with a queue to reads without.
 fn queue_gain(found: &MarksMeasured) -> Option<f64> {
     let of = |deep: bool| deciding(found, false, deep).map(|rate| rate.iops);
     Some(of(true)? / of(false).filter(|iops| *iops > 0.0)?)
@@ -336,8 +335,8 @@ fn missing(what: &str, demanded: f64, unit: &str, because: &str) -> MarkDemand {
     }
 }
 
-/// A demand that is missed by no more than the measurement or its method may have cost is borderline. `at_best` is what
-/// the measurement allows, before its method is thought of.
+/// Turns a miss into borderline if the measurement or its method may explain it. `at_best` is the bound by the
+/// measurement alone.
 fn doubt(part: &mut MarkDemand, at_best: f64, method: FigureMethod, facts: &DemandFacts<'_>) {
     if part.outcome != MarkOutcome::Missed {
         return;
@@ -356,14 +355,14 @@ fn doubt(part: &mut MarkDemand, at_best: f64, method: FigureMethod, facts: &Dema
     }
 }
 
-/// What became of a demand that could not be judged, and why.
+/// Outcome and reason of a demand that could not be judged.
 type Unjudged = (MarkOutcome, String);
 
 fn untestable(why: Option<String>) -> Option<Unjudged> {
     why.map(|why| (MarkOutcome::NotTestable, why))
 }
 
-/// A demand that is missed for a reason that is not the card's is not judged.
+/// Withdraws a miss that has another reason than the card.
 fn hidden(part: &mut MarkDemand, why: Option<Unjudged>) {
     if let (MarkOutcome::Missed | MarkOutcome::Borderline, Some((outcome, why))) = (part.outcome, why) {
         part.outcome = outcome;
@@ -371,7 +370,7 @@ fn hidden(part: &mut MarkDemand, why: Option<Unjudged>) {
     }
 }
 
-/// How sure an outcome is, from the probability that the demand is met.
+/// Confidence in an outcome, from the probability that the demand is met.
 fn sure(outcome: MarkOutcome, met: f64) -> f64 {
     let right = if outcome == MarkOutcome::Missed { 1.0 - met } else { met };
     right.clamp(0.5, 0.99)
@@ -394,7 +393,7 @@ mod tests {
         }
     }
 
-    /// A card over PCIe, whose queue is always used, claimed to be A2.
+    /// Card over PCIe, whose queue is always used, claimed to be A2.
     fn claimed_a2(random: Vec<RandomRate>) -> MarksMeasured {
         let mut found = MarksMeasured { random, ..MarksMeasured::default() };
         found.claims.push(MarkClaim { mark: "A2".parse().unwrap(), by: ClaimedBy::Label });
@@ -423,7 +422,7 @@ mod tests {
             let why = part.because.unwrap();
             assert_eq!(why, "not measured with the card's queue: no time left (`--budget`)");
         }
-        // Ended between reads and writes: reads are judged, writes are not.
+        // The test ended between reads and writes, so only the reads are judged.
         let (read, write) = rates(&claimed_a2([alone.clone(), vec![rate(false, 32, 3000.0)]].concat()));
         assert_eq!((read.outcome, write.outcome), (MarkOutcome::Missed, MarkOutcome::NotTested));
         assert_eq!(read.without_queue, Some(2100.0));

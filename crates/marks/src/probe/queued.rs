@@ -1,5 +1,5 @@
-//! Reading and writing as SD Express classes are judged: large I/Os, a queue that is never empty, the slowest 600 MB in
-//! a row (docs/reference/sd.md#sd-express-classes).
+//! Reads and writes as SD Express classes demand: large I/Os, a queue that is never empty, the slowest 600 MB in a row
+//! (docs/reference/sd.md#sd-express-classes).
 
 use super::bench::MarkTester;
 use cardscope_engine::card::{CardExtent, ProbeStop, extents};
@@ -7,20 +7,20 @@ use cardscope_engine::target::IoDirection;
 use cardscope_model::judged_mark::QueuedStream;
 use cardscope_model::units::{MIB, mb_per_s};
 
-/// The specification's write size is 4, 5 or 6 MB.
+/// Bytes of an I/O. The specification writes 4, 5 or 6 MB.
 const BLOCK: u32 = 4 * MIB as u32;
-/// I/Os in flight: enough that the card never waits.
+/// I/Os in flight, enough that the card never waits.
 const DEPTH: u32 = 8;
-/// Bytes of the window that counts: 600 MB in whole blocks.
+/// Bytes of the window that decides: 600 MB in whole blocks.
 const WINDOW: u64 = 600_000_000 / BLOCK as u64 * BLOCK as u64;
-/// Saving reads what is written, and putting it back writes it once more.
+/// Factor of the time if data is preserved: saving reads it, restoring writes it again.
 const KEEPING: f64 = 3.0;
-/// Windows by default, and where content may go.
+/// Windows by default, and if content may be lost.
 const WINDOWS: u64 = 2;
 const WINDOWS_THOROUGH: u64 = 8;
 
 impl MarkTester<'_, '_, '_> {
-    /// Reads, then writes with a full queue, where the card is reached over PCIe.
+    /// Reads, then writes with a full queue, if the card is connected over PCIe.
     pub(super) fn stream_with_a_queue(&mut self) -> Result<(), ProbeStop> {
         if !self.options.bus.pcie {
             return Ok(());
@@ -54,7 +54,7 @@ impl MarkTester<'_, '_, '_> {
         Ok(())
     }
 
-    /// Whether so much can be read or written, at a speed as it was seen before.
+    /// True if there is room, time at this speed, and permission for so many bytes.
     fn queue_fits(&mut self, write: bool, bytes: u64, mb_s: f64) -> bool {
         let keeping = if write && self.context.saves_first() { KEEPING } else { 1.0 };
         bytes <= self.context.region.len
@@ -75,12 +75,12 @@ impl MarkTester<'_, '_, '_> {
         self.context.stream_for(direction, left, &mut all.into_iter(), |extent, at| {
             ends.push((u64::from(extent.len), at))
         })?;
-        // Less than what is judged says nothing.
+        // Less than one window cannot be judged.
         Ok(summary(write, &ends).filter(|found| found.bytes >= WINDOW))
     }
 }
 
-/// The first I/Os fill the queue: they do not count.
+/// Summarizes a stream without the first I/Os, which only fill the queue.
 fn summary(write: bool, ends: &[(u64, f64)]) -> Option<QueuedStream> {
     let (warm, rest) = ends.split_at_checked(DEPTH as usize)?;
     let began = warm.last()?.1;
@@ -97,7 +97,7 @@ fn summary(write: bool, ends: &[(u64, f64)]) -> Option<QueuedStream> {
     })
 }
 
-/// The slowest window, wherever it begins.
+/// Speed of the slowest window, at any offset.
 fn worst(began: f64, ends: &[(u64, f64)]) -> f64 {
     let count = (WINDOW / u64::from(BLOCK)) as usize;
     let count = count.min(ends.len());

@@ -1,5 +1,5 @@
-//! Random 4 KiB I/O for the A classes: over the test area of 256 MiB, a smaller span and the whole card, one at a time
-//! and with the card's queue. Slices of a quarter of a second until a sequential test separates the rate from the
+//! Random 4 KiB I/O for the A classes: over the test area of 256 MiB, a smaller range and the whole card, single and
+//! with the card's queue. Slices of a quarter of a second repeat until a sequential test separates the rate from the
 //! demands (docs/reference/flash.md#marks-by-measuring).
 
 use super::bench::{MarkTester, WriteRun};
@@ -12,19 +12,17 @@ use cardscope_model::judged_mark::{MarksMeasured, RandomRate, TestForm};
 use cardscope_model::units::MIB;
 use cardscope_probing::context::ProbeContext;
 
-/// Size of a random I/O.
 const SMALL: u32 = 4096;
-/// Queue depth where the card states none.
+/// Queue depth if the card states none.
 const DEPTH: u32 = 32;
-/// Slices whose pages are saved at a time, and pages at most.
+/// Slices whose pages are saved at a time, and most pages of them.
 const SLICES_SAVED: usize = 4;
 const SAVED_AT_MOST: usize = 4096;
-/// A queue that takes longer than this to be empty again is not filled, in seconds: three slices of it would be all
-/// that a close decision may take.
+/// Longest time in seconds for a queue to drain. A close decision may take three slices of that.
 const BEARABLE: f64 = 10.0;
 
 impl MarkTester<'_, '_, '_> {
-    /// Times random I/O as the specification does where that was asked for; else over all spans, one at a time and with the card's queue.
+    /// Measures random I/O, in the conditions of the specification if requested, otherwise over all ranges.
     pub(super) fn random_io(&mut self) -> Result<(), ProbeStop> {
         if self.options.form == TestForm::Specification && self.as_specified()? {
             return Ok(());
@@ -42,8 +40,8 @@ impl MarkTester<'_, '_, '_> {
             null_s: None,
             lasts: None,
         };
-        // From narrow to wide: what random writes leave behind in a card weighs the more, the further apart they were. In a
-        // short time the area that decides comes first, and narrower ones not at all.
+        // From narrow to wide, because random writes disturb a card more the further apart they are. A short test
+        // measures the deciding area first and leaves out narrower ones.
         let least = if self.options.form == TestForm::Short { TEST_AREA } else { 0 };
         let aside = |span: &&u64| (least..region.len).contains(*span) && **span != TEST_AREA;
         let spans = self.options.spans.iter().filter(aside);
@@ -63,7 +61,7 @@ impl MarkTester<'_, '_, '_> {
         Ok(())
     }
 
-    /// Writes the test area in order, as the specification does before it measures.
+    /// Writes the test area sequentially, as the specification does before it measures.
     fn precondition(&mut self, area: TargetRegion) -> Result<bool, ProbeStop> {
         if !self.options.thorough() {
             return Ok(false);
@@ -91,7 +89,7 @@ impl MarkTester<'_, '_, '_> {
         Ok(whole)
     }
 
-    /// The same with the card's queue, where the host may use it, and A2 is claimed or within reach.
+    /// Measures with the card's queue, if the host may use it and A2 is claimed or within reach.
     fn with_queue(
         &mut self,
         area: TargetRegion,
@@ -104,7 +102,7 @@ impl MarkTester<'_, '_, '_> {
                 .random
                 .iter()
                 .find(|r| r.write == write && r.depth == 1 && r.span_bytes == area.len);
-            // The shallowest queue has two in flight, and neither can be taken back.
+            // Even the shallowest queue has two I/Os in flight, which cannot be cancelled.
             if alone.is_some_and(|alone| self.context.has_time(2.0 / alone.iops)) {
                 self.run(task(write, area, depth))?;
             } else {
@@ -115,14 +113,14 @@ impl MarkTester<'_, '_, '_> {
         Ok(())
     }
 
-    /// The depth of the card's queue, where the host may use it and it is worth the time.
+    /// Depth of the card's queue, if testing it is possible and worth the time.
     pub(super) fn queue_depth(&self) -> Option<u32> {
         let bus = &self.options.bus;
         let worth = bus.queue != Some(false) && worth_a_queue(self.into);
         worth.then(|| bus.queue_depth.unwrap_or(DEPTH).clamp(2, 64))
     }
 
-    /// Measures a rate; what could not be measured is left out.
+    /// Measures one rate, or reports why it was left out.
     pub(super) fn run(&mut self, mut task: SliceTask) -> Result<(), ProbeStop> {
         let (what, over, depth) = (words(task.write), task.area.len / MIB, task.depth);
         let left_out = format!("random {what} over {over} MiB at queue depth {depth}");
@@ -138,7 +136,7 @@ impl MarkTester<'_, '_, '_> {
         Ok(())
     }
 
-    /// Rates per slice, until the demands are decided or the limits are reached.
+    /// Measures slices until the demands are decided or the limits are reached.
     fn rate(&mut self, task: &mut SliceTask) -> Result<Option<RandomRate>, ProbeStop> {
         let mut pool = PagePool { pages: Vec::new() };
         let wanted = task.depth;
@@ -166,20 +164,20 @@ impl MarkTester<'_, '_, '_> {
     }
 }
 
-/// `span` bytes that hold the area, or lie in it.
+/// Range of `span` bytes that contains the area, or lies in it.
 fn around(area: TargetRegion, all: TargetRegion, span: u64) -> TargetRegion {
     let last = all.start + all.len - span;
     TargetRegion { start: area.start.min(last), len: span }
 }
 
-/// The queue is tried where an A class is claimed, since other tools test with one, or A1's rates are reached without it.
+/// True if an A class is claimed, because other tools test with a queue, or if A1 is reached without one.
 pub(super) fn worth_a_queue(found: &MarksMeasured) -> bool {
     let claimed = found.claims.iter().any(|c| c.mark.letter() == 'A');
     let reached = |r: &RandomRate| demands(r.write).iter().any(|demand| r.iops >= *demand);
     claimed || found.random.iter().filter(|r| r.depth == 1 && decides(found, r)).all(reached)
 }
 
-/// The span that decides is the test area, or all there is where that is less.
+/// True for rates over the deciding range: the test area, or everything if that is less.
 pub(super) fn decides(found: &MarksMeasured, rate: &RandomRate) -> bool {
     let largest = found.random.iter().map(|r| r.span_bytes).filter(|s| *s <= TEST_AREA).max();
     largest == Some(rate.span_bytes)
@@ -189,8 +187,8 @@ fn words(write: bool) -> &'static str {
     if write { "writes" } else { "reads" }
 }
 
-/// The deepest queue, of those up to the one that is wanted, that is empty again in bearable time: what is in flight
-/// cannot be taken back, and 32 writes on a fake queue take a minute (docs/reference/flash.md#queues).
+/// Deepest queue up to the requested depth that drains in reasonable time. I/Os in flight cannot be cancelled, and 32
+/// writes on a fake queue take a minute (docs/reference/flash.md#queues).
 fn bearable(
     context: &mut ProbeContext<'_, '_>,
     task: SliceTask,
@@ -210,14 +208,13 @@ fn bearable(
     Ok(depth)
 }
 
-/// Seconds until a queue of this depth is empty, at the rate seen so far.
+/// Seconds until a queue of this depth drains, at the rate so far.
 fn drain(slices: &[(u64, f64)], depth: u32) -> f64 {
     let rate = iops(slices);
     if rate > 0.0 { f64::from(depth) / rate } else { 0.0 }
 }
 
-/// How many I/Os ended, and in how many seconds, while new ones were begun for the time of a slice; `None` where none
-/// did, or no more may be written.
+/// Runs one slice and returns the number of I/Os and their seconds; `None` if none ended or no more may be written.
 fn slice(
     context: &mut ProbeContext<'_, '_>,
     task: SliceTask,
@@ -237,14 +234,14 @@ fn slice(
     Ok((ended > 0 && last > 0.0).then_some((ended, last)))
 }
 
-/// Pages in random order, saved in batches of some slices, so that the journal is synced seldom; no more of them than
-/// a slow card gets through, since all that is saved is read first and put back later.
+/// Pages in random order, saved a few slices at a time, so that the journal is synced seldom. Not more than a slow card
+/// can write, because everything saved must be read first and restored later.
 struct PagePool {
     pages: Vec<CardExtent>,
 }
 
 impl PagePool {
-    /// Has at least `count` pages ready; false where no more may be written, or the time ends before they are saved.
+    /// Prepares at least `count` pages; returns false if the limit of writes or time does not allow it.
     fn fill(
         &mut self,
         context: &mut ProbeContext<'_, '_>,

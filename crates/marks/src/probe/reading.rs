@@ -1,5 +1,5 @@
-//! What reading tells the marks: the speed in order, which shows what bus and reader let through, and single reads of
-//! 4 KiB, for which every class has a limit.
+//! Reads for the marks: sequential speed, which shows the limit of bus and reader, and single reads of 4 KiB, which
+//! every class limits.
 
 use super::bench::MarkTester;
 use cardscope_engine::card::{CardExtent, ProbeStop, extents};
@@ -7,19 +7,17 @@ use cardscope_engine::target::IoDirection;
 use cardscope_model::statistics::median;
 use cardscope_model::units::{MIB, mb_per_s};
 
-/// Bytes of a read in order, and how many are in flight: enough that neither command nor host shows.
+/// Bytes of a sequential read and reads in flight, enough to hide the cost of commands.
 const BLOCK: u32 = MIB as u32;
 const DEPTH: u32 = 4;
-/// Read in order: a second on a UHS-I card.
+/// Bytes of the sequential test: about a second on a UHS-I card.
 const STREAM: u64 = 48 * MIB;
-/// Seconds after which a slow card has shown enough of it.
+/// Seconds after which the sequential test ends on a slow card.
 const STREAM_S: f64 = 4.0;
-/// Single reads.
 const SINGLES: usize = 64;
 const SMALL: u32 = 4096;
 
 impl MarkTester<'_, '_, '_> {
-    /// Measures all of it.
     pub(super) fn read(&mut self) -> Result<(), ProbeStop> {
         self.context.phase("reading in order");
         self.into.null_command_s = self.null_command()?;
@@ -39,8 +37,8 @@ impl MarkTester<'_, '_, '_> {
         Ok(median(&times))
     }
 
-    /// MB/s. The first read is by itself and does not count: only after it is known whether several at a time, which cannot
-    /// be taken back, would outlast the time.
+    /// Measures sequential reads in MB/s. The first read is timed alone and does not count: it shows whether several in
+    /// flight, which cannot be cancelled, would exceed the time.
     fn read_in_order(&mut self) -> Result<Option<f64>, ProbeStop> {
         self.context.shape(BLOCK, DEPTH)?;
         let bytes = STREAM.min(self.context.region.len / MIB * MIB);

@@ -1,7 +1,7 @@
-//! Writing in order, in recording units inside allocation units: a class is the speed of the worst unit, so the series
-//! is recorded unit by unit (Physical Layer Specification 4.13.1 to 4.13.4).
+//! Sequential writes in recording units inside allocation units. A class is the speed of the worst unit, so results are
+//! kept by unit (Physical Layer Specification 4.13.1 to 4.13.4).
 //!
-//! A unit that is slow once is written again: a card has slow units, a host has slow moments.
+//! A slow unit is written again, to separate slow units of the card from slow times of the host.
 
 use super::bench::{CapacityFamily, DEPTH, MarkAreas, MarkTester, WriteRun};
 use super::options::MarkOptions;
@@ -16,26 +16,26 @@ use std::time::Duration;
 pub(super) const LARGE: u32 = 512 * KIB as u32;
 /// Large units are judged by their worst part of this size.
 const PART: u64 = 4 * MIB;
-/// Allocation units that are written by default, and at most so many bytes of them.
+/// Allocation units written by default, and most bytes of them if data is preserved.
 const UNITS: u64 = 4;
 const MOST_KEPT: u64 = 128 * MIB;
-/// The same where content may go and time is no matter: 1 GiB is what A classes ask for.
+/// Same if content may be lost. A classes demand 1 GiB.
 const UNITS_THOROUGH: u64 = 16;
 const LEAST_THOROUGH: u64 = 1024 * MIB;
-/// A unit this much slower than the usual one is written again.
+/// Share of the median speed below which a unit is written again.
 const SLOW: f64 = 0.8;
-/// So many rounds of small writes are averaged.
+/// Rounds of small writes in an average.
 const ROUNDS: u32 = 8;
-/// Time to tidy up in.
+/// Pause in which the card can clean up.
 const REST: Duration = Duration::from_secs(1);
-/// Putting back takes about as long as writing, and saving as long as reading.
+/// Factor of the time if data is preserved: restoring takes as long as writing, saving as long as reading.
 const KEEPING: f64 = 2.5;
 
 impl MarkTester<'_, '_, '_> {
-    /// Writes in recording units of every size that a claimed class is recorded with.
+    /// Measures with the recording unit of every claimed class.
     pub(super) fn write_in_order(&mut self) -> Result<(), ProbeStop> {
         self.context.phase("writing allocation units in order");
-        // What was written before may still be tidied up inside the card; it shall not count.
+        // The card may still clean up earlier writes, which must not count.
         if self.context.has_time(REST.as_secs_f64()) {
             self.context.settle(REST);
         }
@@ -51,7 +51,7 @@ impl MarkTester<'_, '_, '_> {
         Ok(())
     }
 
-    /// Writes ranges of `io` bytes until `total` is reached or the limits are.
+    /// Writes ranges with I/Os of `io` bytes until `total` or a limit is reached.
     fn pass(
         &mut self,
         io: u32,
@@ -103,8 +103,8 @@ impl MarkTester<'_, '_, '_> {
         Ok(Some(found))
     }
 
-    /// Writes one range; with small writes at the start of the card, those go in between, every 4 MiB. `None` where the
-    /// time ends before it is saved.
+    /// Writes one range. Small writes at the start of the card go in between, every 4 MiB. `None` if the time ends
+    /// before the range is saved.
     fn range(
         &mut self,
         start: u64,
@@ -134,8 +134,8 @@ impl MarkTester<'_, '_, '_> {
         Ok(Some(write_run.excused()))
     }
 
-    /// Writes slow units once more, twice where the two disagree; the middle figure stands. Where several units were slow
-    /// only once, it is the card that stalls now and then, and the slow figures stand.
+    /// Writes slow units again, up to two times, and uses the median. If several units recover, the card stalls now
+    /// and then, and the slow figures count.
     fn again(&mut self, io: u32, found: &mut SequentialWrite) -> Result<(), ProbeStop> {
         let cut = self.cut;
         let speeds: Vec<f64> = found.units.iter().map(|u| u.worst_4mib_mb_s).collect();
@@ -150,7 +150,7 @@ impl MarkTester<'_, '_, '_> {
             let first = found.units[index];
             let mut tries = vec![first];
             for _ in 0..2 {
-                // What the time cut off is no unit, and a second try of it none either.
+                // A range cut off by the time has no unit, and so has its second attempt.
                 let write_run = self.range(first.offset, cut.unit, io, None)?;
                 tries.extend(write_run.iter().flat_map(|write_run| units(write_run, cut)));
             }
@@ -178,7 +178,7 @@ fn volume(options: &MarkOptions, cut: MarkAreas, keeps: bool) -> u64 {
     if keeps { whole(wanted.min(MOST_KEPT)) } else { whole(wanted) }
 }
 
-/// Recording units of the lower C classes: they matter where C10 is out of reach or a lower one is claimed.
+/// Recording units of the lower C classes, if one is claimed or C10 is out of reach.
 fn small_units(options: &MarkOptions, family: CapacityFamily, into: &MarksMeasured) -> Vec<u32> {
     let low: Vec<u16> =
         options.claimed.iter().map(|c| c.mark).filter(|m| m.letter() == 'C').map(|m| m.number()).collect();
@@ -204,18 +204,18 @@ pub(super) fn recording_units(family: CapacityFamily) -> (u32, u32) {
     }
 }
 
-/// The slowest unit, by whole unit where that is at most 4 MiB and by its worst 4 MiB otherwise.
+/// Speed of the slowest unit, or of its worst 4 MiB if it is larger.
 pub(super) fn worst_unit(found: &SequentialWrite) -> f64 {
     found.units.iter().map(|unit| unit.worst_4mib_mb_s).fold(f64::INFINITY, f64::min)
 }
 
-/// What was left out of writing in order, and why.
+/// Description of a rest that was not written.
 fn rest_of(io: u32, done: u64, total: u64) -> String {
     let (rest, all, kib) = ((total - done) / MIB, total / MIB, u64::from(io) / KIB);
     format!("{rest} of {all} MiB of sequential writing with {kib} KiB: no time or write limit left")
 }
 
-/// Speeds of consecutive windows of `window` bytes, with their first byte; only whole ones.
+/// Speeds of consecutive complete windows, with their first byte.
 fn windows(write_run: &WriteRun, window: u64) -> Vec<(u64, f64)> {
     let mut speeds: Vec<(u64, f64)> = Vec::new();
     let (mut number, mut bytes, mut began, mut last) = (0, 0, 0.0, 0.0);
@@ -235,7 +235,7 @@ fn windows(write_run: &WriteRun, window: u64) -> Vec<(u64, f64)> {
     speeds
 }
 
-/// Takes a range into the figures; gives its seconds.
+/// Adds a range to the figures and returns its seconds.
 fn take(found: &mut SequentialWrite, write_run: &WriteRun, cut: MarkAreas) -> f64 {
     found.units.extend(units(write_run, cut));
     found.speed_units_mb_s.extend(windows(write_run, cut.speed_unit).into_iter().map(|(_, speed)| speed));
@@ -250,14 +250,14 @@ fn units(write_run: &WriteRun, cut: MarkAreas) -> Vec<UnitSpeed> {
         .into_iter()
         .map(|(offset, mb_s)| {
             let inside = parts.iter().filter(|(at, _)| (offset..offset + cut.unit).contains(at));
-            // 4 MiB are not a part of units such as 6 MiB: then the whole counts, too.
+            // Units such as 6 MiB are no multiple of 4 MiB, so the whole unit counts, too.
             let worst = inside.map(|(_, speed)| *speed).fold(mb_s, f64::min);
             UnitSpeed { offset, mb_s, worst_4mib_mb_s: worst }
         })
         .collect()
 }
 
-/// The speed unit that holds the one slow moment is as good as its units were when written again.
+/// Gives the slowest speed unit the speed that its allocation unit reached when written again.
 fn excuse(found: &mut SequentialWrite, from: f64, to: f64) {
     let worst = found.speed_units_mb_s.iter_mut().min_by(|a, b| a.total_cmp(b));
     if let Some(worst) = worst.filter(|worst| **worst < to && from < to) {
@@ -274,7 +274,7 @@ struct SmallWritePattern {
 }
 
 impl SmallWritePattern {
-    /// At the start of the card where that is allowed; else in a unit of their own, where a card may treat them worse.
+    /// At the start of the card if that is allowed, otherwise in a unit of their own, where a card may be slower.
     fn new(bench: &mut MarkTester<'_, '_, '_>) -> SmallWritePattern {
         let (options, unit) = (bench.options, bench.cut.unit);
         let at_start = options.thorough() && options.card_addresses && bench.context.region.start == 0;
@@ -304,7 +304,7 @@ impl SmallWritePattern {
         Ok(())
     }
 
-    /// Seconds of a round; `None` where a write failed or the time ended within it.
+    /// Seconds of a round; `None` if a write failed or the time ended.
     fn round(&self, context: &mut ProbeContext<'_, '_>) -> Result<Option<f64>, ProbeStop> {
         let (mut round, mut last) = (0.0, 0.0);
         for place in self.places {
@@ -362,7 +362,7 @@ mod tests {
         let cut = MarkAreas { unit: 4 * MIB, speed_unit: 8 * MIB, range: 8 * MIB, origin: 0 };
         let of = |times: &[f64]| units(&write_run(times).excused(), cut)[0].mb_s;
         assert!((of(&times) - 10.0).abs() < 1e-6);
-        // A stall of two seconds is one; and one in the middle counts in whole.
+        // Of a stall of two seconds only one is excused; a stall in the middle counts completely.
         times[0] += 1.3;
         assert!(of(&times) < 3.0);
         let mut middle = [usual; 8];

@@ -1,4 +1,4 @@
-//! When slices of random I/O are enough to tell a rate from the demands of the A classes, and what they come to.
+//! Stopping rule of random I/O: when slices separate a rate from the demands of the A classes, and the resulting rate.
 
 use super::margin::random_at_best;
 use cardscope_engine::target::TargetRegion;
@@ -7,49 +7,48 @@ use cardscope_sd::mark::Mark;
 use cardscope_statistics::sprt;
 use cardscope_statistics::sprt::SprtVerdict;
 
-/// Seconds of a slice.
 const SLICE: f64 = 0.25;
-/// Slices before anything is decided; the first third of them is the start-up and does not count.
+/// Slices before anything is decided. The first third is warm-up and does not count.
 const LEAST_SLICES: usize = 12;
-/// Seconds after which a clear rate is good enough, and a close one.
+/// Seconds after which a clear rate, and a close one, is accepted.
 const CLEAR: f64 = 10.0;
 const CLOSE: f64 = 30.0;
-/// Seconds for what decides nothing.
+/// Seconds for rates that decide nothing.
 const ASIDE: f64 = 4.0;
-/// A rate within this share of a demand is close to it.
+/// Relative distance to a demand that counts as close.
 const NEAR: f64 = 0.1;
-/// One stall that did not happen but might: the specification's busy limits for writing and reading.
+/// Busy limits of the specification in seconds, as a stall that might have happened.
 const WRITE_STALL: f64 = 0.25;
 const READ_STALL: f64 = 0.02;
 
-/// Seconds below which no test begins.
+/// Shortest test in seconds.
 pub(super) const LEAST: f64 = SLICE * LEAST_SLICES as f64;
 /// Slices of a test that lasts minutes.
 const SLICES_OF_A_LONG_TEST: f64 = 60.0;
 
-/// One thing to be measured.
+/// Measurement of random I/O with fixed parameters.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SliceTask {
     pub(super) write: bool,
     pub(super) area: TargetRegion,
     pub(super) depth: u32,
     pub(super) preconditioned: bool,
-    /// True where the figure decides about a mark; others only tell more.
+    /// True if a mark depends on the rate.
     pub(super) decides: bool,
-    /// What an I/O takes that needs no flash, in seconds, where it is known and no queue hides it.
+    /// Seconds of a command without flash access, if known and not hidden by a queue.
     pub(super) null_s: Option<f64>,
-    /// Seconds that it lasts, whatever is decided before: those of the specification.
+    /// Fixed length in seconds, as in the specification.
     pub(super) lasts: Option<f64>,
 }
 
 impl SliceTask {
-    /// Seconds of a slice: a long test has as many as tell its rate.
+    /// Seconds of a slice. A long test has a fixed number of them.
     pub(super) fn slice(&self) -> f64 {
         self.lasts.map_or(SLICE, |lasts| lasts / SLICES_OF_A_LONG_TEST)
     }
 }
 
-/// What counts: the slices after the start-up; of a test as long as the specification's all of it.
+/// Slices after the warm-up. A test of fixed length counts completely.
 fn counted(slices: &[(u64, f64)], task: SliceTask) -> &[(u64, f64)] {
     let start_up = if task.lasts.is_some() { 0 } else { slices.len() / 3 };
     &slices[start_up..]
@@ -66,7 +65,7 @@ pub(super) fn enough(slices: &[(u64, f64)], seconds: f64, task: SliceTask) -> bo
         return seconds >= lasts;
     }
     if slices.len() < LEAST_SLICES || seconds < LEAST {
-        // Where a single write takes seconds, a few slices say it all.
+        // If a single write takes seconds, a few slices are enough.
         return seconds > if task.decides { CLEAR } else { ASIDE } && slices.len() >= 3;
     }
     if !task.decides {
@@ -80,7 +79,7 @@ pub(super) fn enough(slices: &[(u64, f64)], seconds: f64, task: SliceTask) -> bo
     seconds >= limit || demands(task.write).into_iter().all(|demand| decided(counted, &rates, demand, task))
 }
 
-/// Decided by the sequential test, where the mean says the same, also if one more stall had come.
+/// True if the sequential test and the mean agree, even with one more stall.
 fn decided(counted: &[(u64, f64)], rates: &[f64], demand: f64, task: SliceTask) -> bool {
     let mean = iops(counted);
     let seconds: f64 = counted.iter().map(|(_, s)| s).sum();
@@ -88,20 +87,20 @@ fn decided(counted: &[(u64, f64)], rates: &[f64], demand: f64, task: SliceTask) 
     let with_stall = mean * seconds / (seconds + stall);
     match sprt::rate(rates, demand).verdict() {
         SprtVerdict::Null => with_stall >= demand,
-        // Below the demand is not enough: nobody is to be accused of what a longer test would have averaged.
+        // A rate below the demand is not enough, because a longer test might average more.
         SprtVerdict::Alternative => random_at_best(rates, mean, task.null_s) < demand,
         SprtVerdict::Open => false,
     }
 }
 
-/// What the slowest slice took longer than the median of I/Os would have.
+/// Excess of the slowest slice over the median time of its I/Os, in seconds.
 fn longest_stall(counted: &[(u64, f64)]) -> f64 {
     let per_io: Vec<f64> = counted.iter().map(|(n, s)| s / (*n).max(1) as f64).collect();
     let usual = cardscope_model::statistics::median(&per_io).unwrap_or(0.0);
     counted.iter().map(|(n, s)| s - usual * *n as f64).fold(0.0, f64::max)
 }
 
-/// Rates that the A classes ask for, a second.
+/// IOPS that the A classes demand.
 pub(super) fn demands(write: bool) -> Vec<f64> {
     let of =
         |mark: Mark| if write { mark.demand().random_write_iops } else { mark.demand().random_read_iops };

@@ -1,6 +1,6 @@
 //! Random I/O in the conditions of the specification (docs/reference/sd.md#application-classes): the card is erased and
-//! filled to 75 %, then 256 MB in it are written in order; ten minutes of random writes and ten of reads follow there,
-//! with the card's queue as well where the host has it. At last the card is filled whole for 1 GiB in order.
+//! filled to 75 %, 256 MiB are written sequentially, then ten minutes of random writes and ten of reads follow there,
+//! again with the card's queue if the host uses it. At last the full card is tested with 1 GiB of sequential writes.
 
 use super::bench::{MarkTester, WriteRun};
 use super::options::TEST_AREA;
@@ -10,20 +10,18 @@ use cardscope_engine::target::TargetRegion;
 use cardscope_model::judged_mark::TestForm;
 use cardscope_model::units::{MIB, mb_per_s};
 
-/// Share of the card that is filled before random I/O, in quarters.
+/// Filled share of the card before random I/O, in quarters.
 const FILLED_QUARTERS: u64 = 3;
-/// The specification's chunk, and how many are in flight, so that the bus is always busy.
+/// Write size of the specification, and writes in flight, so that the bus is always busy.
 const CHUNK: u32 = 4 * MIB as u32;
 const IN_FLIGHT: u32 = 2;
-/// Bytes of sustained writing.
 const SUSTAINED: u64 = 1024 * MIB;
 /// Seconds of random writes, and of random reads.
 const TEN_MINUTES: f64 = 600.0;
-/// Alignment of the test area.
 const PAGE: u64 = 4096;
 
 impl MarkTester<'_, '_, '_> {
-    /// Measures all of it; false where its conditions could not be made, and nothing was measured.
+    /// Runs the whole procedure; returns false, without a measurement, if its conditions cannot be met.
     pub(super) fn as_specified(&mut self) -> Result<bool, ProbeStop> {
         let region = self.context.region;
         let filled = region.len / 4 * FILLED_QUARTERS / u64::from(CHUNK) * u64::from(CHUNK);
@@ -48,7 +46,7 @@ impl MarkTester<'_, '_, '_> {
         Ok(true)
     }
 
-    /// Random writes and then reads in an area that is written in order first.
+    /// Writes the area sequentially, then measures random writes and reads in it.
     fn ten_minutes_each(&mut self, filled: TargetRegion, depth: u32) -> Result<(), ProbeStop> {
         let pages = (filled.len - TEST_AREA) / PAGE + 1;
         let area =
@@ -61,7 +59,7 @@ impl MarkTester<'_, '_, '_> {
         Ok(())
     }
 
-    /// Fills what is left of the card, then writes 1 GiB anywhere.
+    /// Fills the rest of the card, then writes 1 GiB at a random place.
     fn sustained_on_a_full_card(&mut self, from: u64) -> Result<(), ProbeStop> {
         let region = self.context.region;
         let rest = region.end().saturating_sub(from) / u64::from(CHUNK) * u64::from(CHUNK);
@@ -82,13 +80,13 @@ impl MarkTester<'_, '_, '_> {
         Ok(())
     }
 
-    /// Whether so much may be written, and there is time for it at the speed seen before, and for more.
+    /// True if so many bytes may be written and the time is enough, with `more_s` for other steps.
     fn fits(&mut self, bytes: u64, more_s: f64) -> bool {
         let mb_s = self.into.writing.first().map_or(f64::INFINITY, |w| w.mb_s);
         self.context.may_write(bytes) && self.context.has_time(bytes as f64 / 1e6 / mb_s + more_s)
     }
 
-    /// Seconds of writing in order; `None` where not all was written.
+    /// Seconds of sequential writing; `None` if not everything was written.
     fn write_whole(&mut self, start: u64, len: u64) -> Result<Option<f64>, ProbeStop> {
         self.context.shape(CHUNK, IN_FLIGHT)?;
         let mut write_run = WriteRun::new(start);

@@ -1,5 +1,5 @@
-//! Marks judged on simulated cards in virtual time, held against what the documents say of the cards and against the
-//! cards' own parameters.
+//! Marks tested on simulated cards in virtual time, compared with the documented cards and with the cards' own
+//! parameters.
 
 use cardscope_engine::card::{CardExtent, IoDriver};
 use cardscope_engine::content::IoContent;
@@ -19,7 +19,7 @@ use cardscope_simulator::{SimTarget, identity, target_spec};
 use cardscope_testkit::watched_card::{DirectionFilter, MINUTE, WatchedCard};
 use std::time::Duration;
 
-/// A simulated card under `marks`; without a journal its content is given up.
+/// Marks of a simulated card. Without a journal its content may be lost.
 fn judged_with(
     name: &str,
     journal: Option<&mut Counting>,
@@ -28,7 +28,7 @@ fn judged_with(
     watched(name, journal, |_| (), change).0
 }
 
-/// The same, with what the card was asked for; `before` says how it behaves.
+/// Same, with the requests that the card got. `before` prepares the card.
 fn watched(
     name: &str,
     journal: Option<&mut Counting>,
@@ -96,7 +96,7 @@ fn cards_labelled_a2_that_have_no_queue_reach_a1_and_are_never_said_to_miss_a2()
         assert_eq!(outcome(&found, "A2"), MarkOutcome::NotTestable, "{name}");
         assert_eq!(highest(&found, 'A').as_deref(), Some("A1"), "{name}");
     }
-    // 1.99 MB/s over any span are 486 writes a second: 3 % below A1's 500.
+    // 1.99 MB/s over any range are 486 writes a second: 3 % below A1's 500.
     let found = judged("evoplus-256g-a2");
     assert_eq!(outcome(&found, "A2"), MarkOutcome::NotTestable);
     let a1 = found.judged.iter().find(|j| j.mark.to_string() == "A1").unwrap();
@@ -209,7 +209,7 @@ fn too_little_room_and_too_little_time_are_said_and_accuse_nobody() {
 
 #[test]
 fn no_card_however_slow_its_single_writes_takes_much_longer_than_it_may() {
-    // The first takes 16 and more writes at a time, but then makes two seconds of each; the second merges a whole erase
+    // The first card takes 16 and more writes at a time and then two seconds for each. The second merges a whole erase
     // block for each random write.
     for name in ["evoplus-32g-u1-fakeq", "lexar-16g-c10"] {
         for kept in [false, true] {
@@ -247,7 +247,7 @@ fn an_e_class_is_read_with_the_data_kept_and_written_only_where_it_may_go() {
     assert_eq!(outcome(&given_up, "E150"), MarkOutcome::Met);
 }
 
-/// Counts what it is asked to keep.
+/// Journal that counts the bytes it is asked to save.
 #[derive(Default)]
 struct Counting {
     kept: Vec<SavedRange>,
@@ -352,7 +352,7 @@ fn a_file_is_written_before_reads_of_it_are_timed() {
     assert!(found.read_mb_s.is_some() && found.random.iter().any(|r| !r.write), "{:?}", found.left_out);
     assert_eq!(card.reads_of_what_was_never_written, 0);
     assert!(card.written.missing(region.start, region.start + region.len).is_empty());
-    // Where it may not be written, nothing of what reads would show is said.
+    // If it may not be written, the results of reads are not reported.
     let (found, card) = in_a_file(64 * MIB);
     assert!(found.left_out.iter().any(|why| why.contains("unwritten file")), "{:?}", found.left_out);
     assert!(found.read_mb_s.is_none() && found.read_4k_s.is_none() && found.random.is_empty());
@@ -413,7 +413,7 @@ fn what_a_reader_takes_for_itself_is_no_moving() {
     assert_eq!(partly.move_mb_s, None, "{partly:?}, {:?}", found.writing);
 }
 
-/// What a budget of so many seconds leaves of a card of which some I/Os take a minute.
+/// Results within a budget on a card on which some I/Os take a minute.
 fn stalling(name: &str, keeps: bool, budget: u64, stalls: (u64, DirectionFilter)) -> MarksMeasured {
     let mut journal = Counting::default();
     let found = watched(
@@ -463,7 +463,7 @@ fn a_card_that_takes_a_minute_for_each_of_many_in_its_queue_ends_as_soon() {
         });
         assert!(found.cost.seconds <= 20.0 + 60.0 + 1.0, "{keeps}: {:?}", found.cost);
     }
-    // With more time a second one begins, and no third.
+    // With more time a second one begins, but no third.
     let found = judged_with("sim:constant?command_s=60", None, |o| {
         o.limits.budget = Some(Duration::from_secs(150));
     });
@@ -492,7 +492,7 @@ fn a_card_that_fails_everything_ends_and_is_accused_of_nothing() {
     }
 }
 
-/// What a card's own parameters make of 512 KiB in order, in MB/s, where they are simple enough to say.
+/// Speed of sequential 512 KiB writes in MB/s by the card's parameters, if they are simple enough.
 fn own_speed(card: &Archetype) -> Option<f64> {
     let (fixed, mb_s) = match card.write? {
         WriteTimes::Log(log) => (log.fixed_s, log.mb_s),
@@ -517,7 +517,7 @@ fn the_classes_of_random_cards_follow_their_own_speed() {
             let far = (speed / demand - 1.0).abs() > 0.15;
             let expected = if speed >= demand { MarkOutcome::Met } else { MarkOutcome::Missed };
             let is = outcome(&found, mark);
-            // A UHS mark needs a UHS card, and a slow way hides what is missed: neither is an accusation.
+            // A UHS mark needs a UHS card, and a slow bus hides a miss. Neither is an accusation.
             let doubted = is == MarkOutcome::Borderline && expected == MarkOutcome::Missed;
             if far && is != expected && is != MarkOutcome::NotTestable && !doubted {
                 wrong.push(format!("{name} {mark}: {is:?} at {speed:.1} MB/s"));
@@ -528,7 +528,7 @@ fn the_classes_of_random_cards_follow_their_own_speed() {
     assert!(wrong.len() * 100 <= judged_cards * 3, "{wrong:#?}");
 }
 
-/// A card on a bus that hides nothing, claimed to have a mark.
+/// Card on a bus that hides nothing, with one claimed mark.
 fn claiming(name: &str, mark: &str) -> MarksMeasured {
     claiming_in(TestForm::Short, Some(Duration::from_secs(40)), name, mark)
 }
@@ -542,7 +542,7 @@ fn claiming_in(form: TestForm, budget: Option<Duration>, name: &str, mark: &str)
     })
 }
 
-/// What may be said of a card that does so much of what its mark demands.
+/// True if the outcome is fair for a card with this share of the demanded speed.
 fn allowed(share: f64, is: MarkOutcome) -> bool {
     match is {
         MarkOutcome::Missed => share < 1.0,
@@ -552,7 +552,7 @@ fn allowed(share: f64, is: MarkOutcome) -> bool {
     }
 }
 
-/// Whether the mark is judged as it may be, and what follows from it is no heavier.
+/// True if the outcome is fair and its findings are no heavier.
 fn is_judged_fairly(found: &MarksMeasured, mark: &str, share: f64) -> bool {
     let is = outcome(found, mark);
     let accused = found.findings.iter().any(|f| f.weight == FindingWeight::Bad);
@@ -584,7 +584,7 @@ fn no_card_that_is_as_fast_in_order_as_its_mark_demands_is_accused_and_one_half_
             continue;
         }
         cards += 1;
-        // Every second one sits in a reader that takes 6 ms for each command.
+        // Every second card is in a reader that adds 6 ms to each command.
         let reader = if cards % 2 == 0 { "&overhead_s=0.006" } else { "" };
         let name = format!("sim:random-{seed}?write.mb_s={mb_s}&bus_mb_s=200{reader}");
         let found = claiming(&name, mark);
@@ -603,11 +603,11 @@ fn no_card_that_is_as_fast_in_order_as_its_mark_demands_is_accused_and_one_half_
 #[test]
 fn no_card_whose_random_rates_are_those_of_its_mark_is_accused_and_one_half_as_fast_is() {
     for share in SHARES {
-        // Each read takes the command and 4 KiB at 50 MB/s.
+        // Each read takes the command time and 4 KiB at 50 MB/s.
         let command_s = 1.0 / (1500.0 * share) - 4096.0 / 50e6;
         let found = claiming(&format!("sim:constant?command_s={command_s}"), "A1");
         assert!(is_judged_fairly(&found, "A1", share), "reads at {share}: {:?}", found.judged);
-        // The log takes what is written in seconds without tidying up.
+        // The flash log absorbs seconds of writes without cleanup.
         let random_s = 1.0 / (500.0 * share) - 4096.0 / 36.7e6;
         let card = format!("sim:a2-label-only?write.random_s={random_s}&write.log_bytes=1GiB&bus_mb_s=200");
         let found = claiming(&card, "A1");
@@ -615,7 +615,7 @@ fn no_card_whose_random_rates_are_those_of_its_mark_is_accused_and_one_half_as_f
     }
 }
 
-/// A rate over the test area without a queue.
+/// Rate over the test area without a queue.
 fn rate(found: &MarksMeasured, write: bool) -> Option<f64> {
     let wanted = |r: &&RandomRate| r.write == write && r.depth == 1 && r.span_bytes == 256 * MIB;
     found.random.iter().find(wanted).map(|r| r.iops)
@@ -638,7 +638,7 @@ fn ten_minutes_on_a_card_filled_to_75_percent_are_never_so_much_faster_that_the_
         };
         let (short, specified) = (of(TestForm::Short), of(TestForm::Specification));
         assert_eq!(specified.form, TestForm::Specification, "{name}: {:?}", specified.left_out);
-        // A2 demands more than all but few of these cards do, so it names what each may do at best.
+        // A2 demands more than most of these cards reach, so its parts state the upper bound of each.
         let a2 = short.judged.iter().find(|j| j.mark.to_string() == "A2").unwrap();
         for (part, write) in a2.parts[1..].iter().zip([false, true]) {
             let (Some(at_best), Some(specified)) = (part.at_best, rate(&specified, write)) else { continue };
@@ -656,7 +656,7 @@ fn ten_minutes_on_a_card_filled_to_75_percent_are_never_so_much_faster_that_the_
 fn the_conditions_of_the_specification_decide_about_a_card_that_barely_meets_or_misses_a1() {
     for share in [0.9, 1.01, 1.1] {
         let expected = if share >= 1.0 { MarkOutcome::Met } else { MarkOutcome::Missed };
-        // Each read takes the command and 4 KiB at 50 MB/s.
+        // Each read takes the command time and 4 KiB at 50 MB/s.
         let command_s = 1.0 / (1500.0 * share) - 4096.0 / 50e6;
         let reads = format!("sim:constant?command_s={command_s}&announced_bytes=1GiB");
         let random_s = 1.0 / (500.0 * share) - 4096.0 / 36.7e6;

@@ -1,5 +1,4 @@
-//! A session in a few lines: each test over all counted runs, scores that tools compute from their results, and demands
-//! that a run must meet.
+//! Summary over runs, scores that tools compute from results, and demands that a run must meet.
 
 use super::{mean_latency_s, tool_prints};
 use crate::finding::{Finding, FindingWeight};
@@ -9,7 +8,7 @@ use crate::statistics::{mean, median};
 use crate::test_name::TestName;
 use crate::units::{KIB, MB, measured};
 
-/// The scores of a run, by name. A score is left out where one of its steps was not measured.
+/// Returns the scores of a run by name. Omits a score if one of its steps was not measured.
 pub fn scores(run: &RunResult, recipe: &Recipe) -> Vec<(String, f64)> {
     recipe.scores.iter().filter_map(|s| score(run, s).map(|value| (s.name.clone(), value))).collect()
 }
@@ -27,14 +26,13 @@ fn score(run: &RunResult, score: &ToolScore) -> Option<f64> {
     }
     let value = sum / score.divide;
     Some(match score.rounding {
-        // 17.8 * 1024 is not exact in binary: a sum that is whole in decimals must not lose a point to the floor.
+        // 17.8 * 1024 is not exact in binary; a sum that is whole in decimals must not lose a point to the floor.
         ScoreRounding::Floor => (value + value.abs() * 1e-12).floor(),
         ScoreRounding::Nearest => value.round(),
     })
 }
 
-/// Whether a run meets the recipe's demands. `None` where there are none, or where one that is not measured could
-/// still fail.
+/// Returns true if a run meets the recipe's demands, and None if there are none or an unmeasured one may still fail.
 pub fn demands_met(run: &RunResult, recipe: &Recipe) -> Option<bool> {
     let verdicts: Vec<Option<bool>> =
         recipe.demands.iter().map(|d| find(run, &d.step).map(|result| meets(result, d))).collect();
@@ -51,14 +49,14 @@ fn meets(result: &TestResult, demand: &PassDemand) -> bool {
         && demand.bytes_per_s.is_none_or(|least| bytes_per_s >= least)
 }
 
-/// The run by which a recipe with demands is judged: the first counted one that meets them, else the last.
+/// Returns the run that decides about the demands: the first counted one that meets them, else the last.
 fn verdict_run<'a>(runs: &'a [RunResult], recipe: &Recipe) -> Option<&'a RunResult> {
     let counted = || runs.iter().filter(|run| run.counted);
     counted().find(|run| demands_met(run, recipe) == Some(true)).or_else(|| counted().next_back())
 }
 
-/// What follows from a recipe's demands: a bad finding where every try failed, a note where one succeeded, nothing
-/// where the recipe has none or a run was cut short.
+/// Returns a bad finding if every run failed the demands and a note if one met them. Returns nothing if the recipe
+/// has no demands or no run was complete enough.
 pub fn demand_findings(runs: &[RunResult], recipe: &Recipe) -> Vec<Finding> {
     let verdicts: Vec<bool> =
         runs.iter().filter(|run| run.counted).filter_map(|run| demands_met(run, recipe)).collect();
@@ -105,11 +103,10 @@ fn find<'a>(run: &'a RunResult, step: &str) -> Option<&'a TestResult> {
     run.results.iter().find(|r| r.key() == step)
 }
 
-/// Summary of every test of the recipe that was measured in a counted run, in the recipe's order, in MB/s.
+/// Summarizes every test of the recipe that a counted run measured, in the recipe's order, in MB/s.
 ///
-/// `ci95` gives the 95 % interval of a mean from the test and the values of the runs; it is not asked about a single one. The
-/// recipe's own value over the runs is the mean of its values; where a recipe has demands, that of the run that
-/// decides (the first to meet them, else the last).
+/// `ci95` returns the 95 % interval of a mean from the test and its values, and is called for two or more. The
+/// recipe's value is the mean over the runs; with demands it is that of the deciding run.
 pub fn summarise(
     runs: &[RunResult],
     recipe: &Recipe,
@@ -132,6 +129,7 @@ fn summary(
             .map(|run| in_counted_runs(std::slice::from_ref(run), test))
             .unwrap_or_default()
     };
+    // A deciding run that was cut short may lack this test; then all counted runs decide.
     let deciding = if deciding.is_empty() { &results } else { &deciding };
     let speeds: Vec<f64> = results.iter().map(|r| r.mb_s).collect();
     let mean_speed = mean(&speeds)?;

@@ -14,7 +14,7 @@ fn test_of(recipe: &Recipe, key: &str) -> RecipeTest {
     recipe.tests.iter().find(|t| t.key() == key).unwrap_or_else(|| panic!("{key}")).clone()
 }
 
-/// A loop that moved `bytes` in `seconds`, each I/O taking as long as the next.
+/// Sample of a loop with I/Os of equal latency.
 fn sample(test: &RecipeTest, bytes: u64, seconds: f64) -> LoopSample {
     let ios = bytes / test.name.pattern.block;
     let mut histogram = LatencyHistogram::default();
@@ -36,16 +36,16 @@ fn printed(recipe_name: &str, key: &str, bytes: u64, seconds: f64) -> (f64, Stri
     (prints.value, prints.unit)
 }
 
-// Figures: the tools' own output, from published logs, and the unit table of the reference.
+// Figures: published logs of the tools, and the table of units in the reference.
 #[rstest]
-// 836 MiB/s and a bit: the script cuts the decimals and writes MB/s; true are 876.6 and more.
+// The script truncates 836.97 MiB/s and prints it as MB/s; the true speed is 877.6 MB/s.
 #[case("cdm-fio", "SEQ1G Q1T1 read", GIB, 1024.0 / 836.97, 836.0, "MB/s")]
 #[case("cdm-fio", "RND4K Q1T1 write", 4096 * 1000, 4096.0 * 1000.0 / (140.4 * 1_048_576.0), 140.0, "MB/s")]
-// 5550.5 I/Os of 1 MiB each second are 5820.1 MB/s; KDiskMark shows 5683.7.
+// 5550.5 I/Os of 1 MiB per second are 5820.1 MB/s; KDiskMark shows 5683.7.
 #[case("kdiskmark", "SEQ1M Q8T1 read", 55505 * MIB, 10.0, 5683.712, "MB/s")]
 #[case("cdm8-default", "SEQ1M Q8T1 read", 5180 * MIB, 9.999_398, 543.195, "MB/s")]
 #[case("geerling-2020", "hdparm -t", 204 * MIB, 3.0218, 67.51, "MB/sec")]
-// 400 MiB in 7.74791, 25.3193 and 43.8039 s: dd says 54.1, 16.6 and 9.6; at 123.4 MB/s it says 123.
+// dd prints 54.1, 16.6 and 9.6 for 400 MiB in 7.74791, 25.3193 and 43.8039 s, and 123 at 123.4 MB/s.
 #[case("geerling-2020", "dd", 400 * MIB, 7.74791, 54.1, "MB/s")]
 #[case("geerling-2020", "dd", 400 * MIB, 25.3193, 16.6, "MB/s")]
 #[case("geerling-2020", "dd", 400 * MIB, 43.8039, 9.6, "MB/s")]
@@ -71,7 +71,7 @@ fn each_tool_prints_what_it_prints(
     assert_eq!(got_unit, unit);
 }
 
-/// Loops of 1 s each at the given MiB/s (whole blocks of 1 MiB); the first is discarded.
+/// Loops of 1 s each at these MiB/s in blocks of 1 MiB; the first is discarded.
 fn loops(recipe: &str, key: &str, mib_s: &[u64]) -> TestResult {
     let test = test_of(&self::recipe(recipe), key);
     let mut samples: Vec<LoopSample> = mib_s.iter().map(|m| sample(&test, m * MIB, 1.0)).collect();
@@ -145,7 +145,7 @@ proptest! {
     }
 }
 
-/// A run in which each of the recipe's tests did so many bytes per second.
+/// Run with a given speed for each test of the recipe.
 fn run_of(recipe: &Recipe, number: u32, bytes_per_s: impl Fn(&RecipeTest) -> f64) -> RunResult {
     let results = recipe.tests.iter().map(|test| {
         let bytes = test.name.pattern.block * 10_000;
@@ -199,7 +199,7 @@ fn a_test_that_was_never_measured_is_not_in_the_summary() {
     assert_eq!(summarise(&[run], &recipe, |_, _| None).len(), 1);
 }
 
-/// Writes at 4 KiB I/Os per second as given, everything else fast enough.
+/// Run with these writes of 4 KiB per second and this sequential speed; reads are fast enough.
 fn a1_run(recipe: &Recipe, number: u32, write_iops: f64, seq_kib_s: f64) -> RunResult {
     run_of(recipe, number, |test| match test.key().as_str() {
         "rand-4k-write" => write_iops * 4096.0,
@@ -213,7 +213,7 @@ fn agnostics_passes_a_card_at_its_limits_and_fails_one_just_below() {
     let recipe = recipe("agnostics-a1");
     assert_eq!(demands_met(&a1_run(&recipe, 1, 500.5, 10_001.0), &recipe), Some(true));
     assert_eq!(demands_met(&a1_run(&recipe, 1, 499.0, 10_001.0), &recipe), Some(false));
-    // 10 MB/s are the mark, 10 000 KiB/s the script's target: 2.4 % more.
+    // The mark demands 10 MB/s, but the script 10 000 KiB/s, which is 2.4 % more.
     assert_eq!(demands_met(&a1_run(&recipe, 1, 600.0, 10_000_000.0 / 1024.0), &recipe), Some(false));
 }
 

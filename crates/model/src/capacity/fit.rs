@@ -1,36 +1,32 @@
-//! Does it fit? By exact bytes, since cards of one nominal capacity differ by hundreds of megabytes
-//! (docs/reference/reports.md#sd-card-round-up), and an image made on the largest is cut off on all others.
+//! Fit of an image on cards, by exact bytes. Cards of one nominal capacity differ by hundreds of megabytes
+//! (docs/reference/reports.md#sd-card-round-up), and an image of the largest is truncated on all others.
 
 use super::nominal;
 use crate::finding::Finding;
 use crate::report::{ExitStatus, ReportDocument};
 use serde::{Deserialize, Serialize};
 
-/// So much below the smallest card known is left free: cards that nobody has listed yet may be smaller.
+/// Share below the smallest listed card that stays free, because unlisted cards may be smaller.
 const MARGIN: f64 = 0.01;
 /// Partitions end on a multiple of this: an allocation unit of SDHC cards.
 const STEP: u64 = 4 << 20;
-/// With fewer cards known of a nominal capacity, what is usual is taken from all.
+/// Number of listed cards of a nominal capacity below which the usual deviation is that of all cards.
 const ENOUGH: usize = 3;
 
-/// Whether an image fits a card, and what is left; negative what is missing.
+/// Returns true if an image fits a card, and the bytes left, negative if bytes are missing.
 pub fn fits(image_bytes: u64, card_bytes: u64) -> (bool, i64) {
     let spare = i128::from(card_bytes) - i128::from(image_bytes);
     (spare >= 0, i64::try_from(spare).unwrap_or(if spare < 0 { i64::MIN } else { i64::MAX }))
 }
 
-/// A card with its exact capacity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardSize {
-    /// Brand and card, or the target as named.
     pub card: String,
-    /// Bytes that it announces.
     pub bytes: u64,
-    /// Who says so: a seed, a published register, the archive, the system.
     pub source: String,
 }
 
-/// The cards in `capacities/known.toml`, smallest first; a test holds that the file can be read.
+/// Returns the cards in `capacities/known.toml`, smallest first. A test checks that the file can be read.
 pub fn known_cards() -> Vec<CardSize> {
     #[derive(Default, Deserialize)]
     struct KnownSize {
@@ -41,85 +37,60 @@ pub fn known_cards() -> Vec<CardSize> {
     rows.into_iter().map(|(bytes, card, source)| CardSize { card, bytes, source }).collect()
 }
 
-/// One card held against what is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardFit {
-    /// The card.
     #[serde(flatten)]
     pub card: CardSize,
-    /// Size that is printed on it, as far as it can be told from the bytes.
     pub nominal: Option<String>,
-    /// Whether what is asked fits; `None` if nothing is asked.
+    /// None if no size was requested.
     pub fits: Option<bool>,
     /// Bytes left, or missing if negative.
     pub spare_bytes: Option<i64>,
-    /// An image that does not fit, but whose used part does: it could be cut.
+    /// True if the image does not fit, but would after truncation to its used part.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub fits_if_cut: bool,
 }
 
-/// What cards of one nominal capacity have in common.
+/// Range of the cards of one nominal capacity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NominalCapacity {
-    /// `32 GB`.
     pub nominal: String,
-    /// What is printed, in bytes (powers of ten).
     pub printed_bytes: u64,
-    /// How many such cards are known.
     pub known: usize,
-    /// The smallest of them.
     pub smallest: Option<CardSize>,
-    /// The largest of them.
     pub largest: Option<CardSize>,
-    /// Difference between the two.
     pub spread_bytes: u64,
-    /// A partition, with everything before it, that ends here fits every one of them.
+    /// Largest end of a partition that fits every one of them.
     pub safe_partition_bytes: u64,
-    /// How that was found.
     pub safe_from: String,
-    /// Whether what is asked fits all of them.
     pub fits: Option<bool>,
 }
 
-/// A card against its print.
+/// Deviation of a card from its nominal size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PrintFit {
-    /// The size that is likely printed on it.
     pub nominal: String,
-    /// In bytes (powers of ten).
     pub printed_bytes: u64,
-    /// Bytes that it lacks; negative if it has more.
+    /// Missing bytes; negative if the card has more.
     pub lacks_bytes: i64,
-    /// The same in percent of the print.
     pub lacks_percent: f64,
-    /// What known cards lack, least and most, in percent.
+    /// Least and most that listed cards lack, in percent.
     pub usual_percent: (f64, f64),
-    /// True where it lacks no more than they do.
     pub usual: bool,
 }
 
-/// The document of `fit`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FitReport {
-    /// What is asked, as typed.
     pub asked: Option<String>,
-    /// Its bytes.
     pub asked_bytes: Option<u64>,
-    /// Of an image: up to its last byte that is not zero.
+    /// End of the last byte of the image that is not zero.
     pub in_use_bytes: Option<u64>,
-    /// Of an image: where its last partition ends.
     pub partitions_end_bytes: Option<u64>,
-    /// The answer; `None` if nothing is asked.
     pub fits: Option<bool>,
-    /// The card that was named.
     pub target: Option<CardFit>,
-    /// It against its print.
     pub print: Option<PrintFit>,
-    /// Known cards, smallest first.
     pub cards: Vec<CardFit>,
-    /// By nominal capacity.
     pub nominal: Vec<NominalCapacity>,
-    /// Contradictions between what the card and the system say.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub findings: Vec<Finding>,
 }
@@ -130,7 +101,6 @@ impl ReportDocument for FitReport {
     }
 }
 
-/// Bytes that a nominal capacity prints: `32 GB` is 32 × 10^9.
 pub fn printed_bytes(nominal: &str) -> Option<u64> {
     let (number, unit) = nominal.split_once(' ')?;
     let power = match unit {
@@ -142,7 +112,6 @@ pub fn printed_bytes(nominal: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(1000u64.pow(power))
 }
 
-/// Holds a card against what is asked.
 pub fn card_fit(card: CardSize, asked: Option<u64>, needed: Option<u64>) -> CardFit {
     let answer = asked.map(|asked| fits(asked, card.bytes));
     let fits_if_cut = matches!(answer, Some((false, _))) && needed.is_some_and(|needed| needed <= card.bytes);
@@ -155,7 +124,6 @@ pub fn card_fit(card: CardSize, asked: Option<u64>, needed: Option<u64>) -> Card
     }
 }
 
-/// What the cards of one nominal capacity have in common.
 pub fn of_nominal(name: &str, cards: &[CardSize], asked: Option<u64>) -> Option<NominalCapacity> {
     let printed = printed_bytes(name)?;
     let mut of_it: Vec<&CardSize> =
@@ -186,13 +154,12 @@ pub fn of_nominal(name: &str, cards: &[CardSize], asked: Option<u64>) -> Option<
     })
 }
 
-/// Share of its print that a card has.
 fn share(card: &CardSize) -> Option<f64> {
     let printed = printed_bytes(&nominal(card.bytes)?)?;
     Some(card.bytes as f64 / printed as f64)
 }
 
-/// What a card lacks against its print, and whether others lack as much.
+/// Compares a card's deviation from its nominal size with that of listed cards.
 pub fn print_fit(bytes: u64, cards: &[CardSize]) -> Option<PrintFit> {
     let name = nominal(bytes)?;
     let printed = printed_bytes(&name)?;
@@ -212,12 +179,11 @@ pub fn print_fit(bytes: u64, cards: &[CardSize]) -> Option<PrintFit> {
         lacks_bytes,
         lacks_percent,
         usual_percent,
-        // A byte more is no news; neither is the last digit of a division.
+        // The tolerance covers the last digit of the division.
         usual: lacks_percent <= usual_percent.1 + 1e-6,
     })
 }
 
-/// The nominal capacities of these cards, each once, smallest first.
 pub fn nominals(cards: &[CardSize]) -> Vec<String> {
     let mut names: Vec<String> = cards.iter().filter_map(|card| nominal(card.bytes)).collect();
     names.sort_by_key(|name| printed_bytes(name));
@@ -246,7 +212,7 @@ mod tests {
         assert_eq!(n.smallest.unwrap().bytes, 31_267_487_744);
         assert_eq!(n.largest.unwrap().bytes, 32_107_397_120);
         assert_eq!(n.safe_partition_bytes % (4 << 20), 0);
-        // 31,267,487,744 less 1 % is 30,954,812,866; 7380 × 4 MiB are 30,954,…
+        // 31,267,487,744 less 1 % is 30,954,812,866, rounded down to a multiple of 4 MiB.
         assert!((0..4 << 20).contains(&(30_954_812_866 - n.safe_partition_bytes as i64)));
         assert_eq!(n.fits, Some(false), "an image of Samsung's size is cut off on Gigastone's");
     }

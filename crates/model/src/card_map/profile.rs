@@ -1,4 +1,4 @@
-//! Summary in the form of a review, as in docs/reference/reports.md#lexar-review, each figure with how it was measured.
+//! Summary of a map in the form of a review, as in docs/reference/reports.md#lexar-review.
 
 use super::property::{Property, PropertyEvidence, PropertyStatus};
 use super::{MeasuredMap, ProfileLine, SizePoint};
@@ -7,7 +7,6 @@ use crate::units::{BinarySize, KIB, SpeedMbS};
 /// Sizes of the random writes in that review.
 const RANDOM_WRITES: [u64; 4] = [4 * KIB, 16 * KIB, 64 * KIB, 512 * KIB];
 
-/// Summary in the form of a review.
 pub fn profile(measured: &MeasuredMap) -> Vec<ProfileLine> {
     let size = |bytes: &u64| BinarySize(*bytes).to_string();
     let mut lines = vec![
@@ -33,7 +32,6 @@ fn of<T>(what: &str, property: &Property<T>, show: impl Fn(&T) -> String) -> Pro
     line(what, value(property, show), how(property))
 }
 
-/// A property in few words.
 fn value<T>(property: &Property<T>, show: impl Fn(&T) -> String) -> String {
     match (property.status, &property.value, &property.bound) {
         (PropertyStatus::Measured, Some(value), _) => show(value),
@@ -51,9 +49,9 @@ fn how<T>(property: &Property<T>) -> String {
 }
 
 fn method(evidence: &PropertyEvidence, confidence: f64) -> String {
-    // A coin's word is not worth a number.
+    // A confidence of one half is chance, so it is not printed.
     let sure = if confidence > 0.5 { format!("{:.1} % sure", confidence * 100.0) } else { String::new() };
-    // The first clause: the whole of it stands with the property.
+    // The page shows the whole method with the property, so the first clause is enough here.
     let clause = evidence.method.split([';', ':']).next().unwrap_or_default();
     [clause, &sure].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
@@ -63,6 +61,7 @@ fn open_blocks(measured: &MeasuredMap) -> ProfileLine {
     let show = |n: &u32| n.to_string();
     let (linear, random) = (value(&blocks.linear, show), value(&blocks.random, show));
     let both =
+        // Two equal texts without a value, e.g. `not tested`, are printed once.
         if linear == random && !blocks.linear.is_measured() { linear } else { format!("{linear}/{random}") };
     line("open AUs (seq/random)", both, how(&blocks.linear))
 }
@@ -95,7 +94,7 @@ fn random_write(bytes: u64, measured: &MeasuredMap) -> ProfileLine {
     }
 }
 
-/// Where random writes fell: beyond the blocks that a card keeps open they are slower by far.
+/// Describes the area of the random writes; beyond the open blocks of a card they are much slower.
 fn scattered(measured: &MeasuredMap) -> String {
     match measured.curves.random_write_blocks {
         Some(1) => "random within one fresh erase block".to_owned(),
@@ -109,7 +108,7 @@ fn timed(point: &SizePoint, order: &str) -> String {
     format!("{} {ios} of {} {order}, one after the other", point.ios, BinarySize(point.bytes))
 }
 
-/// Curves have no status of their own: what holds for the other parts that write holds for them.
+/// Returns the reason that a curve is missing. Curves have no status, so it is that of the other tests that write.
 fn why_not(measured: &MeasuredMap) -> String {
     let reason = measured.open_blocks.linear.reason.clone();
     reason.unwrap_or_else(|| "no time left, or no I/O of that size fits".to_owned())
@@ -120,7 +119,7 @@ mod tests {
     use super::*;
     use crate::card_map::seed_004::{point, seed_004};
 
-    /// The card of docs/reference/reports.md#lexar-review, with all its figures.
+    /// Card of docs/reference/reports.md#lexar-review, with all its figures.
     fn lexar() -> MeasuredMap {
         let mut measured = seed_004();
         measured.curves.sequential_read = [(4, 5.0), (1024, 20.40)].map(point).to_vec();

@@ -1,75 +1,61 @@
-//! One thing that was looked for in a card: measured, not there, more than could be looked at, or not looked at.
+//! Property of a card with its status: measured, absent, beyond a bound, or not tested.
 
 use super::plot::Plot;
 use serde::{Deserialize, Serialize};
 
-/// Why what neither time nor bytes were left for was not tested; details may follow.
+/// Reason, or its beginning, of a test that neither time nor bytes were left for.
 pub const NO_TIME: &str = "no time left";
 
-/// What became of looking for it.
+/// Outcome of a search for a property.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PropertyStatus {
-    /// States the value that was measured.
     Measured,
-    /// It was looked for, and the card shows nothing.
+    /// Searched, and the card shows none.
     None,
     /// More than `bound`, where the test ended.
     AtLeast,
-    /// It was not looked for; `reason` says why.
+    /// Not searched; `reason` is set.
     #[default]
     NotTested,
 }
 
-/// A number that a conclusion rests on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EvidenceNumber {
-    /// Of what.
     pub what: String,
-    /// The number.
     pub value: f64,
-    /// Its unit: `µs`, `MB/s`, `bytes`, `%`, or empty for a count.
+    /// `µs`, `MB/s`, `bytes`, `%`, or empty for a count.
     pub unit: String,
 }
 
-/// What a value rests on.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PropertyEvidence {
-    /// How it was looked for, in one sentence.
     pub method: String,
-    /// The numbers, in reading order.
     pub numbers: Vec<EvidenceNumber>,
-    /// The picture of it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub plot: Option<Plot>,
-    /// What it cost.
     pub cost: SearchCost,
 }
 
-/// What looking for something cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct SearchCost {
-    /// Read, saving originals included.
+    /// Includes reads that save data before it is overwritten.
     pub read_bytes: u64,
-    /// Written, putting back left out.
+    /// Excludes writes that restore data.
     pub written_bytes: u64,
-    /// Seconds of the target's clock.
     pub seconds: f64,
 }
 
 impl PropertyEvidence {
-    /// Evidence by a method, without numbers yet.
     pub fn by(method: impl Into<String>) -> Self {
         PropertyEvidence { method: method.into(), ..PropertyEvidence::default() }
     }
 
-    /// Adds a number.
     pub fn number(mut self, what: &str, value: f64, unit: &str) -> Self {
         self.numbers.push(EvidenceNumber { what: what.to_owned(), value, unit: unit.to_owned() });
         self
     }
 
-    /// Adds several numbers, each with what it is and its unit.
     pub fn numbers<'a, S: AsRef<str>>(mut self, all: impl IntoIterator<Item = (S, f64, &'a str)>) -> Self {
         for (what, value, unit) in all {
             self = self.number(what.as_ref(), value, unit);
@@ -77,35 +63,28 @@ impl PropertyEvidence {
         self
     }
 
-    /// Adds the picture.
     pub fn plot(mut self, plot: Plot) -> Self {
         self.plot = Some(plot);
         self
     }
 
-    /// Says what it cost.
     pub fn cost(mut self, cost: SearchCost) -> Self {
         self.cost = cost;
         self
     }
 }
 
-/// A property and how well it is known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Property<T> {
-    /// The value; `None` unless it was measured.
     pub value: Option<T>,
-    /// What became of looking for it.
     pub status: PropertyStatus,
-    /// Where the test ended without reaching it.
+    /// Largest value tested, if the property is beyond it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bound: Option<T>,
-    /// Why it was not tested.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<String>,
-    /// 0 to 1: probability of the value, or of `none`, among the alternatives that were considered.
+    /// 0 to 1: probability of the value, or of `none`, among the alternatives considered.
     pub confidence: f64,
-    /// What it rests on.
     pub evidence: PropertyEvidence,
 }
 
@@ -116,22 +95,20 @@ impl<T> Default for Property<T> {
 }
 
 impl<T> Property<T> {
-    /// States the value that was measured.
     pub fn measured(value: T, confidence: f64, evidence: PropertyEvidence) -> Self {
         Property { value: Some(value), ..Self::with(PropertyStatus::Measured, confidence, evidence) }
     }
 
-    /// States that it was looked for and nothing shows.
+    /// Builds a property that was searched and is absent.
     pub fn none(confidence: f64, evidence: PropertyEvidence) -> Self {
         Self::with(PropertyStatus::None, confidence, evidence)
     }
 
-    /// States that everything up to `bound` was tried and it did not show.
+    /// Builds a property that is beyond `bound`, up to which everything was tested.
     pub fn at_least(bound: T, confidence: f64, evidence: PropertyEvidence) -> Self {
         Property { bound: Some(bound), ..Self::with(PropertyStatus::AtLeast, confidence, evidence) }
     }
 
-    /// States that it was not looked for, and why.
     pub fn not_tested(reason: impl Into<String>) -> Self {
         let reason = Some(reason.into());
         Property { reason, ..Self::with(PropertyStatus::NotTested, 0.0, PropertyEvidence::default()) }
@@ -141,21 +118,17 @@ impl<T> Property<T> {
         Property { value: None, status, bound: None, reason: None, confidence, evidence }
     }
 
-    /// True where there is a value.
     pub fn is_measured(&self) -> bool {
         self.status == PropertyStatus::Measured
     }
 }
 
-/// What properties of every type have: whether they were looked for, and what that showed.
+/// Access to properties of every type.
 pub trait SoughtProperty {
-    /// Whether it was looked for.
     fn is_tested(&self) -> bool;
 
-    /// Whether a limit of time or bytes came first.
     fn is_out_of_time(&self) -> bool;
 
-    /// What the value rests on.
     fn evidence(&self) -> &PropertyEvidence;
 }
 

@@ -1,4 +1,4 @@
-//! The card of docs/reference/reports.md#lexar-review, for the tests of profile and advice.
+//! Card of docs/reference/reports.md#lexar-review, for tests of profile and advice.
 
 use super::property::{Property, PropertyEvidence};
 use super::{MeasuredMap, SizePoint};
@@ -10,7 +10,7 @@ pub(super) fn point((kib, mb_s): (u64, f64)) -> SizePoint {
     SizePoint { bytes, mb_s, iops, p50_us: 1e6 / iops, ios: 24 }
 }
 
-/// Published figures of that card: page, erase block, open blocks, his `dd` row, his random writes.
+/// Published figures: page, erase block, open blocks, sequential `dd` writes, random writes.
 pub(super) fn seed_004() -> MeasuredMap {
     let mut measured = with_units(16 * KIB, 4 * MIB);
     measured.open_blocks.linear = Property::measured(5, 0.99, PropertyEvidence::default());

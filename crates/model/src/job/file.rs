@@ -1,55 +1,48 @@
-//! A job as it stands in its file, checked when it is read, and the figures of a card that it asks for.
+//! Job files: work and demands, validated, and the figures of a card that they use.
 
 use crate::builtin_files;
 use crate::named::{BuiltinFiles, FileError};
 use crate::toml_error::located;
 use serde::{Deserialize, Serialize};
 
-/// A piece of work: amounts of I/O, and how long a person likes to wait for it.
+/// Amounts of I/O, and the time that a person accepts for them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobWork {
-    /// What it is, as said to people: `load 10 GB`.
     pub what: String,
-    /// Read in sequence, in MB.
     #[serde(default)]
     pub read_mb: f64,
-    /// Written in sequence, in MB, little enough for a cache.
+    /// Sequential writes in MB, few enough for a cache.
     #[serde(default)]
     pub write_mb: f64,
-    /// Written in sequence, in MB, more than a cache takes.
+    /// Sequential writes in MB, more than a cache holds.
     #[serde(default)]
     pub sustained_write_mb: f64,
-    /// Random reads of 4 KiB, one after the other.
     #[serde(default)]
     pub random_reads: f64,
-    /// Random writes of 4 KiB, one after the other.
     #[serde(default)]
     pub random_writes: f64,
-    /// Single writes of 4 KiB that are each synced: a line of a log, a lock, a commit.
+    /// Writes of 4 KiB that are synced one by one, e.g. log lines, locks, commits.
     #[serde(default)]
     pub synced_writes: f64,
-    /// What the other side gives or takes at most, in MB/s: the line of a download, the disk that is copied from. No card
-    /// is faster than that in sequence.
+    /// Limit of the other side in MB/s, e.g. a download or a source disk. It caps sequential figures.
     pub other_side_mb_s: Option<f64>,
-    /// In this time it earns 100 points.
+    /// Time that scores 100 points.
     pub good_s: f64,
-    /// In this time it earns none.
+    /// Time that scores 0 points.
     pub poor_s: f64,
-    /// Seconds that a person notices: cards that differ by less do not differ in this work.
+    /// Smallest difference in seconds that a person notices.
     pub notice_s: f64,
-    /// How much it counts among the works of its job.
     pub weight: f64,
-    /// Where amounts and weight are from: a seed, a specification, or `ours`.
+    /// Source of amounts and weight: a report, a specification, or `ours`.
     pub from: String,
 }
 
-/// Writes that the card waits for where a program syncs one block: the block, then the journal's description of the change,
-/// then its commit (jbd2, the journal of ext4: kernel documentation, filesystems/ext4/journal).
+/// Writes of a card per synced block: the block, the journal's description of the change, and its commit (jbd2, the
+/// journal of ext4: kernel documentation, filesystems/ext4/journal).
 pub(super) const WRITES_A_SYNC: f64 = 3.0;
 
 impl JobWork {
-    /// The figures it needs, each with the amount of it.
     pub fn amounts(&self) -> [(Figure, f64); 5] {
         [
             (Figure::ReadMbS, self.read_mb),
@@ -61,56 +54,38 @@ impl JobWork {
     }
 }
 
-/// What a card must reach, however well it does otherwise.
+/// Condition that a card must meet to be fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobDemand {
-    /// Of which figure.
     pub figure: Figure,
-    /// It must not be below.
     pub least: Option<f64>,
-    /// It must not be above.
     pub most: Option<f64>,
-    /// Why, in a few words.
     pub why: String,
 }
 
-/// A job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// Its name on the command line.
     pub name: String,
-    /// What it is, as said to people.
     pub title: String,
-    /// Where its amounts come from.
     pub source: String,
-    /// The works.
     pub work: Vec<JobWork>,
-    /// The demands.
     #[serde(default)]
     pub demand: Vec<JobDemand>,
 }
 
-/// The jobs that come with the program: the files of `jobs/`.
+/// Built-in jobs: the files of `jobs/`.
 pub static JOBS: BuiltinFiles = BuiltinFiles {
     kind: "job",
     files: builtin_files!("jobs"),
     also: "; `cardscope jobs` lists them all, or name a file of your own, FILE.toml",
 };
 
-/// The job of a name.
-///
-/// # Errors
-/// If there is none of that name.
 pub fn find(name: &str) -> Result<Job, FileError> {
     parse(JOBS.find(name)?)
 }
 
-/// Reads a job.
-///
-/// # Errors
-/// If the text is no job, or one of its numbers means nothing; the message names it.
 pub fn parse(text: &str) -> Result<Job, FileError> {
     let job: Job =
         toml::from_str(text).map_err(|e| FileError::Syntax("job", located(text, &e), Box::new(e)))?;
@@ -151,27 +126,25 @@ fn odd(job: &Job) -> Option<String> {
     job.demand.iter().find(bare).map(|d| format!("the demand on {:?} needs `least` or `most`", d.figure))
 }
 
-/// The figures of a card, one a row: its name, the field that holds it, its words, its unit and what it is.
+/// Defines the figures of a card: name, field, words, unit and meaning.
 macro_rules! figures {
     ($($name:ident, $field:ident, $words:literal, $unit:literal, $meaning:literal;)*) => {
-        /// One figure by its name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum Figure {
             $(#[doc = $meaning] $name,)*
         }
 
-        /// What was measured of a card; what was not is absent.
+        /// Measured figures of a card; None if not measured.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
         pub struct Figures {
             $(#[doc = $meaning] pub $field: Option<f64>,)*
         }
 
         impl Figure {
-            /// All of them, in the order of [`Figures`].
+            /// All figures, in the order of [`Figures`].
             pub const ALL: [Figure; 7] = [$(Figure::$name),*];
 
-            /// Its name and unit in words.
             pub fn words(self) -> (&'static str, &'static str) {
                 match self {
                     $(Figure::$name => ($words, $unit),)*
@@ -203,19 +176,18 @@ figures! {
 }
 
 impl Figure {
-    /// True for speeds in sequence, which whatever is at the other end may limit.
+    /// True for sequential speeds, which the other side may limit.
     pub fn is_sequential(self) -> bool {
         matches!(self, Figure::ReadMbS | Figure::WriteMbS | Figure::SustainedWriteMbS)
     }
 }
 
 impl Figures {
-    /// Replaces a figure.
     pub fn set(&mut self, figure: Figure, value: f64) {
         *self.field(figure) = Some(value);
     }
 
-    /// A figure that is a number one can divide by.
+    /// Returns a figure if it is finite and above 0.
     pub fn get(mut self, figure: Figure) -> Option<f64> {
         self.field(figure).filter(|v| v.is_finite() && *v > 0.0)
     }

@@ -1,7 +1,5 @@
-//! Jobs: what a card is to be used for, as data. A job is amounts of work and demands; with a card's figures it becomes
-//! the seconds that a person waits, and a score.
-//!
-//! One file a job in `jobs/`.
+//! Jobs as data: amounts of work and demands, one file per job in `jobs/`. With a card's figures a job gives the
+//! seconds that a person waits, and a score.
 
 mod file;
 mod score;

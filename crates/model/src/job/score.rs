@@ -1,60 +1,46 @@
-//! From a card's figures to seconds and a score. A card that is faster in anything never scores lower.
+//! Score of a card for a job. A card that is faster in any figure never scores lower.
 
 use super::{Figure, Figures, Job, JobDemand, JobWork};
 use crate::units::{decimals, grouped};
 use serde::{Deserialize, Serialize};
 
-/// A card that misses a demand scores no more than this, however fast it is otherwise.
+/// Highest score of a card that misses a demand.
 const MOST_IF_MISSED: f64 = 20.0;
 
-/// Works that weigh less than this share of a job's all say too little about it.
+/// Share of the job's weight that must be computable for a score.
 const LEAST_WEIGHT: f64 = 0.5;
 
-/// How good a card is for a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JobFit {
-    /// A demand is missed.
     Unfit,
-    /// It does, slowly.
     Poor,
-    /// It does.
     Fair,
-    /// It does it well.
     Good,
-    /// Too little was measured to say.
+    /// Too few figures.
     Unknown,
 }
 
-/// What a job makes of a card.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JobScore {
-    /// The job's name.
     pub job: String,
-    /// The job in words.
     pub title: String,
-    /// 0 to 100; `None` where less than half of the work, by its weight, could be reckoned.
+    /// 0 to 100; None if less than half of the work, by weight, could be computed.
     pub score: Option<f64>,
-    /// In a word.
     pub fit: JobFit,
-    /// The works and the seconds they take: `load 10 GB: 13.3 s`.
+    /// Works and their durations, e.g. `load 10 GB: 13.3 s`.
     pub meaning: Vec<String>,
-    /// The same as numbers: what, and seconds.
     pub seconds: Vec<(String, f64)>,
-    /// Demands that are missed, with why they matter.
     pub missed: Vec<String>,
-    /// Figures that were not measured.
     pub missing: Vec<String>,
 }
 
-/// Reckons what a job makes of a card.
 pub fn score(job: &Job, figures: &Figures) -> JobScore {
     score_assuming(job, figures, &[])
 }
 
-/// The same where some figures are only known to be at best so good, as a speed into a cache is of what comes behind it: a
-/// demand that they miss is missed, one that they meet is not known to be met, and a card that a job rests on such a figure
-/// is fair at most.
+/// Scores a card of which some figures are upper bounds only, e.g. the speed into a cache. Such a figure can miss a
+/// demand but not prove that it is met, and a card whose job depends on one is fair at most.
 pub fn score_assuming(job: &Job, figures: &Figures, at_best: &[Figure]) -> JobScore {
     let mut missing: Vec<Figure> = Vec::new();
     let mut seconds = Vec::new();
@@ -88,12 +74,12 @@ pub fn score_assuming(job: &Job, figures: &Figures, at_best: &[Figure]) -> JobSc
     }
 }
 
-/// The score without a word about it: the interval of a ranking's scores asks for it a dozen times a card.
+/// Returns the score alone. Rankings call this a dozen times per card for their intervals.
 pub fn points_alone(job: &Job, figures: &Figures) -> Option<f64> {
     weighed(job, figures, |points| points.clamp(0.0, 100.0))
 }
 
-/// What cards are ordered by: the score without its ends, so that of two that are better than good the better one is first.
+/// Returns the score without limits at 0 and 100, to order cards that are both better than good.
 pub fn points_beyond(job: &Job, figures: &Figures) -> Option<f64> {
     weighed(job, figures, |points| points)
 }
@@ -113,17 +99,16 @@ fn weighed(job: &Job, figures: &Figures, within: impl Fn(f64) -> f64) -> Option<
     (weights > 0.0 && weights >= LEAST_WEIGHT * all).then(|| (sum / weights).min(most))
 }
 
-/// What a work needs of a card.
 fn needed(work: &JobWork) -> impl Iterator<Item = (Figure, f64)> {
     work.amounts().into_iter().filter(|(_, amount)| *amount > 0.0)
 }
 
-/// Seconds of a work; `None` where a figure is missing for it.
+/// Returns the seconds of a work, or None if a figure is missing.
 fn takes(work: &JobWork, figures: &Figures) -> Option<f64> {
     needed(work).map(|(figure, amount)| Some(amount / reachable(work, figure, figures)?)).sum()
 }
 
-/// A figure as far as the other side lets it count.
+/// Returns a figure, limited by the other side.
 fn reachable(work: &JobWork, figure: Figure, figures: &Figures) -> Option<f64> {
     let value = figures.get(figure)?;
     match work.other_side_mb_s {
@@ -132,7 +117,8 @@ fn reachable(work: &JobWork, figure: Figure, figures: &Figures) -> Option<f64> {
     }
 }
 
-/// 100 at the good time, 0 at the poor one, evenly by ratio between and beyond: twice as long costs the same anywhere.
+/// Scores 100 at the good time and 0 at the poor one, linear in the logarithm, so that doubling costs the same
+/// anywhere.
 fn points(work: &JobWork, time: f64) -> f64 {
     100.0 * (work.poor_s / time).ln() / (work.poor_s / work.good_s).ln()
 }
@@ -144,7 +130,7 @@ fn missed(demand: &JobDemand, figures: &Figures) -> Option<String> {
     Some(format!("{name}: {} {unit} (needs {word} {} {unit}): {}", digits(value), short(limit), demand.why))
 }
 
-/// The limit that a value misses.
+/// Returns the limit that a value misses.
 fn limit(demand: &JobDemand, value: f64) -> Option<(&'static str, f64)> {
     match (demand.least, demand.most) {
         (Some(least), _) if value < least => Some(("at least", least)),
@@ -157,7 +143,7 @@ fn fit(score: Option<f64>, missed: &[String], sure: bool) -> JobFit {
     match score {
         _ if !missed.is_empty() => JobFit::Unfit,
         None => JobFit::Unknown,
-        // What may yet turn out unfit is not called good.
+        // Unmeasured demands may still make the card unfit, so it is not good yet.
         Some(points) if points >= 33.0 && !sure => JobFit::Fair,
         Some(points) if points >= 66.0 => JobFit::Good,
         Some(points) if points >= 33.0 => JobFit::Fair,
@@ -165,7 +151,7 @@ fn fit(score: Option<f64>, missed: &[String], sure: bool) -> JobFit {
     }
 }
 
-/// Three digits that mean something; long numbers in groups.
+/// Formats three significant digits; long numbers are grouped.
 fn digits(value: f64) -> String {
     match value {
         long if (10_000.0..1e15).contains(&long) => grouped(long.round() as u64),
@@ -173,7 +159,7 @@ fn digits(value: f64) -> String {
     }
 }
 
-/// The same of a number that somebody chose, without zeros behind its point.
+/// Formats a limit without trailing zeros.
 fn short(limit: f64) -> String {
     let digits = digits(limit);
     match digits.contains('.') {

@@ -1,9 +1,9 @@
-//! What jobs make of figures: the reports' own arithmetic, and rules that hold for any card.
+//! Scores: the reports' arithmetic, and rules that hold for any card.
 
 use super::{Figure, Figures, JOBS, JobFit, find, parse, score, score_assuming};
 use proptest::prelude::*;
 
-/// Figures of a good card, changed one at a time.
+/// Figures of a good card.
 fn good() -> Figures {
     Figures {
         read_mb_s: Some(600.0),
@@ -70,7 +70,7 @@ fn what_was_not_measured_is_named_and_no_score_is_made_up() {
 
 #[test]
 fn what_little_was_measured_makes_no_card_good() {
-    // Reads only: an hour of film is copied quickly, but nobody knows whether it could be recorded.
+    // With reads only, the copy of a film is fast, but recording is unknown.
     let reads = Figures { read_mb_s: Some(90.0), random_read_iops: Some(3000.0), ..Figures::default() };
     let found = score(&find("camera-4k").unwrap(), &reads);
     assert_eq!((found.score, found.fit), (None, JobFit::Unknown), "{found:?}");
@@ -88,7 +88,7 @@ fn a_speed_that_is_one_at_best_can_make_a_card_unfit_but_not_good() {
     assert_eq!((found.fit, found.score), (JobFit::Fair, score(&job, &good()).score));
     let slow = Figures { sustained_write_mb_s: Some(8.0), ..good() };
     assert_eq!(score_assuming(&job, &slow, &at_best).fit, JobFit::Unfit);
-    // A job that demands nothing of it rests on it all the same.
+    // The job has no demand on it, but its work depends on it.
     assert_eq!(score_assuming(&find("game-move").unwrap(), &good(), &at_best).fit, JobFit::Fair);
     assert_eq!(score_assuming(&find("game-load").unwrap(), &good(), &at_best).fit, JobFit::Good);
 }

@@ -1,5 +1,5 @@
-//! Signs in the CID: numbers nobody registered, names left at a controller's default, impossible dates, and single
-//! models whose faults the kernel works around.
+//! Findings about the CID: unregistered makers, default names of controllers, impossible dates, and models with
+//! workarounds in the kernel.
 
 use super::sign::{MEDIUM, STRONG, WEAK, crc_mismatch, hint, is_sandisk, note};
 use crate::finding::Finding;
@@ -7,16 +7,15 @@ use crate::identity::Identity;
 use cardscope_sd::maker::{self, OidFit, UNREGISTERED};
 use cardscope_sd::registers::{Cid, CrcStatus, CsdFamily};
 
-/// Serials below this come from small batches.
+/// Serial numbers below this indicate small batches.
 const LOW_SERIAL: u32 = 0x1_0000;
 
-/// Makers whose honest cards have low serials: ADATA, Phison, Transcend.
+/// Makers of genuine cards with low serials: ADATA, Phison, Transcend.
 const LOW_SERIALS_ARE_USUAL: [u8; 3] = [0x1d, 0x27, 0x74];
 
-/// OEM id `42`, which is Kingston's with MID 41.
+/// OEM id `42`, which belongs to Kingston's MID 41.
 const OID_42: u16 = 0x3432;
 
-/// A field that a sign rests on: its name, and how it is read.
 type Field = (&'static str, fn(&Cid) -> String);
 
 const RAW: Field = ("cid", |cid| cid.raw.to_string());
@@ -26,11 +25,11 @@ const PNM: Field = ("pnm", |cid| cid.pnm.clone());
 const PRV: Field = ("prv", |cid| cid.prv.clone());
 const PSN: Field = ("psn", |cid| cid.psn_hex.clone());
 
-/// A sign that the fields of one CID show by themselves.
+/// Suspicious pattern within a CID.
 struct CidSign {
     claim: &'static str,
     strength: f64,
-    /// `{pnm}` stands for the card's name.
+    /// Sentence; `{pnm}` is replaced by the card's name.
     verdict: &'static str,
     rests_on: &'static [Field],
     is_there: fn(&Cid) -> bool,
@@ -119,7 +118,6 @@ impl CidSign {
     }
 }
 
-/// Looks at the CID.
 pub(super) fn judge(identity: &Identity, today: (u16, u8), findings: &mut Vec<Finding>) {
     let Some(cid) = &identity.cid else { return };
     if let Some(blank) = cid.blank {
@@ -144,7 +142,7 @@ fn foreign_oid(cid: &Cid) -> Option<Finding> {
     let (oid, mid, name) = (&cid.oid_hex, &cid.mid_hex, maker.name);
     let text = format!("The OEM id {oid} is unusual for the maker number {mid} ({name}).");
     let found = hint("maker-against-oid", MEDIUM, text).because("oid", oid);
-    // The OEM id 42 has a finding of its own.
+    // The OEM id 42 has a separate finding.
     (maker.oid == OidFit::Foreign && cid.oid_number() != OID_42)
         .then(|| found.because("oids known with it", known.join(", ")))
 }
@@ -164,7 +162,7 @@ fn careless(cid: &Cid) -> Option<Finding> {
     (!faults.is_empty()).then(|| hint("cid-careless", WEAK, text).because("cid", cid.raw))
 }
 
-/// Months that do not exist, dates to come, and dates before the family did.
+/// Reports months out of range, future dates, and dates before the card's family existed.
 fn impossible_date(cid: &Cid, family: Option<CsdFamily>, today: (u16, u8)) -> Option<Finding> {
     let (year, month) = (cid.mdt_year, cid.mdt_month);
     let first_year = family.map_or(0, first_year);
@@ -186,7 +184,7 @@ fn impossible_date(cid: &Cid, family: Option<CsdFamily>, today: (u16, u8)) -> Op
     Some(found.because("today", format!("{}-{:02}", today.0, today.1)))
 }
 
-/// Year of the specification that made each family.
+/// Year of the specification that introduced the family.
 fn first_year(family: CsdFamily) -> u16 {
     match family {
         CsdFamily::Sdsc => 2000,
@@ -196,7 +194,8 @@ fn first_year(family: CsdFamily) -> u16 {
     }
 }
 
-/// A row of the kernel's table (drivers/mmc/core/quirks.h, `mmc_sd_fixups`), keyed as there; no name or date fits all.
+/// Row of the kernel's table (drivers/mmc/core/quirks.h, `mmc_sd_fixups`) with its keys; None matches any name or
+/// date.
 struct KernelQuirk {
     mid: u8,
     oid: u16,
@@ -245,7 +244,6 @@ impl KernelQuirk {
     }
 }
 
-/// Names the workaround that fits the card.
 pub(super) fn quirks(identity: &Identity, findings: &mut Vec<Finding>) {
     let Some(cid) = &identity.cid else { return };
     findings.extend(QUIRKS.iter().filter(|quirk| quirk.fits(cid)).map(|quirk| {

@@ -1,5 +1,5 @@
-//! Signs in the CSD and SCR: constants that the specification fixes, protection, versions that do not fit; and the
-//! capacity against everything else that has an opinion about it: the name, the host, the family's range.
+//! Findings about CSD and SCR (fixed fields, protection, versions), and about a capacity that contradicts the name,
+//! the host or the family.
 
 use super::sign::{STRONG, WEAK, crc_mismatch, hint, note, sizes_in};
 use crate::finding::Finding;
@@ -7,7 +7,6 @@ use crate::identity::Identity;
 use crate::units::{DecimalSize, grouped};
 use cardscope_sd::registers::{CrcStatus, Csd, CsdFamily, RawRegister, Scr};
 
-/// Looks at CSD and SCR.
 pub(super) fn judge(identity: &Identity, findings: &mut Vec<Finding>) {
     findings.extend(blanks(identity));
     if let Some(csd) = identity.csd.as_ref().filter(|csd| csd.blank.is_none()) {
@@ -20,7 +19,7 @@ pub(super) fn judge(identity: &Identity, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A remark for each register that holds nothing (the CID has its own).
+/// Notes each blank register. The CID has a separate note.
 fn blanks(identity: &Identity) -> Vec<Finding> {
     fn blank<const N: usize>(claim: &str, name: &str, raw: Option<RawRegister<N>>) -> Option<Finding> {
         let (raw, upper) = (raw?, name.to_uppercase());
@@ -36,7 +35,7 @@ fn blanks(identity: &Identity) -> Vec<Finding> {
     found.into_iter().flatten().collect()
 }
 
-/// Fields that have one value in the specification (5.3.2 to 5.3.4).
+/// Checks the fields with one value in the specification (5.3.2 to 5.3.4).
 fn constants(csd: &Csd) -> Option<Finding> {
     let fields = if csd.csd_structure == 0 { first_version(csd) } else { later_versions(csd) };
     let wrong: Vec<&str> = fields.into_iter().filter(|(right, _)| !right).map(|(_, name)| name).collect();
@@ -48,8 +47,8 @@ fn constants(csd: &Csd) -> Option<Finding> {
 
 fn first_version(csd: &Csd) -> Vec<(bool, &'static str)> {
     vec![
-        // The specification has 01x1 1011 0101b, but genuine cards add write protection (class 6) and those of
-        // version 1.0x lack lock and switch: only the classes of reading, writing and erasing are asked for.
+        // The specification has 01x1 1011 0101b, but genuine cards add write protection (class 6), and those of
+        // version 1.0x lack lock and switch. So only the classes of reading, writing and erasing are checked.
         (csd.ccc & 0x135 == 0x135, "CCC"),
         ((9..=11).contains(&csd.read_bl_len), "READ_BL_LEN"),
         (csd.write_bl_len == csd.read_bl_len, "WRITE_BL_LEN"),
@@ -63,7 +62,7 @@ fn later_versions(csd: &Csd) -> Vec<(bool, &'static str)> {
         (csd.taac == 0x0e, "TAAC"),
         (csd.nsac == 0, "NSAC"),
         (matches!(csd.tran_speed, 0x32 | 0x5a | 0x0b | 0x2b), "TRAN_SPEED"),
-        // x1x1 1011 01x1b
+        // Fixed bits: x1x1 1011 01x1b.
         (csd.ccc & 0b0101_1111_1101 == 0b0101_1011_0101, "CCC"),
         (csd.read_bl_len == 9, "READ_BL_LEN"),
         (!csd.read_bl_partial, "READ_BL_PARTIAL"),
@@ -93,7 +92,7 @@ fn protection(csd: &Csd) -> Option<Finding> {
     )
 }
 
-/// A family needs the version that made it, and SD_SECURITY names the family again.
+/// Checks that the version supports the card's family, and that SD_SECURITY names that family.
 fn scr_against_family(scr: &Scr, csd: &Csd) -> Option<Finding> {
     let family = csd.family?;
     let least = match family {
@@ -125,15 +124,14 @@ fn scr_against_family(scr: &Scr, csd: &Csd) -> Option<Finding> {
     })
 }
 
-/// A card holds at least this share of the size in its name …
+/// Smallest share of the size in the name that a card may hold …
 const NAME_FROM: f64 = 0.85;
-/// … and at most this: 2^30 bytes are 1.074 GB.
+/// … and the largest; 2^30 bytes are 1.074 GB.
 const NAME_TO: f64 = 1.10;
 
-/// The most that a data area of an SDSC card may have, in sectors (Physical Layer Specification, 2 GB cards).
+/// Largest data area of an SDSC card in sectors (Physical Layer Specification, 2 GB cards).
 const SDSC_MOST_SECTORS: u64 = 4_153_344;
 
-/// Looks at the capacity.
 pub(super) fn judge_capacity(identity: &Identity, findings: &mut Vec<Finding>) {
     findings.extend(against_name(identity));
     findings.extend(against_host(identity));
@@ -163,7 +161,7 @@ fn against_host(identity: &Identity) -> Option<Finding> {
     (host != announced).then(|| found.because("csd.capacity_bytes", announced))
 }
 
-/// C_SIZE outside the range that the specification gives each family.
+/// Checks C_SIZE against the range of the family in the specification.
 fn outside_family(csd: &Csd) -> Option<Finding> {
     let (family, bytes) = (csd.family?, csd.capacity_bytes?);
     let (range, text) = match family {
@@ -181,7 +179,7 @@ fn outside_family(csd: &Csd) -> Option<Finding> {
     outside.then(|| found.because("capacity_bytes", bytes))
 }
 
-/// CCS and CO2T say the family again, where the card had finished waking up.
+/// Checks CCS and CO2T against the family. They are valid only after power-up.
 fn against_ocr(identity: &Identity) -> Option<Finding> {
     let (ocr, family) = (identity.ocr.as_ref()?, identity.csd.as_ref()?.family?);
     let says = (ocr.ccs, ocr.co2t);

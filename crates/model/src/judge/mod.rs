@@ -1,9 +1,8 @@
-//! Contradictions in what a card says of itself, as findings: hints with their reason, never a verdict.
+//! Contradictions in a card's registers, as findings: hints with a reason, never a verdict.
 //!
-//! A clean register proves nothing, since some cards let theirs be rewritten, and an odd one may be a careless
-//! maker's: only reading back the whole capacity proves anything. Signs and their strength come from thousands of
-//! uploaded registers (sbc-bench), retail cards and "On MicroSD Problems"; the counter-evidence stands in each
-//! finding.
+//! Clean registers prove nothing, since some cards allow rewriting them, and odd ones may come from a careless maker:
+//! only reading the whole capacity proves anything. The signs and their strength come from thousands of uploaded
+//! registers (sbc-bench), retail cards and "On MicroSD Problems"; each finding has its counter-evidence.
 
 mod cid;
 mod csd;
@@ -13,7 +12,7 @@ mod status;
 use crate::finding::Finding;
 use crate::identity::Identity;
 
-/// Looks for contradictions. `today` is the year and month by which a date lies in the future.
+/// Returns the findings. `today` (year and month) decides whether a date is in the future.
 pub fn judge(identity: &Identity, today: (u16, u8)) -> Vec<Finding> {
     let mut findings = Vec::new();
     cid::judge(identity, today, &mut findings);
@@ -26,7 +25,7 @@ pub fn judge(identity: &Identity, today: (u16, u8)) -> Vec<Finding> {
 }
 
 impl Identity {
-    /// The identity with its findings as of today, year and month.
+    /// Adds the findings as of today, year and month.
     pub fn judged(mut self, today: (u16, u8)) -> Self {
         self.findings = judge(&self, today);
         self

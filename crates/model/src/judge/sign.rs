@@ -1,29 +1,26 @@
-//! What all judgements of registers share: how strong a sign is, the two kinds of finding (a hint, which the capacity
-//! test settles, and a note), and what a product name says.
+//! Helpers of all register checks: strengths, hints (which `verify` resolves), notes, and sizes in product names.
 
 use crate::finding::{AdvisedVerb, Finding, FindingWeight};
 
-/// No honest card is known with it.
+/// No genuine card has this sign.
 pub(super) const STRONG: f64 = 0.8;
-/// Some honest cards have it.
+/// Some genuine cards have this sign.
 pub(super) const MEDIUM: f64 = 0.5;
-/// Many honest cards have it.
+/// Many genuine cards have this sign.
 pub(super) const WEAK: f64 = 0.2;
 
-/// Where a doubt about the capacity is settled.
 const SETTLE: &str = "Registers prove nothing: run `cardscope verify` to see how much the card really holds.";
 
-/// A hint of a given strength that the capacity test settles.
+/// Builds a hint that recommends `verify`.
 pub(super) fn hint(claim: &str, strength: f64, verdict: impl Into<String>) -> Finding {
     Finding::new(claim, FindingWeight::Hint, strength, verdict).advise_verb(AdvisedVerb::Verify, SETTLE)
 }
 
-/// Something worth knowing, certain in itself.
 pub(super) fn note(claim: &str, verdict: impl Into<String>) -> Finding {
     Finding::new(claim, FindingWeight::Note, 1.0, verdict)
 }
 
-/// A wrong CRC of the register of that name is a copying or transfer error first.
+/// Builds a hint about a wrong CRC, which is most likely a copying or transfer error.
 pub(super) fn crc_mismatch(claim: &str, name: &str, found: u8, wanted: u8) -> Finding {
     hint(claim, WEAK, format!("The CRC7 of the {name} is wrong, most likely by a copying or transfer error."))
         .because("crc7", format!("0x{found:02x}"))
@@ -31,7 +28,8 @@ pub(super) fn crc_mismatch(claim: &str, name: &str, found: u8, wanted: u8) -> Fi
         .advise("Read the register again and compare it digit by digit.")
 }
 
-/// Sizes that a name may mean, in bytes. Three digits alone (`SR128`, `SD064`) were MB once and are GB now.
+/// Returns the sizes in bytes that a name may mean. Three digits alone (`SR128`, `SD064`) were MB once and are GB
+/// now.
 pub(super) fn sizes_in(name: &str) -> Vec<f64> {
     let Some(start) = name.find(|c: char| c.is_ascii_digit()) else { return Vec::new() };
     let rest = &name[start..];
@@ -50,7 +48,7 @@ pub(super) fn sizes_in(name: &str) -> Vec<f64> {
     }
 }
 
-/// `S` or `W`, a letter, then a size (`SU08G`, `SN01T`, `SR128`, `WX64G`, `ST1T5`); or `AGGC` and a letter.
+/// Matches `S` or `W`, a letter, then a size (`SU08G`, `SN01T`, `SR128`, `WX64G`, `ST1T5`), or `AGGC` and a letter.
 pub(super) fn is_sandisk(name: &str) -> bool {
     let (letters, size) = match name.as_bytes() {
         [b'A', b'G', b'G', b'C', last] => return last.is_ascii_uppercase(),

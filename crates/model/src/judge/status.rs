@@ -1,5 +1,5 @@
-//! Remarks on what the status register claims, on what NVMe says of a card's health, and on the bus: slower than its
-//! mode, narrower than the card, or a reader in between.
+//! Findings about the SSR, the card's health, and the bus: slower than its mode, narrower than the card, or behind a
+//! USB reader.
 
 use super::sign::note;
 use crate::finding::{Finding, FindingWeight};
@@ -9,7 +9,6 @@ use cardscope_sd::health::CardHealth;
 use cardscope_sd::mark::Mark;
 use cardscope_sd::nvme::SmartLog;
 
-/// Looks at SSR and SMART.
 pub(super) fn judge(identity: &Identity, findings: &mut Vec<Finding>) {
     findings.extend(grade_zero(identity));
     findings.extend(a2_on_linux(identity));
@@ -19,11 +18,12 @@ pub(super) fn judge(identity: &Identity, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A card whose UHS allocation unit is set and whose grade is 0 was most likely asked at 3.3 V.
+/// Notes a UHS card with grade 0, which was most likely read at 3.3 V.
 fn grade_zero(identity: &Identity) -> Option<Finding> {
     let ssr = identity.ssr.as_ref()?;
     let uhs_card = ssr.uhs_au_size > 0 || ssr.video_speed_class >= 30 || ssr.app_perf_class > 0;
     let voltage = identity.mmc.as_ref().and_then(|mmc| mmc.signal_voltage_v);
+    // At 1.8 V the grade is reliable, so a 0 is real.
     if ssr.uhs_speed_grade > 0 || !uhs_card || voltage.is_some_and(|v| v < 3.0) {
         return None;
     }
@@ -36,7 +36,7 @@ fn grade_zero(identity: &Identity) -> Option<Finding> {
     )
 }
 
-/// Mainline Linux sends one command at a time to an SD card.
+/// Notes A2 cards, because mainline Linux sends one command at a time to an SD card.
 fn a2_on_linux(identity: &Identity) -> Option<Finding> {
     let ssr = identity.ssr.as_ref()?;
     let a2 = Mark::claimed_by(ssr).iter().any(|mark| (mark.letter(), mark.number()) == ('A', 2));
@@ -71,7 +71,7 @@ fn worn(smart: &SmartLog) -> Option<Finding> {
     (used >= 100).then(|| found.because("percentage_used", format!("{used} %")))
 }
 
-/// The same of an SD card, where its maker's page was read.
+/// Reports used-up life according to the health page of an SD card.
 fn used_up(health: &CardHealth) -> Option<Finding> {
     let used = health.told.life_used_percent.filter(|used| *used >= 100.0)?;
     let found =
@@ -88,10 +88,9 @@ fn throttled(smart: &SmartLog) -> Option<Finding> {
     })
 }
 
-/// Hosts round a mode's clock down (200 for 208 MHz); below this share it is another speed.
+/// Smallest share of the nominal clock that counts as the same; hosts round it down (200 for 208 MHz).
 const SAME_CLOCK: f64 = 0.9;
 
-/// Looks at the bus.
 pub(super) fn judge_link(identity: &Identity, findings: &mut Vec<Finding>) {
     findings.extend(
         [slow_clock(identity), narrow_link(identity), reader(identity), emmc(identity)].into_iter().flatten(),

@@ -1,4 +1,4 @@
-//! What a card's contradictions are called, on registers of real cards and on ones bent for the purpose.
+//! Findings on registers of real cards and on modified ones.
 
 use super::sign::{STRONG, WEAK};
 use super::*;
@@ -25,7 +25,6 @@ fn claims(cid: &str, csd: &str) -> Vec<String> {
     claims_of(&identity(cid, csd))
 }
 
-/// The finding with a claim.
 fn finding(identity: &Identity, claim: &str) -> Option<Finding> {
     judge(identity, TODAY).into_iter().find(|finding| finding.claim == claim)
 }
@@ -47,15 +46,15 @@ fn the_genuine_sandisks_of_seed_002_only_get_the_kernels_remark() {
     );
 }
 
-// A CID, and a CSD where it is not that of the 4 GB card. Names that fit the capacity, or say no size.
+// CID, and CSD unless it is that of the 4 GB card. First, names that fit the capacity or contain no size.
 #[rstest]
 #[case("capacity-against-name", "02544d5344303634055744cb0f003401 002d0032135983c9f6d9cf8016400001", false)]
 #[case("capacity-against-name", "1b534d30303030301000ca9e3d00b201", false)]
 #[case("serial-zero", "03534453553034478000000000016300", true)]
-// 0x40000811 is no low serial; 0x0811 would be.
+// 0x40000811 is not a low serial; 0x0811 is.
 #[case("serial-low", "824a544e43617264204000081100e200", false)]
 #[case("serial-low", "824a544e43617264200000081100e200", true)]
-// Phison's honest cards count from low numbers.
+// Phison's genuine cards count from low numbers.
 #[case("serial-low", "275048534430344730000000110144aa", false)]
 #[case("cid-blank-but-serial", "0000000000000000001234567801b300", true)]
 #[case("maker-unregistered", "0000000000000000001234567801b300", true)]
@@ -64,21 +63,21 @@ fn the_genuine_sandisks_of_seed_002_only_get_the_kernels_remark() {
 #[case("maker-against-oid", "0383684e4361726410e000035d00e200", true)]
 #[case("sandisk-name", "0383684e4361726410e000035d00e200", true)]
 #[case("name-as", "0353444153202020101234567801b300", true)]
-// SanDisk's number with a name of Phison's.
+// SanDisk's MID with a name of Phison.
 #[case("sandisk-name", "0353445344344742307c7762c900e100 400e00325b5900001da77f800a400000", true)]
 #[case("oid-42", "41343253443847423043f65dc900f4a1 400e00325b5900003a8f7f800a400087", false)]
-// Five zeros are Samsung's name and nobody else's.
+// Five zeros are a name of Samsung only.
 #[case("name-zeros", "1b534d3030303030107d11463800c199 400e00325b590000e9e57f800a4040f1", false)]
 #[case("name-zeros", "744a60303030303000000001c9017709 400e00325b590000e8f57f800a4000d1", true)]
 #[case("cid-careless", "6f001353440000001f1234567801b300", true)]
 #[case("cid-careless", "744a60555344202010a5a2038a00f601 400e00325b5900003c1d7f800a400001", false)]
-// C_SIZE ff60 lies between the families; 4 GB of SDSC: READ_BL_LEN 11.
+// C_SIZE ff60 lies between the families; 4 GB of SDSC has READ_BL_LEN 11.
 #[case("capacity-outside-family", "035344535533324780811ea6ab00b37f 400e00325b590000ff607f800a404000", true)]
 #[case("capacity-outside-family", "035344535530344780811ea6ab00b37f 002600325f5b83febefbcfff92c04000", true)]
 #[case("cid-crc", "035344535530344780811ea6ab00b355", true)]
 #[case("csd-crc", "035344535530344780811ea6ab00b37f 400e00325b5900001d8a7f800a404055", true)]
 #[case("write-protected", "035344535530344780811ea6ab00b37f 400e00325b5900001d8a7f800a406000", true)]
-// The kernel's workarounds are keyed on the date, too.
+// The kernel's workarounds depend on the date, too.
 #[case("kernel-quirk", "9f544953443634476136980065013b00 400e00325b590001cfff7f800a400000", true)]
 #[case("kernel-quirk", "9f54495344363447614b1004af017400 400e00325b590001cfff7f800a400000", false)]
 fn what_cid_and_csd_show_is_claimed_and_nothing_else(
@@ -91,12 +90,12 @@ fn what_cid_and_csd_show_is_claimed_and_nothing_else(
     assert_eq!(has(&claims, claim), shown, "{claims:?}");
 }
 
-// An SDXC card of version 2 does not fit; no content protection at all is honest.
+// An SDXC card of version 2 is inconsistent; one without content protection is genuine.
 #[rstest]
 #[case("scr-against-capacity", Some("0235000000000000"), None, true)]
 #[case("scr-against-capacity", Some("0245848700000000"), None, false)]
 #[case("scr-against-capacity", Some("0205848700000000"), None, false)]
-// The OCR is believed only where the card had woken.
+// The OCR counts only after power-up.
 #[case("ocr-against-csd", None, Some("80ff8000"), true)]
 #[case("ocr-against-csd", None, Some("00200000"), false)]
 #[case("ocr-against-csd", None, Some("c0ff8000"), false)]
@@ -129,7 +128,7 @@ fn kingstons_oem_id_under_another_number_is_named_with_its_counter_evidence() {
 
 #[test]
 fn impossible_dates_are_told_with_their_reason() {
-    // Month 0; December 2026 is next month, November is not; SDHC in 2005.
+    // Month 0; December 2026, which is next month; November 2026, which is not; SDHC in 2005.
     for (cid, reason) in [
         ("035344535530344780811ea6ab00b07f", Some("month 0")),
         ("035344535530344780811ea6ab01ac00", Some("is after")),
@@ -231,7 +230,7 @@ fn an_sd_card_whose_page_says_that_it_is_worn_is_heard() {
         (page[0], page[1], page[8]) = (b'D', b'S', used);
         Identity { health: Some(CardHealth::decode(page).unwrap()), ..Identity::default() }
     };
-    // The number is of the percent begun: the hundredth is not over.
+    // The number counts the percent begun, so 100 means that the last percent is not over.
     assert_eq!(claims_of(&page(101)), ["card-worn"]);
     assert!(claims_of(&page(100)).is_empty());
 }

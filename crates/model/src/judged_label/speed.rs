@@ -1,5 +1,5 @@
-//! A printed speed held against what was measured. "Up to" is a maximum under the maker's conditions, so it is missed only
-//! where bus and reader would have let it through and every run stayed far below.
+//! Printed speeds compared with measured ones. "Up to" is a maximum under the maker's conditions, so it is missed
+//! only if bus and reader allow it and every run stayed far below.
 
 use crate::finding::{Finding, FindingWeight};
 use crate::judged_mark::MarkOutcome;
@@ -12,50 +12,36 @@ const WRITING: &str = "writing";
 
 pub(super) const SPEED: &str = "label-speed";
 
-/// From here on a printed speed counts as reached: a bus leaves some of it to its own overhead.
+/// Share from which a printed speed counts as reached; the bus overhead takes the rest.
 const REACHED: f64 = 0.8;
-/// Below, a run is far from it.
+/// Share below which a run is far from the printed speed.
 const FAR_BELOW: f64 = 0.5;
-/// So many runs make "every run".
+/// Least number of runs for a missed speed.
 const RUNS: usize = 3;
-/// Runs that a finding names.
 const NAMED: usize = 10;
 
-/// Sequential speeds that were measured, one figure a run, in MB/s (10^6).
+/// Sequential speeds, one figure per run, in MB/s (10^6).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MeasuredSpeeds {
-    /// Reading.
     pub read_mb_s: Vec<f64>,
-    /// Writing.
     pub write_mb_s: Vec<f64>,
-    /// Mode of the bus, where known.
     pub bus: Option<String>,
-    /// What reader or bus carry, where known.
     pub ceiling_mb_s: Option<f64>,
 }
 
-/// A printed speed, judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JudgedSpeed {
-    /// As it is printed: `up to 300 MB/s`.
     pub printed: String,
-    /// In MB/s (10^6).
     pub promised_mb_s: f64,
-    /// What it is of; makers mean reading where they do not say so.
+    /// Reading unless the label says writing.
     pub direction: SpeedDirection,
-    /// Fastest run, in MB/s.
     pub measured_mb_s: f64,
-    /// Every run, in MB/s.
     pub runs_mb_s: Vec<f64>,
-    /// What reader or bus carry, where known.
     pub ceiling_mb_s: Option<f64>,
-    /// What became of it.
     pub outcome: MarkOutcome,
-    /// What limits it, or why nothing does.
     pub because: String,
 }
 
-/// Every printed speed for which something was measured.
 pub fn judged_speeds(label: &CardLabel, measured: &MeasuredSpeeds) -> Vec<JudgedSpeed> {
     label.speeds.iter().filter_map(|speed| judged(speed, measured)).collect()
 }
@@ -96,14 +82,14 @@ fn judged(speed: &PrintedSpeed, measured: &MeasuredSpeeds) -> Option<JudgedSpeed
 }
 
 impl JudgedSpeed {
-    /// What a finding of a printed speed says that was not reached, stored ones included: `reads 117 of 300 MB/s`.
+    /// Returns the text of a finding, also a stored one, about a printed speed that was not reached: `reads 117 of
+    /// 300 MB/s`.
     pub fn shortfall(finding: &Finding) -> Option<String> {
         let is_short = finding.claim == SPEED && finding.weight != FindingWeight::Note;
         let of = |verb: &str, name| Some(format!("{verb} {}", finding.value_of(name).filter(|_| is_short)?));
         of("reads", READING).or_else(|| of("writes", WRITING))
     }
 
-    /// The word for what was measured.
     pub fn does(&self) -> &'static str {
         match self.direction {
             SpeedDirection::Read => READING,
@@ -111,7 +97,6 @@ impl JudgedSpeed {
         }
     }
 
-    /// What is said of it.
     pub fn finding(&self) -> Finding {
         let (printed, word, best) = (&self.printed, self.does(), SpeedMbS(self.measured_mb_s));
         let share = self.measured_mb_s / self.promised_mb_s.max(f64::MIN_POSITIVE);

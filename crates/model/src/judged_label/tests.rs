@@ -1,4 +1,4 @@
-//! Labels as they are printed on real and false cards.
+//! Labels of genuine and fake cards.
 
 use super::*;
 use crate::judged_mark::MarkOutcome;
@@ -36,7 +36,7 @@ fn a_mark_that_does_not_exist_is_named_with_those_that_do() {
     assert!(found(&alone("64GB U3 V30 A2 C10 UHS-I SDXC"), "label-mark-unknown").is_empty());
 }
 
-/// Words on a card that are told to be wrong, and words that may stand together.
+/// Labels with a contradiction.
 #[rstest::rstest]
 #[case("label-family", &["64GB SDHC", "16GB SDXC", "1TB SDHC", "4TB SDXC", "SDHC SDXC"])]
 #[case("label-mark-combination", &["U1 U3", "V60 UHS-I U3", "C4 U1", "U1 V30", "E600 UHS-I"])]
@@ -56,7 +56,7 @@ fn what_may_be_printed_on_one_card_is_not(#[case] claim: &str, #[case] labels: &
     }
 }
 
-/// The finding about the printed capacity of a card that announces so much.
+/// Worst finding about the printed capacity.
 fn capacity(text: &str, announced: u64, usable: Option<u64>) -> (FindingWeight, String) {
     let seen = LabelEvidence {
         announced_bytes: Some(announced),
@@ -84,7 +84,7 @@ fn a_card_is_not_bad_while_its_real_size_is_a_guess() {
 
 #[test]
 fn what_a_card_lacks_against_its_print_is_told_in_percent() {
-    // docs/reference/reports.md#sd-card-round-up: the least and the most of the 32 GB cards, and the 128 GB one.
+    // docs/reference/reports.md#sd-card-round-up: smallest and largest of the 32 GB cards, and the 128 GB one.
     for (text, bytes) in [("32GB", 31_393_316_864), ("32GB", 32_107_397_120), ("128GB", 125_342_580_736)] {
         let (weight, verdict) = capacity(text, bytes, None);
         assert_eq!(weight, FindingWeight::Note, "{verdict}");

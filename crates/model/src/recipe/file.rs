@@ -1,4 +1,4 @@
-//! The TOML shape of a recipe, and how its defaults fill the tests.
+//! TOML form of a recipe, and its defaults.
 
 use super::validate::{self, RecipeError};
 use super::{
@@ -11,7 +11,7 @@ use crate::toml_error::located;
 use crate::units::parse_size;
 use serde::Deserialize;
 
-/// A size in a recipe: a number of bytes or a text such as `1GiB`.
+/// Size in a recipe: a number of bytes or a text such as `1GiB`.
 #[derive(Debug, Clone, Copy)]
 struct RecipeSize(u64);
 
@@ -39,7 +39,7 @@ impl<'de> Deserialize<'de> for RecipeSize {
     }
 }
 
-/// A block that follows the size of the area: `area` or `area/32`.
+/// Block size that follows the size of the area: `area` or `area/32`.
 #[derive(Debug, Clone, Copy)]
 struct BlockRule {
     divide: u64,
@@ -103,8 +103,8 @@ fn yes() -> bool {
     true
 }
 
-/// Everything that may stand under `[defaults]` or in a `[[test]]`. One struct for both, because serde cannot
-/// refuse unknown keys through a flattened one; `test` and `step` belong to a test only, which `parse` checks.
+/// Keys of `[defaults]` and `[[test]]`. One struct for both, because serde cannot refuse unknown keys through a
+/// flattened struct; `test` and `step` are valid in a test only, which `parse` checks.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct TestSettings {
@@ -135,11 +135,11 @@ struct TestSettings {
     prints: Option<ToolFormat>,
 }
 
-/// Reads and checks a recipe. `area` overrides its size (`--size`).
+/// Parses and validates a recipe. `area` overrides its size (`--size`).
 ///
 /// # Errors
-/// If the text is no TOML, has an unknown key, or asks for something that cannot be run; the message names the
-/// place and what to write instead.
+/// If the text is not TOML, has an unknown key, or requests something impossible. The message names the place and the
+/// fix.
 pub fn parse(text: &str, area: Option<u64>) -> Result<Recipe, RecipeError> {
     let file: RecipeFile = toml::from_str(text).map_err(|e| RecipeError::Syntax(explain(text, &e)))?;
     let size = area.unwrap_or(file.area.size.0);
@@ -173,7 +173,6 @@ pub fn parse(text: &str, area: Option<u64>) -> Result<Recipe, RecipeError> {
     Ok(recipe)
 }
 
-/// The reader's message with its line, and the key that was probably meant.
 fn explain(text: &str, error: &toml::de::Error) -> String {
     let mut quoted = error.message().split('`').skip(1).step_by(2);
     let meant = match quoted.next() {
@@ -239,7 +238,7 @@ fn fill(
     })
 }
 
-/// The range of a test: never more than the area, and on the whole card all of it unless the test says less.
+/// Returns the range of a test: at most the area, or on the whole card all of it unless the test sets less.
 fn size_in(span: TestSpan, own: Option<RecipeSize>, area: u64) -> u64 {
     match (span, own) {
         (TestSpan::Area, own) => own.map_or(area, |s| s.0.min(area)),
@@ -247,7 +246,7 @@ fn size_in(span: TestSpan, own: Option<RecipeSize>, area: u64) -> u64 {
     }
 }
 
-/// Version, the first 12 digits of the text's BLAKE3 hash, and the size where `--size` set another.
+/// Combines version, the first 12 digits of the text's BLAKE3 hash, and the size if `--size` overrides it.
 fn fingerprint(version: u32, text: &str, other_size: Option<u64>) -> String {
     let hash = blake3::hash(text.as_bytes()).to_hex();
     let size = other_size.map_or(String::new(), |s| format!(" size={s}"));

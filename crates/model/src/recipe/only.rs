@@ -1,4 +1,4 @@
-//! Leaves only some tests of a recipe (`--only`), without changing what those measure.
+//! Selection of tests of a recipe (`--only`), without changing their results.
 
 use super::{RangePreparation, Recipe, RecipeError, RecipeTest, TestSpan, WriteData};
 use crate::named::did_you_mean;
@@ -6,11 +6,8 @@ use crate::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use crate::units::MIB;
 
 impl Recipe {
-    /// Keeps the tests that one of `wanted` names: by name (`RND4K Q32T1 read`), by pattern without its direction
-    /// (`RND4K Q32T1`), or by step (`rewrite`); case does not matter.
-    ///
-    /// # Errors
-    /// If a word names no test; the message lists what there is.
+    /// Keeps the tests that match one of `wanted`: by name (`RND4K Q32T1 read`), pattern (`RND4K Q32T1`) or step
+    /// (`rewrite`), ignoring case.
     pub fn keep_only<S: AsRef<str>>(&mut self, wanted: &[S]) -> Result<(), RecipeError> {
         if wanted.is_empty() {
             return Ok(());
@@ -54,9 +51,10 @@ fn is_named(test: &RecipeTest, word: &str) -> bool {
         || test.name.pattern.to_string().eq_ignore_ascii_case(word)
 }
 
-/// A recipe without preparation counts on its first tests to write the area. Where those were taken out, a read
-/// would meet holes of a file, or blocks of a card that were never written, and be far too fast.
+/// Prepares ranges whose writing test was removed. A recipe without preparation relies on its first tests to write
+/// the area; without them reads would hit holes of a file or unwritten blocks, and be far too fast.
 fn fill_for_those_left(tests: &mut [RecipeTest]) {
+    // Length of the area's prefix that holds data so far, written by a test or its preparation.
     let mut filled = 0;
     for test in tests.iter_mut().filter(|t| t.span == TestSpan::Area) {
         let fills = test.name.op == TestOp::Write && test.name.pattern.order == IoOrder::Sequential;

@@ -1,23 +1,19 @@
-//! What a recipe will cost, said before it starts: bytes written and read, and time.
+//! Cost estimate of a recipe before it starts: bytes written and read, and time.
 
 use super::{LoopLimit, Recipe, RecipeTest, SpanSharing, TestSpan};
 use crate::test_name::TestOp;
 use crate::units::MB;
 
-/// An estimate from above for one run.
+/// Upper estimate of one run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PlannedRun {
-    /// Bytes written, preparation included.
     pub bytes_written: f64,
-    /// Bytes read.
     pub bytes_read: f64,
-    /// Seconds at the assumed speed, rests included. Random I/O that moves a fixed amount is slower than that.
     pub seconds: f64,
 }
 
 impl Recipe {
-    /// What one run moves and takes at most on a card of `mb_s` (MB/s, in both directions and at every block size)
-    /// and `card_bytes` bytes.
+    /// Estimates one run on a card of `card_bytes` with the speed `mb_s` in both directions and at every block size.
     pub fn planned(&self, mb_s: f64, card_bytes: u64) -> PlannedRun {
         let mut sum = PlannedRun::default();
         let speed = mb_s.max(1e-6) * MB;
@@ -59,7 +55,6 @@ impl PlannedRun {
     }
 }
 
-/// Bytes and seconds of one loop, warm-up included.
 fn one_loop(test: &RecipeTest, range: u64, speed: f64) -> (f64, f64) {
     let threads = f64::from(test.name.pattern.threads);
     let pass = if test.sharing == SpanSharing::Same { range as f64 * threads } else { range as f64 };

@@ -1,59 +1,42 @@
-//! What a recipe must not ask for, said before anything is written.
+//! Validation of a recipe before anything is written.
 
 use super::{Recipe, RecipeTest, SpanSharing};
 use crate::test_name::TestOp;
 use crate::units::BinarySize;
 use std::collections::HashSet;
 
-/// The smallest block that any card reads or writes.
+/// Smallest block of any card.
 const SECTOR: u64 = 512;
-/// io_uring, and every host queue known to us, ends here.
+/// Limit of io_uring and of all known host queues.
 const DEEPEST_QUEUE: u32 = 4096;
 const MOST_THREADS: u32 = 256;
 /// Linux moves at most 2 GiB less a page in one call.
 const LARGEST_BLOCK: u64 = 1 << 30;
-/// Nobody waits for more.
+/// Sanity limit; longer tests would take too much time.
 const MOST_LOOPS: u32 = 10_000;
 const MOST_BYTES: u64 = 1 << 50;
 /// Thirty days.
 const MOST_SECONDS: f64 = 2_592_000.0;
-/// All runs of a session are planned before the first, and read together after the last.
+/// Most runs of a session, which are all planned before the first and loaded together after the last.
 pub const MOST_RUNS: u32 = 1000;
 
-/// Why a recipe cannot be run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RecipeError {
-    /// The text does not read as a recipe.
     #[error("the recipe cannot be read: {0}")]
     Syntax(String),
-    /// A test asks for something impossible.
     #[error("test {test:?}: {reason}")]
-    Test {
-        /// The test's key.
-        test: String,
-        /// What is wrong and what to write instead.
-        reason: String,
-    },
-    /// `--only` names no test.
+    Test { test: String, reason: String },
     #[error("recipe {recipe:?} has no test {word:?}; {meant}it has: {there}")]
     Unmatched {
-        /// The recipe's name.
         recipe: String,
-        /// What was asked for.
         word: String,
-        /// What was probably meant, as a question, or nothing.
+        /// Suggestion as a question, or empty.
         meant: String,
-        /// All there are.
         there: String,
     },
-    /// The recipe as a whole is wrong.
+    /// Fault outside of a single test.
     #[error("recipe {recipe:?}: {reason}")]
-    Whole {
-        /// The recipe's name.
-        recipe: String,
-        /// What is wrong and what to write instead.
-        reason: String,
-    },
+    Whole { recipe: String, reason: String },
 }
 
 pub(super) fn check(recipe: &Recipe) -> Result<(), RecipeError> {
@@ -201,7 +184,6 @@ fn positive(number: f64) -> bool {
     number.is_finite() && number > 0.0
 }
 
-/// A number of seconds that somebody may wait for.
 fn is_time(seconds: f64) -> bool {
     (0.0..=MOST_SECONDS).contains(&seconds)
 }

@@ -1,4 +1,4 @@
-//! Figures as they stand in a session's file: the test as one word, and no field of what is not known.
+//! Figures in a session file: the test as one word, unknown fields omitted.
 
 use crate::result::ToolPrints;
 use crate::run::{LatencyPercentiles, TestFigure};

@@ -1,13 +1,12 @@
-//! How samples of a long run are merged. The longest wait, the highest temperature of each place and what was moved are
-//! kept; speeds and latencies are means over the time.
+//! Merging of samples in long runs. Longest gaps, highest temperatures and byte counts are preserved; speeds and
+//! latencies become means weighted by time.
 
 use super::{PlacedTemperature, SustainSample};
 use crate::thinned_series::{Thinned, ThinnedSeries};
 
-/// Samples of a run at most: one a second for six hours.
+/// Most samples of a run: one per second for six hours.
 const MOST_SAMPLES: usize = 21_600;
 
-/// Samples in the order of time.
 pub type SampleSeries = ThinnedSeries<SustainSample>;
 
 impl Thinned for SustainSample {
@@ -46,7 +45,6 @@ impl Thinned for SustainSample {
     }
 }
 
-/// Each place as hot as it was in either.
 fn hottest(mut of: Vec<PlacedTemperature>, then: Vec<PlacedTemperature>) -> Vec<PlacedTemperature> {
     for reading in then {
         match of.iter_mut().find(|known| known.place == reading.place) {
@@ -64,10 +62,10 @@ mod tests {
 
     const MOST: u32 = MOST_SAMPLES as u32;
 
-    /// The sample with the longest wait, and the hottest one.
+    /// Number of the sample with the longest gap and the highest temperature.
     const WORST: u32 = 54_321;
 
-    /// Samples of a card: 1.0 to 1.3 s, 30 or 50 MB/s, a read every third time.
+    /// Samples of 1.0 to 1.3 s with 30 or 50 MB/s, and reads in every third.
     fn samples(count: u32) -> Vec<SustainSample> {
         let mut at_s = 0.0;
         let sample = |number: u32| {

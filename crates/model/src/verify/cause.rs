@@ -1,5 +1,5 @@
-//! Causes of a wrong capacity beside a forged card: a reader that cuts, adds or drops part of it, and a controller that
-//! no longer finds its flash. Threads about each: `docs/verify.md`.
+//! Causes of a wrong capacity other than a forged card: readers that cut, add or drop a part of it, and controllers
+//! that lost their flash. Reports of each: `docs/verify.md`.
 
 use super::{READER_LIMITS, Verdict};
 use crate::capacity::fit::known_cards;
@@ -10,99 +10,74 @@ use crate::worded;
 use serde::{Deserialize, Serialize};
 
 worded! {
-    /// Source of a capacity that is not the one of the host.
+    /// Source of a capacity other than the host's.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum SizeSource: words {
-        /// Register of the card.
         Csd = "its CSD",
-        /// Archived test of the same card.
         EarlierTest = "an earlier test",
-        /// Print on the card.
         Label = "its label",
-        /// Exact sizes of real cards.
         KnownSizes = "the sizes of real cards",
     }
 }
 
-/// Capacities of one card by source, in bytes; `None` where unknown.
+/// Capacities of one card by source, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedSizes {
-    /// Shown by the reader; `None` where only a part of the card is open.
+    /// Capacity according to the reader; None if only a part of the card is open.
     pub host_bytes: Option<u64>,
-    /// Stated by the CSD.
     pub csd_bytes: Option<u64>,
-    /// Found whole by an earlier test.
     pub earlier_bytes: Option<u64>,
-    /// Printed, in powers of ten.
     pub printed_bytes: Option<u64>,
-    /// End of the last partition on the card.
     pub partitions_end_bytes: Option<u64>,
 }
 
-/// Cause of a wrong capacity without a forgery.
+/// Cause of a wrong capacity that is not a forgery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum CapacityCause {
-    /// The addresses of the reader end here.
-    AddressLimit {
-        /// Bytes.
-        limit_bytes: u64,
-    },
-    /// The reader counts more sectors than there are; only the last ones fail.
-    ExtraSectors {
-        /// Bytes that fail.
-        extra_bytes: u64,
-    },
+    /// The reader cannot address more.
+    AddressLimit { limit_bytes: u64 },
+    /// The reader reports more sectors than the card has; only the last ones fail.
+    ExtraSectors { extra_bytes: u64 },
     /// The reader drops high bits of the capacity.
-    DroppedBits {
-        /// Capacity of the card.
-        card_bytes: u64,
-        /// Its source.
-        known_from: SizeSource,
-    },
-    /// The reader shows more than the card has, and everything beyond fails.
+    DroppedBits { card_bytes: u64, known_from: SizeSource },
+    /// The reader reports more than the card has, and everything beyond fails.
     ExcessCapacity {
-        /// Capacity of the card.
         card_bytes: u64,
-        /// Its source; `None` where the size is merely one that cards have.
+        /// None if the size is merely a common one.
         known_from: Option<SizeSource>,
     },
-    /// The controller no longer finds its flash and shows its own memory.
-    LostFlash {
-        /// Capacity of the card.
-        card_bytes: u64,
-        /// Its source.
-        known_from: SizeSource,
-    },
+    /// The controller has lost its flash and shows its own memory.
+    LostFlash { card_bytes: u64, known_from: SizeSource },
 }
 
-/// Sizes that controllers without their flash show (30 to 32 MB, 32 MiB at most).
+/// Sizes that controllers without flash report (30 to 32 MB, 32 MiB at most).
 const CONTROLLER_ONLY: std::ops::RangeInclusive<u64> = 30_000_000..=32 * MIB;
 
-/// A card so many times as large as what is shown is another one than the controller's.
+/// Ratio from which the card's real size cannot be that of the controller's memory.
 const FAR_LARGER: u64 = 8;
 
-/// Below this a size is that of an image or a partition as often as of a card, and some known card fits by chance.
+/// Smallest size that is compared with listed cards. Smaller ones are often images or partitions, and match some card
+/// by chance.
 const LEAST_COMPARED: u64 = 1_000_000_000;
 
-/// Sectors of 512 bytes that a reader adds at most: one, of the longest sector that readers have.
+/// Most bytes that a reader adds: one of the longest sectors in use.
 const MOST_EXTRA: u64 = 4096;
 
-/// A card ends where its CSD says, and is found to end within so many bytes of it: a block of the flash may fail there. One
-/// that ends before is short of what it announces itself, whatever its reader adds.
+/// Tolerance between the measured end of a card and its CSD, because a flash block may fail at the end. A card that
+/// ends earlier lacks announced capacity, whatever the reader adds.
 const END_WITHIN: u64 = 4 * MIB;
 
-/// Shares of a printed size that cards have (docs/reference/sd.md#printed-sizes), with some room.
+/// Shares of a printed size that cards have (docs/reference/sd.md#printed-sizes), with a margin.
 const USUAL: std::ops::RangeInclusive<f64> = 0.93..=1.08;
-/// The same as measured, for sizes that are only inferred.
+/// Shares without the margin, for sizes that are only inferred.
 const MEASURED: std::ops::RangeInclusive<f64> = 0.968..=1.016;
 
 impl CapacityCause {
-    /// Confidence of a cause.
     pub const CONFIDENCE: f64 = 0.95;
 
-    /// The reader to try, as it stands before that word.
+    /// Returns the kind of reader to try, as it precedes that word.
     pub fn reader_to_try(self) -> &'static str {
         match self {
             CapacityCause::AddressLimit { .. } => "a newer",
@@ -110,7 +85,6 @@ impl CapacityCause {
         }
     }
 
-    /// The verdict that follows.
     pub fn verdict(self) -> Verdict {
         match self {
             CapacityCause::LostFlash { .. } => Verdict::Dead,
@@ -118,7 +92,6 @@ impl CapacityCause {
         }
     }
 
-    /// The conclusion in a sentence.
     pub fn finding(self, stated: &StatedSizes) -> Finding {
         let shown = DecimalSize(stated.host_bytes.unwrap_or_default());
         let card = |bytes| DecimalSize(bytes).to_string();
@@ -166,13 +139,11 @@ impl CapacityCause {
     }
 }
 
-/// A limit of addresses, which is a power of two.
 fn limit(bytes: u64) -> String {
     if bytes.is_multiple_of(GIB) { BinarySize(bytes).to_string() } else { DecimalSize(bytes).to_string() }
 }
 
 impl StatedSizes {
-    /// The known sizes by their names, in the order of a table.
     pub fn rows(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
         let rows = [
             ("reader", self.host_bytes),
@@ -184,7 +155,7 @@ impl StatedSizes {
         rows.into_iter().filter_map(|(name, bytes)| Some((name, bytes?)))
     }
 
-    /// A hint where the shown size alone is one that broken controllers show.
+    /// Returns a hint if the reported size is typical for controllers without flash.
     pub fn controller_size(&self) -> Option<Finding> {
         let bytes = self.host_bytes.filter(|bytes| CONTROLLER_ONLY.contains(bytes))?;
         let fits = |printed: u64| USUAL.contains(&(bytes as f64 / printed as f64));
@@ -202,7 +173,6 @@ impl StatedSizes {
         )
     }
 
-    /// The sizes that are known to the byte.
     fn exact(&self) -> impl Iterator<Item = (u64, SizeSource)> + use<> {
         let sources = [(self.csd_bytes, SizeSource::Csd), (self.earlier_bytes, SizeSource::EarlierTest)];
         sources.into_iter().filter_map(|(bytes, source)| Some((bytes?, source)))
@@ -218,9 +188,10 @@ impl StatedSizes {
         Some(CapacityCause::LostFlash { card_bytes, known_from })
     }
 
-    /// Less is shown than there is, and all that is shown is whole.
+    /// Returns the cause if less is reported than the card has, and all of that works.
     pub(super) fn cut(&self) -> Option<CapacityCause> {
         let shown = self.host_bytes?;
+        // Some readers report one sector less than they can address.
         let limit_bytes =
             READER_LIMITS.into_iter().find(|limit| (limit - MOST_EXTRA..=*limit).contains(&shown));
         let more = self.all().any(|(bytes, _)| (shown as f64) < *USUAL.start() * bytes as f64);
@@ -249,7 +220,7 @@ impl StatedSizes {
         fitting.next().map(|bytes| dropped(bytes, SizeSource::Label))
     }
 
-    /// Everything from `usable` on fails with an error, which no fake does.
+    /// Returns the cause if everything from `usable` on fails with an error, unlike on fakes.
     pub(super) fn failing_end(&self, usable: u64) -> Option<CapacityCause> {
         let shown = self.host_bytes?;
         let extra_bytes = shown.checked_sub(usable)?;
@@ -265,7 +236,7 @@ impl StatedSizes {
         self.excess(usable).or_else(|| unknown.then_some(known))
     }
 
-    /// The card holds as much as it ever promised, and the reader shows more than that.
+    /// Returns the cause if the card holds all that its sources promise, but the reader reports more.
     pub(super) fn excess(&self, usable: u64) -> Option<CapacityCause> {
         let shown = self.host_bytes?;
         let is_exact = |source| matches!(source, SizeSource::Csd | SizeSource::EarlierTest);
@@ -283,7 +254,7 @@ impl StatedSizes {
     }
 }
 
-/// Whether a size is what is left of a card's when high bits of it are dropped: a single one, or all from one on.
+/// True if a size results from dropping high bits of a card's size: a single bit, or all bits from one on.
 fn drops_bits(card_bytes: u64, shown: u64) -> bool {
     let missing = card_bytes.saturating_sub(shown);
     let truncated = missing > 0 && missing.trailing_zeros() > shown.checked_ilog2().unwrap_or(u64::BITS);
@@ -328,19 +299,19 @@ mod tests {
             (StatedSizes::default(), GB_64, 35, SizeSource::KnownSizes),
             (printed(64), GB_64, 35, SizeSource::KnownSizes),
             (printed(128), GB_128, 36, SizeSource::KnownSizes),
-            // A card that nobody has listed.
+            // A card that is not listed.
             (printed(64), 122_112 << 19, 35, SizeSource::Label),
         ] {
             let cause = whole(card_bytes - (1 << bit), stated);
             assert_eq!(cause, Some(CapacityCause::DroppedBits { card_bytes, known_from }), "bit {bit}");
         }
-        // All bits from one on: 128 GB behind a reader of 32 GiB.
+        // All bits from one on are dropped: 128 GB in a reader with 32 GiB.
         assert!(matches!(whole(GB_128 % (1 << 35), earlier), Some(CapacityCause::DroppedBits { .. })));
     }
 
     #[test]
     fn reprinted_labels_stay_false() {
-        // 31.4 GB is a size that cards have, and 32 GiB more would be one of 64 GB.
+        // 31.4 GB is a size of real cards, and 32 GiB more would be one of 64 GB.
         assert_eq!(whole(31_393_316_864, printed(64)), None);
         assert_eq!(whole(8_000_634_880, printed(64)), None);
         assert_eq!(whole(7_948_206_080, printed(16)), None);

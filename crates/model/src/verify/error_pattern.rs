@@ -1,63 +1,60 @@
-//! What failed I/Os say of a card and its reader: by how many failed once and how many twice, where, of what size, and
-//! by the host's error.
+//! Classification of failed I/Os as occasional, frequent, lasting or caused by the reader: by number, position, size
+//! and errno.
 
 use super::io_error::{IoCounts, IoError};
 use crate::units::MIB;
 
-/// Failures in a million I/Os, each gone at the second try, that an occasional bus error explains. Rests on a
-/// first sample of cards (docs/accuracy.md, "Occasional I/O errors").
+/// Rate of failures, each successful at the second try, that occasional bus errors explain. From a first sample of
+/// cards (docs/accuracy.md, "Occasional I/O errors").
 pub const TOLERATED_PER_MILLION: f64 = 100.0;
 
-/// Chance that a card with that rate is accused.
+/// Chance of accusing a card with that rate.
 const ACCUSED_BY_CHANCE: f64 = 0.001;
 
-/// Chance below which a number of I/Os that failed twice is not put down to how often any fails.
+/// Chance below which I/Os that failed twice are not explained by the overall failure rate.
 const EXCUSED_BY_CHANCE: f64 = 0.01;
 
-/// Sectors at the end that a reader may announce though the card has none, or fail to read several at once (the kernel's
-/// `last_sector_bug` quirk).
+/// Bytes at the end that some readers announce although the card lacks them, or that cannot be read several sectors
+/// at once (the kernel's `last_sector_bug` quirk).
 const LAST_BYTES: u64 = 8 * 512;
 
-/// `EILSEQ` and `ETIMEDOUT`: a checksum of the bus was wrong, or nothing answered on it.
+/// `EILSEQ` and `ETIMEDOUT`: wrong checksum on the bus, or no answer.
 const BUS_ERRORS: [i32; 2] = [84, 110];
 
-/// Failures that the reader explains are so many at least. Errors of the bus are in so many places, each a mebibyte: in
-/// fewer, the card may stall there.
+/// Least failures that the reader may explain. Bus errors must occur in that many different mebibytes, since fewer
+/// could be stalls of the card.
 const FEWEST: usize = 3;
 
-/// What the I/Os that failed have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorPattern {
-    /// None failed.
     None,
-    /// So few failed, none of them twice, that it says nothing.
+    /// Few failures, all successful at the second try.
     Occasional,
-    /// Too many failed, none of them twice in a place that small requests did not move.
+    /// Many failures, but none that failed twice even in small requests.
     Frequent,
-    /// The reader explains them.
+    /// Failures that the reader explains.
     Reader(ReaderFault),
-    /// Places fail again and again.
+    /// Positions that fail repeatedly.
     Lasting,
 }
 
-/// Claim of a finding that failed I/Os are the reader's fault: what was tested is not proven.
+/// Claim of the finding that the reader causes the failures, so that the test proves nothing.
 pub const READER_ERRORS: &str = "reader-errors";
 
-/// What a reader does wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReaderFault {
-    /// The bus between card and host loses commands or data.
+    /// Commands or data are lost on the bus between card and host.
     Bus,
-    /// It fails requests of so many bytes, while small ones at the same places succeed.
+    /// Requests of this many bytes fail, while small ones at the same positions succeed.
     LongRequests(u64),
-    /// It announces more sectors than the card has.
+    /// More sectors are announced than the card has.
     LastSectors,
 }
 
 impl ErrorPattern {
-    /// What failed I/Os have in common; `listed` are the first of them, and `card_bytes` is unknown for files.
+    /// Classifies failures. `listed` are the first of them; `card_bytes` is unknown for files.
     pub fn of(counts: IoCounts, listed: &[IoError], card_bytes: Option<u64>) -> Self {
-        // Reads of several sectors at the very end fail in some readers, and succeed one by one: that is no fault.
+        // Some readers fail reads of several sectors at the very end, but succeed one by one; that is not a fault.
         let last = card_bytes.map_or(u64::MAX, |bytes| bytes.saturating_sub(LAST_BYTES));
         let at_the_end = |error: &IoError| error.offset + error.len > last;
         let quirks = listed.iter().filter(|e| e.recovered && e.in_parts && at_the_end(e)).count() as u64;
@@ -76,8 +73,8 @@ impl ErrorPattern {
     }
 }
 
-/// Whether what failed twice did so by chance: small requests moved all of it, or I/Os fail so often that as many fail again.
-/// A place that fails does it each time, so most of those that failed would have failed twice.
+/// True if failures at the second try are chance: small requests succeeded there, or so many I/Os fail that some fail
+/// twice. A defective position fails each time, so most of its failures would be double ones.
 fn is_chance(counts: IoCounts, twice: &[&IoError]) -> bool {
     let in_parts = !twice.is_empty() && twice.iter().all(|error| error.in_parts);
     let expected = (counts.failed() as f64).powi(2) / counts.ios.max(1) as f64;
@@ -87,7 +84,6 @@ fn is_chance(counts: IoCounts, twice: &[&IoError]) -> bool {
     }
 }
 
-/// What a reader does that explains every failure of `twice`.
 fn by_the_reader(twice: &[&IoError], last: u64) -> Option<ReaderFault> {
     let shortest = twice.iter().map(|error| error.len).min()?;
     if twice.iter().all(|error| error.in_parts) {
@@ -106,19 +102,19 @@ fn by_the_bus(errors: &[&IoError]) -> bool {
     places.len() >= FEWEST && errors.iter().all(|error| BUS_ERRORS.contains(&error.errno))
 }
 
-/// Most failures among so many I/Os that [`TOLERATED_PER_MILLION`] explains: a quantile of the Poisson distribution.
 fn tolerated(ios: u64) -> u64 {
     at_rate(ios, TOLERATED_PER_MILLION)
 }
 
-/// The same of another rate, in failures per million I/Os.
+/// Returns the most failures that a rate per million I/Os explains.
 pub fn at_rate(ios: u64, per_million: f64) -> u64 {
     quantile(ios as f64 * per_million / 1e6, ACCUSED_BY_CHANCE).max(1)
 }
 
-/// The number that a Poisson distribution exceeds with a chance of at most `tail`.
+/// Returns the number that a Poisson distribution exceeds with a chance of at most `tail`.
 fn quantile(expected: f64, tail: f64) -> u64 {
-    // The tail of a large number is that of a normal distribution: below 3.1 standard deviations for each tail here.
+    // For large numbers the normal distribution is close enough; both tails used here are below 3.1 standard
+    // deviations.
     if expected > 500.0 {
         return (expected + 3.1 * expected.sqrt()).ceil() as u64;
     }

@@ -1,28 +1,23 @@
-//! What went wrong with one I/O, and what stood in one sector.
+//! Failed I/Os, and the content of wrong sectors.
 
 use serde::{Deserialize, Serialize};
 
-/// An I/O that failed. Errors are data: recorded with their place and what became of the second try.
+/// Failed I/O, with its position and the outcome of the second try.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoError {
-    /// `read`, `write`, `flush` …
     pub operation: String,
-    /// First byte.
     pub offset: u64,
-    /// Bytes.
     pub len: u64,
-    /// The errno, 0 if there is none.
+    /// Errno; 0 if there is none.
     pub errno: i32,
-    /// Its text.
     pub reason: String,
-    /// True where the second try succeeded.
     pub recovered: bool,
-    /// True where small requests moved the same bytes.
+    /// True if small requests succeeded for the same bytes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_parts: bool,
 }
 
-/// Lists an I/O that failed among the first `most`; one that failed twice takes the place of one that did not.
+/// Adds a failed I/O to a list of at most `most`. If it is full, one that failed twice replaces one that recovered.
 pub fn list_failed(listed: &mut Vec<IoError>, most: usize, io_error: IoError) {
     if listed.len() < most {
         listed.push(io_error);
@@ -33,20 +28,16 @@ pub fn list_failed(listed: &mut Vec<IoError>, most: usize, io_error: IoError) {
     }
 }
 
-/// I/Os, and how many of them failed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct IoCounts {
-    /// All of them, second tries left out.
+    /// All I/Os, without second tries.
     pub ios: u64,
-    /// I/Os that failed and did not fail again.
     pub failed_once: u64,
-    /// I/Os that failed at the second try, too.
     pub failed_twice: u64,
 }
 
 impl IoCounts {
-    /// I/Os that failed, once or twice.
     pub fn failed(self) -> u64 {
         self.failed_once + self.failed_twice
     }
@@ -72,43 +63,36 @@ impl std::ops::Sub for IoCounts {
     }
 }
 
-/// What stands in a sector where a stamp of ours should be.
+/// Content of a sector that should hold a stamp of the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "found")]
 pub enum SectorFound {
-    /// What was written.
     Expected,
-    /// What was written, with a few bits wrong.
+    /// Expected data with a few wrong bits.
     Flipped {
-        /// How many.
         bits: u32,
     },
-    /// Written by this run, but to this other address.
+    /// Data of this run for another address.
     Elsewhere {
-        /// Byte address that the stamp names; the one at which it was found stands beside it.
+        /// Byte address in the stamp. The JSON object of the proof has the sector's own `address` on the same level.
         #[serde(rename = "found_address", default)]
         address: u64,
     },
-    /// Of this address and this run, but of another write than the last one.
+    /// Data of this address and run, but of another write than the last one.
     Stale {
-        /// The write that it names.
         generation: u32,
     },
-    /// A stamp of another run or another card.
+    /// Stamp of another run or another card.
     Foreign {
-        /// Byte address that the stamp names; the one at which it was found stands beside it.
+        /// Byte address in the stamp.
         #[serde(rename = "found_address", default)]
         address: u64,
-        /// The salt of the run that wrote it.
         salt: u64,
     },
-    /// One byte, repeated.
     Constant {
-        /// Which.
         byte: u8,
     },
-    /// Nothing of ours: older content or noise.
+    /// Older content or noise.
     Other,
-    /// It could not be read, twice.
     Error,
 }

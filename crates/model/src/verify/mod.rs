@@ -1,4 +1,4 @@
-//! What `verify` finds out: is the capacity real, is every block whole.
+//! Document of `verify`: real capacity and integrity of a card.
 
 mod cause;
 pub(crate) mod error_pattern;
@@ -21,13 +21,13 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// Nobody is accused below this confidence.
+/// Confidence from which a card is accused.
 pub const SURE: f64 = 0.95;
 
-/// How sure a card, or its reader, is unstable that gave two answers for one place, once.
+/// Confidence that card or reader are unstable after one difference between two reads.
 pub const ANSWERS_DIFFER: f64 = 0.9;
 
-/// Finding for sectors that were bad in one of two readings only; `None` where there were none.
+/// Returns the finding about sectors that were bad in one of two readings only, or None if there are none.
 pub fn answers_change(passing_sectors: u64) -> Option<Finding> {
     (passing_sectors > 0).then(|| {
         let text = "The card answered differently at the next try.";
@@ -37,53 +37,46 @@ pub fn answers_change(passing_sectors: u64) -> Option<Finding> {
     })
 }
 
-/// Below this confidence a card that failed nowhere is not called genuine, but not proven.
+/// Confidence from which a card without failures is called genuine rather than not proven.
 pub const PROVEN: f64 = 0.8;
 
 worded! {
-    /// The answer to "is this card genuine and whole".
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Verdict: word {
-        /// All of it is there, as far as was looked.
         Genuine = "genuine",
-        /// What lies beyond some address is lost.
         Limbo = "limbo",
-        /// Addresses wrap: one place answers for several addresses.
+        /// Addresses wrap around, so that several share one block.
         Wraparound = "wraparound",
-        /// Addresses wrap, and part of what is left is lost.
+        /// Addresses wrap around, and a part of the rest is lost.
         Chain = "chain",
-        /// Places here and there lose or change what they are given: holes, flips, late failure.
+        /// Scattered blocks lose or change data.
         Damaged = "damaged",
-        /// It keeps no block.
         Dead = "dead",
-        /// Any address works until too many are in use.
+        /// Every address works until too many are in use.
         Overcommitted = "overcommitted",
-        /// Writes are accepted and dropped: what stood there stays.
+        /// Writes are accepted but dropped; old data remains.
         ReadOnly = "read-only",
-        /// The same question gets different answers.
         Unstable = "unstable",
-        /// The reader may be the liar: ask a second one before accusing the card.
+        /// The reader may be the cause; another reader must confirm before the card is accused.
         ReaderSuspect = "reader-suspect",
-        /// Not enough could be seen to say.
         #[default]
         Inconclusive = "inconclusive",
     }
 }
 
 impl Verdict {
-    /// Whether it says that the card holds less than it announces, up to a boundary.
     pub fn lacks_capacity(self) -> bool {
         matches!(self, Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted)
     }
 
-    /// The verdict on a card that ends, or repeats, at `bytes`: just where the addresses of some readers end it is the
-    /// reader that is suspected, whichever way the card was asked.
+    /// Returns the verdict for a card that ends or repeats at `bytes`. At the address limit of some readers the
+    /// reader is suspected instead.
     pub fn ending_at(self, bytes: Option<u64>) -> Self {
         bytes.map_or(self, |bytes| self.ending_within(bytes..=bytes))
     }
 
-    /// The same of an end that is known to lie in a range: files do not tell where on the card they are.
+    /// Returns the verdict for an end within a range, since files do not reveal their position on the card.
     pub fn ending_within(self, bytes: RangeInclusive<u64>) -> Self {
         let at_a_limit = READER_LIMITS.iter().any(|limit| bytes.contains(limit));
         if matches!(self, Verdict::Limbo | Verdict::Wraparound) && at_a_limit {
@@ -93,7 +86,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict and its confidence once failed I/Os are weighed in; `unread` where nothing was lost but what failed twice.
+    /// Returns verdict and confidence after weighing failed I/Os. `unread` means that only unreadable data was lost.
     pub fn with_errors(self, confidence: f64, pattern: ErrorPattern, unread: bool) -> (Verdict, f64) {
         let by_errors = match pattern {
             ErrorPattern::None | ErrorPattern::Occasional => return (self, confidence),
@@ -113,12 +106,10 @@ impl Verdict {
         }
     }
 
-    /// True where it speaks against the card.
     pub fn is_bad(self) -> bool {
         !matches!(self, Verdict::Genuine | Verdict::ReaderSuspect | Verdict::Inconclusive)
     }
 
-    /// The conclusion of a test that came to it with this confidence.
     pub fn exit_status(self, confidence: f64) -> ExitStatus {
         match self {
             Verdict::Genuine if confidence >= PROVEN => ExitStatus::Good,
@@ -128,8 +119,8 @@ impl Verdict {
     }
 }
 
-/// Where addresses end by their width on the way to a card, not in it: 32 GiB, where readers for SDHC end, and 28 and
-/// 32 bits of sectors of 512 bytes (ATA, SCSI READ(10)).
+/// Capacities at which the address width of some readers ends: 32 GiB of SDHC readers, and 28 and 32 bits of sectors
+/// of 512 bytes (ATA, SCSI READ(10)).
 const READER_LIMITS: [u64; 3] = [1 << 35, 1 << 37, 1 << 41];
 
 impl fmt::Display for Verdict {

@@ -1,4 +1,4 @@
-//! What a recipe file may get wrong, and what its author is told.
+//! Errors in recipe files and their messages.
 
 use cardscope_model::recipe::{RECIPES, RecipeError, parse};
 use rstest::rstest;
@@ -17,7 +17,7 @@ test = "RND4K Q1T1 read"
 seconds = 1
 "#;
 
-/// The message for a recipe in which `from` is replaced by `to`.
+/// Returns the message for a recipe in which `from` is replaced by `to`.
 fn told(from: &str, to: &str) -> String {
     assert!(GOOD.contains(from), "{from}");
     parse(&GOOD.replace(from, to), None).expect_err("it is wrong").to_string()

@@ -1,4 +1,4 @@
-//! A recipe, a card, a job or a host is one new file: the build script lists what is in its folder.
+//! Build-time list of recipes, cards, jobs and hosts: a new file in the folder needs no other change.
 
 #[path = "../../build/embed.rs"]
 mod embed;
@@ -6,7 +6,7 @@ mod embed;
 use std::fs;
 use std::path::Path;
 
-/// The names that a copy of a folder of the project lists, after files were added to it.
+/// Names that a copy of a project folder lists after files were added.
 fn names_with(folder: &str, extension: &str, added: &[(&str, &str)]) -> std::io::Result<Vec<String>> {
     let copy = tempfile::tempdir()?;
     let original = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
@@ -33,7 +33,7 @@ fn new_file_is_listed_behind_those_with_an_order() {
         let added = [("aaa.toml", ""), ("notes.md", ""), ("aaa.toml~", "")];
         let after = names_with(folder, "toml", &added).unwrap();
         let mut expected = before.clone();
-        // Cards have no order but that of their names: it stands behind `a2-label-only`.
+        // Cards are sorted by name only, so the new file follows `a2-label-only`.
         expected.insert(if folder == "cards" { 2 } else { before.len() }, "aaa".to_owned());
         assert_eq!(after, expected);
     }

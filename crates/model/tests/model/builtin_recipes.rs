@@ -1,4 +1,4 @@
-//! The recipes that come with the program say what the published methods say.
+//! Built-in recipes against the published methods.
 
 use cardscope_model::recipe::{
     FlushMode, KernelPath, LoopAggregate, RECIPES, RandomDraw, Recipe, RecipeTest, SpanSharing, TestSpan,
@@ -25,7 +25,7 @@ fn test_of<'a>(recipe: &'a Recipe, key: &str) -> &'a RecipeTest {
     recipe.tests.iter().find(|t| t.key() == key).unwrap_or_else(|| panic!("{key}"))
 }
 
-/// What one test alone moves, in bytes, at a speed at which no time limit bites.
+/// Bytes that a test moves at a speed at which no time limit applies.
 fn moved(recipe: &Recipe, key: &str) -> f64 {
     let mut alone = recipe.clone();
     alone.tests.retain(|t| t.key() == key);
@@ -84,7 +84,7 @@ fn crystaldiskmark_3_reads_then_writes_each_pattern_and_keeps_the_best_of_five_a
         );
         assert_eq!(test.limit.whole_passes, test.name.to_string().starts_with("SEQ"));
     }
-    // A slow card needs one pass of 1000 MiB for each of the six runs, read and write.
+    // Even a slow card must complete one pass of 1000 MiB in each of the six runs, for reads and writes.
     let slow = cdm3.planned(1.0, 1 << 40);
     assert!(slow.bytes_read >= 6.0 * 1000.0 * 1_048_576.0, "{slow:?}");
 }
@@ -172,7 +172,7 @@ fn ten_runs_of_cdm_fio_are_262_million_small_ios() {
     let small = cdm_fio.tests.iter().filter(|t| t.name.pattern.block == 4096);
     let ios: f64 = small.map(|t| moved(&cdm_fio, &t.key()) / 4096.0).sum();
     assert_eq!((10.0 * ios / 1e6).round(), 262.0);
-    // 1.4 TB in ten runs, the preparation of 1 GiB each included.
+    // 1.4 TB in ten runs, including the preparation of 1 GiB each.
     let planned = cdm_fio.planned(500.0, 1 << 40);
     assert_eq!((planned.bytes_read + planned.bytes_written) / GIB, 131.0);
 }

@@ -1,7 +1,6 @@
-//! The whole document of `decode --json`, as scripts see it, for the two cards of
-//! docs/reference/reports.md#sd-card-round-up.
+//! Snapshots of the document of `decode --json` for the two cards of docs/reference/reports.md#sd-card-round-up.
 //!
-//! The values are checked by hand in the registers' own tests; here names, order and nulls are held still.
+//! Unit tests of the registers check the values; the snapshots pin names, order and nulls.
 
 use cardscope_model::identity::{HexRegisters, from_hex};
 

@@ -1,4 +1,4 @@
-//! Recipes, registers and scores as files and documents hold them, one module an idea.
+//! Integration tests of recipes, registers and scores, one module per topic.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

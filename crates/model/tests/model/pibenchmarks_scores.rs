@@ -1,4 +1,4 @@
-//! The score of PiBenchmarks, recomputed from the rows of published results.
+//! Scores of PiBenchmarks, recomputed from published results.
 
 use cardscope_model::aggregate::scores;
 use cardscope_model::recipe::{RECIPES, Recipe, parse};
@@ -13,7 +13,7 @@ fn logs() -> Option<PathBuf> {
     Some(data.join("pibenchmarks")).filter(|p| p.is_dir())
 }
 
-/// The figure printed in the row of a step: the number before its unit.
+/// Returns the number before the unit in the row of a step.
 fn row(log: &str, step: &str) -> Option<f64> {
     let (tool, test) = step.split_once(' ')?;
     let line = log.lines().find(|l| {
@@ -24,7 +24,7 @@ fn row(log: &str, step: &str) -> Option<f64> {
     line.trim_start()[tool.len()..].trim_start()[test.len()..].split_whitespace().next()?.parse().ok()
 }
 
-/// A run with the figures that a log prints, as if they had been measured.
+/// Builds a run from the figures in a log.
 fn printed_run(recipe: &Recipe, log: &str) -> RunResult {
     let results = recipe.tests.iter().filter_map(|test| {
         let value = row(log, &test.key())?;
@@ -54,7 +54,7 @@ fn published_results_give_the_score_they_print() {
         return;
     };
     let recipe = parse(RECIPES.find("pibenchmarks").unwrap(), None).unwrap();
-    // Scores as the index of the logs lists them, not as read from the files.
+    // Scores from the index of the logs, which is independent of the files.
     let printed = [
         ("sandisk-ultra-16gb-sd", 923.0),
         ("pny-128-usb3", 860.0),

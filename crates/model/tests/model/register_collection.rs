@@ -1,8 +1,8 @@
-//! Real registers as their owners published them: a collection, and the two of
+//! Registers published by owners of real cards: a collection, and the two cards of
 //! docs/reference/reports.md#sd-card-round-up.
 //!
-//! The collection is not part of the repository. It is looked for beside the folder that `CARDSCOPE_DATA` names
-//! (default `../shared/data` from the repository's root); where it is absent, the tests say so and pass.
+//! The collection is not part of the repository. It is expected next to the folder in `CARDSCOPE_DATA` (default
+//! `../shared/data` from the repository's root); without it the tests print a note and pass.
 
 use cardscope_model::finding::FindingWeight;
 use cardscope_model::identity::{HexRegisters, Identity, from_hex};
@@ -10,7 +10,7 @@ use cardscope_sd::bus::MmcBus;
 use cardscope_sd::registers::{CrcStatus, HexFault, RegisterError};
 use std::path::PathBuf;
 
-/// One row: label, CID, CSD, SCR, SSR, capacity; empty texts where nothing was published.
+/// Row of the collection; empty texts if not published.
 struct Row {
     label: String,
     cid: String,
@@ -20,7 +20,7 @@ struct Row {
     capacity: Option<u64>,
 }
 
-/// A file of the collection, or a line that says it is absent.
+/// Reads a file of the collection, or prints that it is missing.
 fn collected(name: &str) -> Option<String> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
     let data = std::env::var_os("CARDSCOPE_DATA").map_or_else(|| root.join("../shared/data"), PathBuf::from);
@@ -48,7 +48,7 @@ fn row(line: &str) -> Row {
     }
 }
 
-/// Fields of a CSV line; those in quotes may hold commas.
+/// Splits a CSV line; quoted fields may contain commas.
 fn fields(line: &str) -> Vec<String> {
     let (mut fields, mut field, mut quoted) = (Vec::new(), String::new(), false);
     for c in line.chars() {
@@ -75,7 +75,7 @@ fn decode(row: &Row) -> Result<Identity, RegisterError> {
     })
 }
 
-/// All rows but the eMMC, decoded and judged.
+/// Decodes and judges all rows except the eMMC.
 fn cards() -> Option<Vec<(Row, Identity)>> {
     let rows = collection()?;
     let cards = rows.into_iter().filter(|row| !row.label.starts_with("NOT SD"));

@@ -1,13 +1,13 @@
-//! The numbers of a chart as comma-separated values, for a reader who wants to draw them anew. Bars have theirs in the page.
+//! Numbers of a chart as comma-separated values. Bars have none, since the page holds their numbers in attributes.
 
 use super::{AddressChart, Chart, ChartKind, FlashChart, LineChart};
 use cardscope_model::card_map::plot::{PlotAxis, PlotSeries};
 
-/// Digits that are kept: more than any measurement here has.
+/// Significant digits of a number, more than any measurement here has.
 const DIGITS: usize = 5;
 
 impl Chart {
-    /// Its numbers, a head first; `None` for bars and where there is nothing.
+    /// Returns a header and the rows, or None for bars and for charts without data.
     pub(crate) fn csv(&self) -> Option<String> {
         let rows = match &self.kind {
             ChartKind::Bars(_) => return None,
@@ -64,14 +64,14 @@ fn of_flash(flash: &FlashChart) -> Vec<String> {
     ["property,value".to_owned()].into_iter().chain(known).collect()
 }
 
-/// A text in its own cell, which no spreadsheet takes for a formula.
+/// Quotes a text as one cell. An apostrophe before `=`, `+`, `-` or `@` stops spreadsheets from running it as a formula.
 fn text(text: &str) -> String {
     let text = text.trim();
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     format!("\"{}{}\"", if formula { "'" } else { "" }, text.replace('"', "\"\""))
 }
 
-/// Five digits that mean something; blank for what is no number.
+/// A number with five significant digits, blank if it is not finite.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         v if !v.is_finite() => String::new(),

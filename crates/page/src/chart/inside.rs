@@ -1,4 +1,4 @@
-//! What is inside a card: speed by size of an I/O, pages and blocks, speed over the addresses.
+//! Charts of a `map` report: speed by I/O size, flash geometry, speed over the addresses.
 
 use super::{AddressChart, AddressStrip, Chart, ChartCaption, ChartKind, FlashChart, MB_S};
 use crate::figure::condition_line;
@@ -11,13 +11,13 @@ use cardscope_model::units::DecimalSize;
 use cardscope_model::units::three_digits as speed;
 use cardscope_model::verify::{MapCell, SpeedMap};
 
-/// Columns over the addresses in a picture.
+/// Columns of the address chart in a picture.
 pub const PICTURE: usize = 100;
 
-/// The same on a terminal.
+/// Columns of the address chart on a terminal.
 pub const TERMINAL: usize = 72;
 
-/// Speed by size of an I/O; `None` where no sizes were tried.
+/// Speed by I/O size, or None if no sizes were tried.
 pub fn by_size(map: &MapReport) -> Option<Chart> {
     let curves = &map.body.measured.curves;
     let series = |name: &str, points: &[SizePoint]| PlotSeries {
@@ -48,7 +48,7 @@ pub fn by_size(map: &MapReport) -> Option<Chart> {
     (!plot.series.is_empty()).then(|| Chart::lines(plot.into(), caption))
 }
 
-/// Pages, erase blocks and open blocks; `None` where none of them shows.
+/// Pages, erase blocks and open blocks, or None if none could be measured.
 pub fn flash(map: &MapReport) -> Option<Chart> {
     let measured = &map.body.measured;
     let open = |blocks: &Property<u32>| match (blocks.value, blocks.bound) {
@@ -80,12 +80,12 @@ pub fn flash(map: &MapReport) -> Option<Chart> {
     })
 }
 
-/// Speed over the addresses in so many columns at most; `None` where nothing was measured along them.
+/// Speed over the addresses in at most `columns` columns, or None if nothing was measured along them.
 pub fn addresses(map: &SpeedMap, of: &Condition, columns: usize) -> Option<Chart> {
     let bytes: u64 = map.cells.iter().map(|c| c.bytes).fold(0, u64::saturating_add);
     let parts: Vec<&[MapCell]> = map.cells.chunks(map.cells.len().div_ceil(columns).max(1)).collect();
     let column_bytes = parts.first().map_or(0, |part| part.iter().map(|c| c.bytes).sum());
-    // The slowest cell of a column: a mean would hide it.
+    // A column shows its slowest cell, because a mean would hide it.
     let column = |of: fn(&MapCell) -> Option<f64>| -> Vec<Option<f64>> {
         let known = |cell: &MapCell| of(cell).filter(|v| v.is_finite() && *v >= 0.0);
         parts.iter().map(|part| part.iter().filter_map(known).reduce(f64::min)).collect()

@@ -1,8 +1,7 @@
-//! One description of a chart: what is drawn, not how. SVG, PNG, the page and Plotly blocks each draw it in their own
-//! way.
+//! Chart model: the data that SVG, PNG, HTML and terminal charts are drawn from.
 //!
-//! Every chart says what its unit is, over how many runs, what kind of interval is drawn and under what condition was
-//! measured: a picture travels without the text around it.
+//! A picture travels without the text around it, so every chart states its unit, the number of runs, the kind of
+//! interval and the test condition.
 
 pub(crate) mod csv;
 pub mod inside;
@@ -14,44 +13,38 @@ use cardscope_model::units::DecimalSize;
 use cardscope_model::units::three_digits as speed;
 use serde::Serialize;
 
-/// A chart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chart {
-    /// What it shows.
     pub title: String,
-    /// What a reader must know to read it.
     pub caption: ChartCaption,
-    /// What is drawn.
     pub kind: ChartKind,
 }
 
-/// What a reader must know to read a chart. An empty part has nothing to say.
+/// Facts that a reader needs to interpret a chart. An empty part is omitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ChartCaption {
-    /// Unit of its numbers: `MB/s (10^6 bytes a second)`.
+    /// Unit of the values: `MB/s (10^6 bytes a second)`.
     pub unit: String,
-    /// Over how many runs.
+    /// Number of runs, in words.
     pub runs: String,
-    /// What kind of interval is drawn.
+    /// Kind of interval that is drawn.
     pub interval: String,
-    /// Under what was measured.
+    /// Test condition.
     pub condition: String,
 }
 
 impl ChartCaption {
-    /// Unit, runs, interval and condition.
     pub fn new(unit: &str, runs: impl Into<String>, interval: &str, condition: String) -> Self {
         ChartCaption { unit: unit.to_owned(), runs: runs.into(), interval: interval.to_owned(), condition }
     }
 
-    /// In one line.
+    /// The parts that are not empty, in one line.
     pub fn words(&self) -> String {
         let parts = [&self.unit, &self.runs, &self.interval, &self.condition];
         parts.into_iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" · ")
     }
 }
 
-/// The kinds of charts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChartKind {
@@ -65,34 +58,31 @@ pub enum ChartKind {
     Flash(FlashChart),
 }
 
-/// Bars in groups; each group has a scale of its own, from 0 on.
+/// Bars in groups. Each group has its own scale, which starts at 0.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct BarGroups {
-    /// Unit of the values.
     pub unit: String,
-    /// Names of what has a bar in each group: cards, or runs.
+    /// Names of the bars (cards or runs), the same for all groups.
     pub names: Vec<String>,
-    /// The groups: tests.
     pub groups: Vec<BarGroup>,
-    /// Whether the fastest is looked for among them: a picture of many has it first, and the reader of a page sorts them himself.
+    /// True if a picture with more names than colours sorts the fastest bar first. Readers of a page sort the bars themselves.
     #[serde(skip)]
     pub are_rivals: bool,
 }
 
-/// What a MB is, at every chart.
+/// Unit of speeds in charts.
 pub const MB_S: &str = "MB/s (10^6 bytes a second)";
 
-/// The unit of a score.
+/// Unit of scores.
 pub const POINTS: &str = "points";
 
-/// The unit of a capacity, of which each has its own as it is written.
+/// Unit of capacities. Each value is written with the prefix that fits it.
 pub(crate) const GIGABYTES: &str = "GB";
 
-/// Bytes in one of them.
 pub(crate) const GB: f64 = 1e9;
 
 impl BarGroups {
-    /// A value as people write it in this unit.
+    /// Formats a value of this unit.
     pub fn write(&self, value: f64) -> String {
         match self.unit.as_str() {
             POINTS if value.is_finite() && value.abs() < 1e6 => format!("{value:.1}"),
@@ -101,14 +91,13 @@ impl BarGroups {
         }
     }
 
-    /// Whether the same names come again in several groups, so that a colour for each tells them from each other.
+    /// True if a name appears in several groups, so that one colour for each name helps the reader.
     pub fn recurs(&self) -> bool {
         let alone = |of: usize| self.groups.iter().filter(|g| g.bars.iter().any(|b| b.of == of)).count() < 2;
         self.names.len() > 1 && self.groups.len() > 1 && !(0..self.names.len()).all(alone)
     }
 
-    /// The end of a group's scale: its own, else 1, 2 or 5 times a power of ten, or steps between, beyond all that is drawn;
-    /// all points of a score.
+    /// End of a group's scale: its fixed end if that covers all values, 100 for scores, else the next round number.
     pub fn scale_end(&self, group: &BarGroup) -> f64 {
         let ends = group.bars.iter().map(|b| b.interval.map_or(b.value, |[_, high]| high.max(b.value)));
         let runs = group.bars.iter().flat_map(|b| b.runs.iter().copied());
@@ -126,7 +115,7 @@ impl BarGroups {
         }
     }
 
-    /// The scale of a group in words: `0 to 80 MB/s`.
+    /// Scale of a group in words: `0 to 80 MB/s`.
     pub fn scale(&self, group: &BarGroup) -> String {
         let end = self.scale_end(group);
         match self.unit.as_str() {
@@ -136,100 +125,91 @@ impl BarGroups {
     }
 }
 
-/// The bars of one test.
+/// Bars of one test.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct BarGroup {
-    /// The test.
     pub name: String,
-    /// Its bars.
     pub bars: Vec<ChartBar>,
-    /// What its bars are held against, as lines across all of them.
+    /// Limits that are drawn as lines across all bars.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<LimitLine>,
-    /// The end of its scale where that does not follow from its bars.
+    /// Fixed end of the scale, None to compute it from the bars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end: Option<f64>,
 }
 
-/// What bars are held against: a mark's demand, what the bus carries.
+/// Reference value of a group of bars: the speed that a mark demands or that the bus carries.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct LimitLine {
-    /// Where it lies on the scale.
     pub value: f64,
-    /// Its name, with its value: `V30: 30 MB/s`.
+    /// Name and value: `V30: 30 MB/s`.
     pub name: String,
 }
 
-/// One bar.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ChartBar {
-    /// Number of its name.
+    /// Index into the names of [`Bars`].
     pub of: usize,
-    /// Its length.
     pub value: f64,
-    /// The interval around its end.
+    /// Ends of the confidence interval.
     pub interval: Option<[f64; 2]>,
-    /// The runs behind it, in their order.
+    /// Results of the single runs, in their order.
     pub runs: Vec<f64>,
-    /// Average, worst, best and median of the runs, where a page lets its reader choose among them.
+    /// Average, worst, best and median of the runs, where a page lets the reader choose among them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measures: Option<[f64; 4]>,
 }
 
-/// Curves.
+/// Curves over a common x axis.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct LineChart {
-    /// Axes, curves, and places worth a line across.
+    /// Axes, curves and vertical marks.
     pub plot: Plot,
-    /// Lowest and highest of several runs at an x, behind the first curve.
+    /// Lowest and highest of several runs at each x, drawn behind the first curve.
     pub band: Vec<(f64, [f64; 2])>,
-    /// A second axis at the right, with its curves.
+    /// Axis at the right with its own curves.
     pub second: Option<(PlotAxis, Vec<PlotSeries>)>,
 }
 
-/// Speed over the addresses of a card.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct AddressChart {
-    /// Bytes of the card.
+    /// Capacity of the card in bytes.
     pub bytes: u64,
-    /// Bytes of a column.
     pub column_bytes: u64,
-    /// One strip a direction.
+    /// Read and write strips.
     pub strips: Vec<AddressStrip>,
-    /// Share of bytes that were lost by column, 0 to 1; empty where none were.
+    /// Share of lost bytes in each column, 0 to 1. Empty where nothing was lost.
     pub lost: Vec<f64>,
 }
 
-/// Speed in one direction.
+/// Speed over the addresses in one direction.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct AddressStrip {
-    /// Direction.
+    /// Direction: `read` or `write`.
     pub name: String,
-    /// Least, greatest and mean speed; empty where they are unknown.
+    /// Lowest, highest and mean speed in words. Empty where they are unknown.
     pub speeds: String,
-    /// Its slowest second, where there is room for that.
+    /// Slowest second in words, for renderers with room for it. Empty where it is unknown.
     pub slowest: String,
-    /// The columns' speeds in MB/s, evenly over the card; `None` where nothing was measured.
+    /// Speed of each column in MB/s, None where nothing was measured.
     pub columns: Vec<Option<f64>>,
 }
 
-/// What a card is made of, as far as timing shows it.
+/// Flash geometry as far as timing reveals it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct FlashChart {
-    /// Bytes of a page.
     pub page_bytes: Option<u64>,
-    /// Bytes of an erase block.
     pub erase_block_bytes: Option<u64>,
-    /// Blocks that stay open when written in order, and whether there are at least so many.
+    /// Blocks that stay open under sequential writes. True marks a lower bound.
     pub open_in_order: Option<(u32, bool)>,
-    /// The same written at random.
+    /// Blocks that stay open under random writes. True marks a lower bound.
     pub open_at_random: Option<(u32, bool)>,
-    /// Bytes at the start that are treated specially.
+    /// Bytes at the start of the card that the controller treats specially (FAT region).
     pub special_bytes: Option<u64>,
 }
 
 impl Chart {
-    /// Curves under the title of their plot.
+    /// Line chart with the title of its plot.
     pub fn lines(lines: LineChart, caption: ChartCaption) -> Self {
         Chart { title: lines.plot.title.clone(), caption, kind: ChartKind::Lines(Box::new(lines)) }
     }
@@ -241,13 +221,13 @@ impl From<Plot> for LineChart {
     }
 }
 
-/// A plot by itself is a chart of lines that says in its axes what its unit is.
+/// A plot names its units in the axes, so the caption stays empty.
 impl From<&Plot> for Chart {
     fn from(plot: &Plot) -> Self {
         Chart::lines(plot.clone().into(), ChartCaption::default())
     }
 }
-/// A chart of what can be drawn of the bars: what is no number, or below nothing, has no length.
+/// Drops negative and non-finite values, then returns the chart, or None if no bar remains.
 pub fn bar_chart(title: &str, caption: ChartCaption, mut bars: BarGroups) -> Option<Chart> {
     for group in &mut bars.groups {
         group.bars.retain(|bar| bar.value.is_finite() && bar.value >= 0.0);
@@ -261,7 +241,7 @@ pub fn bar_chart(title: &str, caption: ChartCaption, mut bars: BarGroups) -> Opt
     drawn.then(|| Chart { title: title.to_owned(), caption, kind: ChartKind::Bars(bars) })
 }
 
-/// A second axis for temperatures; `None` where no curve has a point.
+/// Temperature axis at the right, or None if no curve has a point.
 pub fn second_axis(series: Vec<PlotSeries>) -> Option<(PlotAxis, Vec<PlotSeries>)> {
     let drawn: Vec<PlotSeries> = series.into_iter().filter(|s| !s.points.is_empty()).collect();
     (!drawn.is_empty()).then(|| (PlotAxis::new("temperature", "°C", AxisScale::Linear), drawn))

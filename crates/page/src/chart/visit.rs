@@ -1,5 +1,4 @@
-//! Bars of one card: how much of its capacity is there, its speeds against what its marks demand and its bus carries, and
-//! what it is worth for each job.
+//! Bar charts of one card: capacity, speed of each test against marks and bus, score for each job.
 
 use super::{
     BarGroup, BarGroups, Chart, ChartBar, ChartCaption, GB, GIGABYTES, LimitLine, MB_S, POINTS, bar_chart,
@@ -14,7 +13,7 @@ use cardscope_model::units::{DecimalSize, KIB, MB};
 use cardscope_model::verify::Verification;
 use cardscope_sd::mark::Mark;
 
-/// What there is of what the card announces; `None` where it announces nothing.
+/// Working capacity against the announced capacity, or None if the card announces nothing.
 pub fn capacity(found: &Verification) -> Option<Chart> {
     let announced = found.announced_bytes as f64 / GB;
     let all = [
@@ -35,8 +34,9 @@ pub fn capacity(found: &Verification) -> Option<Chart> {
     (announced > 0.0).then(|| bar_chart("Capacity", ChartCaption::default(), bars)).flatten()
 }
 
-/// Its speeds, tests of one pattern and direction beside each other; `None` where none was measured.
+/// Speed of each test, grouped by pattern and direction, or None if nothing was measured.
 pub fn speeds(results: &[TestResult], marks: &[Mark], condition: &Condition) -> Option<Chart> {
+    // Results carry their share of the bus, from which the speed of the bus follows.
     let bus =
         results.iter().find_map(|r| r.bus_share.filter(|share| *share > 0.0).map(|share| r.mb_s / share));
     let mut groups: Vec<BarGroup> = Vec::new();
@@ -65,7 +65,7 @@ pub fn speeds(results: &[TestResult], marks: &[Mark], condition: &Condition) -> 
     )
 }
 
-/// What a test is held against: the strictest mark that demands something of such I/Os, and the bus where it is near.
+/// Limits of a test: the strictest mark that demands such I/Os, and the bus for sequential tests.
 fn limits(result: &TestResult, marks: &[Mark], bus: Option<f64>) -> Vec<LimitLine> {
     let random = result.test.order == IoOrder::Random;
     let writes = result.op.writes();
@@ -93,7 +93,7 @@ fn limits(result: &TestResult, marks: &[Mark], bus: Option<f64>) -> Vec<LimitLin
     mark.into_iter().chain(bus).collect()
 }
 
-/// What it is worth for each job, of 100 points, best first; `None` where none could be reckoned.
+/// Score of 100 points for each job in the given order, or None if no score could be computed.
 pub fn jobs(jobs: &[&JobScore]) -> Option<Chart> {
     let scored: Vec<(&str, f64)> =
         jobs.iter().filter_map(|job| Some((job.job.as_str(), job.score?))).collect();

@@ -1,5 +1,5 @@
-//! Bars in groups. Where several groups have few names each has a colour and a hatch, and a legend says which; where there are
-//! many each bar has its name beside it. A group has a scale of its own, whose end stands at its head.
+//! Bar charts as SVG. If a few names recur in several groups, each gets a colour, a hatch and a legend entry; otherwise
+//! each bar has its name at the left.
 
 use super::palette::{DIM, END, LINE, PicturePart, SERIES, cut, text, text_line, wide};
 use crate::chart::{BarGroup, BarGroups, ChartBar, LimitLine};
@@ -10,17 +10,17 @@ use std::fmt::Write;
 const EDGE: f64 = 16.0;
 const BAR: f64 = 10.0;
 
-/// Height of the ticks of runs, which stand below the bar on its track.
+/// Height of the ticks for single runs, which are drawn below the bar.
 const TICK: f64 = 3.5;
 const STEP: f64 = 16.0;
 
 /// Least room for the figure at the end of a bar: `1234.5 (1200.1 … 1250.3)`.
 const FIGURE: f64 = 158.0;
 
-/// Most room of names beside bars, as a share of the width.
+/// Most room for names at the left, as a share of the width.
 const NAMES: f64 = 0.4;
 
-/// Letters of a card's name that are left where its setting needs the room.
+/// Least width of the card's name when its setting needs room too.
 const LEAST_NAME: f64 = 60.0;
 
 pub(super) fn draw(bars: &BarGroups, width: f64) -> Option<PicturePart> {
@@ -38,7 +38,7 @@ pub(super) fn draw(bars: &BarGroups, width: f64) -> Option<PicturePart> {
     Some(drawing)
 }
 
-/// Which colour and hatch is whose, in as many lines as it takes.
+/// Legend of colours and hatches, in as many lines as needed.
 fn legend(drawing: &mut PicturePart, names: &[String], width: f64) {
     let mut x = EDGE;
     drawing.height += LINE + 4.0;
@@ -57,7 +57,6 @@ fn legend(drawing: &mut PicturePart, names: &[String], width: f64) {
     drawing.height += 6.0;
 }
 
-/// A bar from x and y on, so wide, with its colour and hatch.
 fn swatch(out: &mut String, number: usize, [x, y, width]: [f64; 3]) {
     let class = number % SERIES + 1;
     let _ = write!(
@@ -71,7 +70,7 @@ fn swatch(out: &mut String, number: usize, [x, y, width]: [f64; 3]) {
     out.push('\n');
 }
 
-/// Lines over a bar by which it is known without colour: none, slanted either way, upright, lengthwise …
+/// Hatch that distinguishes a class without colour: slanted either way, upright, lengthwise or a combination.
 fn hatch(class: usize, [x, y, width]: [f64; 3]) -> String {
     let mut d = String::new();
     let slanted = |d: &mut String, gap: f64, up: bool| {
@@ -122,6 +121,7 @@ fn draw_group(drawing: &mut PicturePart, bars: &BarGroups, group: &BarGroup, wid
     }
     let first = drawing.height;
     let mut rows: Vec<&ChartBar> = group.bars.iter().collect();
+    // Readers look for the fastest of many cards, so those bars are sorted.
     if bars.are_rivals && bars.names.len() > SERIES {
         rows.sort_by(|a, b| b.value.total_cmp(&a.value));
     }
@@ -154,19 +154,19 @@ fn draw_group(drawing: &mut PicturePart, bars: &BarGroups, group: &BarGroup, wid
     drawing.height += 6.0;
 }
 
-/// Room for the figures behind bars.
+/// Width of the widest figure.
 fn figures(bars: &BarGroups) -> f64 {
     let all = bars.groups.iter().flat_map(|group| &group.bars);
     all.map(|bar| figure(bars, bar).iter().map(|part| wide(part)).sum::<f64>()).fold(FIGURE, f64::max)
 }
 
-/// Room for the names beside bars.
+/// Width of the names, within the limit.
 fn names(bars: &BarGroups, width: f64) -> f64 {
     let widest = bars.names.iter().map(|name| wide(name)).fold(0.0, f64::max);
     (widest + 8.0).min(NAMES * width)
 }
 
-/// A name in its room. What tells the settings of one card from each other stands at its end, and stays.
+/// Shortens a name of card and setting. The setting is at the end and distinguishes the bars, so the card's part is cut.
 fn named(name: &str, room: f64) -> String {
     let Some(at) = name.find(" · ").filter(|_| wide(name) > room) else { return cut(name, room) };
     let (card, setting) = name.split_at(at);
@@ -174,7 +174,7 @@ fn named(name: &str, room: f64) -> String {
     if left < LEAST_NAME { cut(name, room) } else { format!("{}{setting}", cut(card, left)) }
 }
 
-/// The name of what bars are held against, in a line of its own, on that side of its place where there is more room.
+/// Writes the name of a limit in a line of its own, on the side of its line that has more room.
 fn limit_name(drawing: &mut PicturePart, limit: &LimitLine, at: f64, [from, to]: [f64; 2]) {
     drawing.height += LINE - 2.0;
     let (anchor, room) = if at > f64::midpoint(from, to) { (END, at - from) } else { ("", to - at) };
@@ -183,7 +183,7 @@ fn limit_name(drawing: &mut PicturePart, limit: &LimitLine, at: f64, [from, to]:
     text_line(&mut drawing.elements, (format_args!("{at:.1}"), drawing.height - 4.0), &attributes, &name);
 }
 
-/// Ticks of the single runs and the whisker of the interval.
+/// Ticks of the single runs, and the whisker of the interval.
 fn marks(out: &mut String, bar: &ChartBar, y: f64, along: impl Fn(f64) -> f64) {
     let ticks: String =
         bar.runs.iter().map(|run| format!("M{:.1} {:.1}v{TICK}", along(*run), y + BAR)).collect();
@@ -194,12 +194,12 @@ fn marks(out: &mut String, bar: &ChartBar, y: f64, along: impl Fn(f64) -> f64) {
         let ([low, high], middle) = (ends.map(along), y + BAR / 2.0);
         let top = middle - 2.5;
         let d = format!("M{low:.1} {top:.1}v5M{low:.1} {middle}H{high:.1}M{high:.1} {top:.1}v5");
-        // A rim, so that it stands out from any bar.
+        // A rim in the background colour makes the whisker visible on any bar.
         let _ = writeln!(out, "<path class=\"rim\" d=\"{d}\"/><path class=\"whisker\" d=\"{d}\"/>");
     }
 }
 
-/// The figure of a bar, and its interval behind it.
+/// Figure of a bar, followed by its interval.
 fn figure(bars: &BarGroups, bar: &ChartBar) -> [String; 2] {
     let ends =
         bar.interval.map(|ends| format!("\u{a0}({})", interval(ends, |v| bars.write(v)))).unwrap_or_default();
@@ -221,7 +221,7 @@ mod tests {
         let short = named(name, wide("SanDisk Extr… · Pi 3 B+ · clock 100 MHz"));
         assert_eq!(short, "SanDisk Extr… · Pi 3 B+ · clock 100 MHz");
         assert_eq!(named(name, wide(name)), name);
-        // A setting that leaves the card no room is cut as any name is.
+        // A long setting leaves no room for the card, so the name is cut like any other.
         assert!(named(name, 80.0).starts_with("SanDisk") && named(name, 80.0).ends_with('…'));
         assert!(named("a card without a setting, at length", 80.0).ends_with('…'));
     }

@@ -1,5 +1,5 @@
-//! What is inside a card: a block with its pages, and blocks that stay open, as timing shows them; and a strip a direction
-//! over the card's addresses: the taller and fuller a column, the faster its slowest part. Below them what was lost.
+//! Flash geometry and speed over the addresses as SVG. The height and opacity of a column show the speed of its slowest
+//! part; a row below marks lost data.
 
 use super::palette::{DIM, END, LINE, PicturePart, ShortNumber, cut, text_line};
 use crate::chart::{AddressChart, FlashChart};
@@ -10,10 +10,10 @@ use std::fmt::Write;
 
 const LEFT: f64 = 16.0;
 
-/// More pages than this cannot be drawn apart; then only some are.
+/// Pages that are distinguishable in the picture of a block. If there are more, a box stands for several.
 const MOST_PAGES: u64 = 128;
 
-/// Blocks that a row has room for.
+/// Boxes that fit in a row of open blocks.
 const MOST_BLOCKS: u32 = 16;
 
 pub(super) fn flash(flash: &FlashChart, width: f64) -> Option<PicturePart> {
@@ -33,7 +33,7 @@ fn words(drawing: &mut PicturePart, text: &str, room: f64) {
     text_line(&mut drawing.elements, (LEFT, drawing.height - 3.0), "", &escaped(&cut(text, room)));
 }
 
-/// One erase block, with its pages where both are known.
+/// An erase block, divided into its pages if both sizes are known.
 fn block(drawing: &mut PicturePart, flash: &FlashChart, room: f64) {
     let pages = match (flash.erase_block_bytes, flash.page_bytes) {
         (Some(block), Some(page)) if page > 0 && page <= block => Some((block / page, page)),
@@ -69,7 +69,7 @@ fn block(drawing: &mut PicturePart, flash: &FlashChart, room: f64) {
     }
 }
 
-/// Blocks that stay open, a box each.
+/// Open blocks, one box each.
 fn open(drawing: &mut PicturePart, name: &str, blocks: Option<(u32, bool)>, room: f64) {
     let Some((count, at_least)) = blocks else { return };
     let least = if at_least { "at least " } else { "" };
@@ -92,10 +92,10 @@ fn open(drawing: &mut PicturePart, name: &str, blocks: Option<(u32, bool)>, room
 
 const HIGH: f64 = 56.0;
 
-/// Where the strips begin, behind the values of their scale.
+/// Left edge of the strips, after the labels of their scale.
 const SCALE: f64 = 52.0;
 
-/// Steps of fullness; a second code beside the height, for a glance from afar.
+/// Steps of opacity, which repeat the height so that it can be read from a distance.
 const STEPS: f64 = 5.0;
 
 pub(super) fn addresses(map: &AddressChart, width: f64) -> Option<PicturePart> {
@@ -131,7 +131,7 @@ fn strip(out: &mut String, speeds: &[Option<f64>], y: f64, step: f64, class: usi
         "<rect class=\"track\" x=\"{SCALE}\" y=\"{y}\" width=\"{:.1}\" height=\"{HIGH}\"/>",
         step * speeds.len() as f64
     );
-    // One path a step of fullness: a hundred elements would say no more.
+    // All columns of a step share one path element, which keeps the file small.
     for level in 1..=STEPS as usize {
         let mut d = String::new();
         for (column, mb_s) in speeds.iter().enumerate() {
@@ -160,7 +160,7 @@ fn strip(out: &mut String, speeds: &[Option<f64>], y: f64, step: f64, class: usi
     }
 }
 
-/// Where data was lost: a crossed box a column, so that it is seen without colour.
+/// Marks the columns with lost data by a box, which is visible without colour.
 fn lost(drawing: &mut PicturePart, lost: &[f64], step: f64) {
     drawing.height += LINE;
     text_line(&mut drawing.elements, (SCALE, drawing.height - 4.0), "", "lost or failed");
@@ -180,7 +180,7 @@ fn lost(drawing: &mut PicturePart, lost: &[f64], step: f64) {
     drawing.height += 16.0;
 }
 
-/// Where on the card it is: from nothing to its end, in GB as cards are sold.
+/// Address axis from 0 to the end of the card, in decimal units as on packages.
 fn foot(drawing: &mut PicturePart, bytes: u64, room: f64) {
     drawing.height += LINE;
     let y = drawing.height - 4.0;

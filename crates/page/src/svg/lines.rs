@@ -1,4 +1,4 @@
-//! Curves over an axis, with a band behind the first and a second axis at the right where there is one.
+//! Line charts as SVG, with a band behind the first curve and a second y axis at the right.
 
 use super::palette::{DIM, END, LINE, PicturePart, SERIES, ShortNumber, cut, text, text_line, wide};
 use crate::chart::LineChart;
@@ -7,32 +7,31 @@ use crate::ruler::{AxisRange, named};
 use cardscope_model::card_map::plot::{AxisScale, PlotAxis, PlotSeries};
 use std::fmt::Write;
 
-/// Height of the field of curves for each unit of width, and at most.
+/// Height of the plot area as a share of the width, and its limit in pixels.
 const SHAPE: f64 = 0.5;
 const HIGHEST: f64 = 260.0;
 
-/// From this width on curves have their names at their ends.
+/// Width from which names are written at the ends of the curves instead of in a legend.
 const WITH_NAMES: f64 = 500.0;
 
-/// Where a name begins behind the end of its curve.
+/// Distance from the end of a curve to its name.
 const NAME_FROM: f64 = 20.0;
 
-/// The most room that such names take.
+/// Most room for names at the ends of curves.
 const NAMES: f64 = 190.0;
 
-/// More points than this are drawn as a line alone.
+/// Most points of a curve that are drawn as dots.
 const MOST_DOTS: usize = 12;
 
-/// Ticks along each axis, at most about.
+/// Ticks of an axis, at most about.
 const TICKS: usize = 6;
 
-/// Room of a tick below the field.
+/// Least distance between two x ticks.
 const TICK_ROOM: f64 = 52.0;
 
-/// Ticks of an upright axis by powers of ten, where 2 and 5 between them help to read it.
+/// Ticks of a logarithmic y axis, which is easier to read with 2 and 5 between the powers of ten.
 const LOG_TICKS: usize = 9;
 
-/// The field in which curves are drawn.
 struct PlotField {
     left: f64,
     right: f64,
@@ -100,7 +99,7 @@ fn second(lines: &LineChart) -> Option<(AxisRange, &PlotAxis, &[PlotSeries])> {
     Some((AxisRange::over(axis, values, TICKS)?, axis, series))
 }
 
-/// The room that the ticks of an upright axis take.
+/// Width of the tick labels of a y axis.
 fn widest(ruler: &AxisRange, axis: &PlotAxis) -> f64 {
     ticks_up(ruler, axis).iter().map(|tick| wide(&ruler.write(*tick))).fold(20.0, f64::max)
 }
@@ -109,7 +108,7 @@ fn ticks_up(ruler: &AxisRange, axis: &PlotAxis) -> Vec<f64> {
     ruler.ticks(if axis.scale == AxisScale::Log10 { LOG_TICKS } else { TICKS })
 }
 
-/// What the upright axes show, above them.
+/// Writes the titles of the y axes above them.
 fn axis_names(
     drawing: &mut PicturePart,
     left_axis: &PlotAxis,
@@ -132,7 +131,7 @@ fn axis_names(
     }
 }
 
-/// The names of curves at their ends, moved apart where they would lie on each other.
+/// Writes the names of curves at their ends, moved apart so that they do not overlap.
 fn names_at_ends(
     out: &mut String,
     field: &PlotField,
@@ -150,7 +149,7 @@ fn names_at_ends(
     for at in 1..ends.len() {
         ends[at].0 = ends[at].0.max(ends[at - 1].0 + LINE - 2.0);
     }
-    // What was pushed below the field comes up again.
+    // Names that the first pass pushed below the plot area are moved up again.
     let mut lowest = field.bottom;
     for (at, _) in ends.iter_mut().rev() {
         *at = at.min(lowest);
@@ -169,7 +168,7 @@ fn names_at_ends(
     }
 }
 
-/// Names of the curves, where there is more than one, each with its line.
+/// Legend of the curves, left out if there is only one.
 fn legend(drawing: &mut PicturePart, lines: &LineChart, left: f64, width: f64) {
     let right =
         lines.second.iter().flat_map(|(axis, all)| all.iter().map(move |s| (s, format!(", {}", axis.unit))));
@@ -243,13 +242,13 @@ fn right_axis(out: &mut String, field: &PlotField, ruler: &AxisRange, axis: &Plo
     }
 }
 
-/// Rows above the field that the names of marks take, so that they do not lie on each other.
+/// Rows above the plot area for the names of marks, so that neighbours do not overlap.
 fn mark_rows(lines: &LineChart, x: &AxisRange, width: f64) -> usize {
     let most = if width >= WITH_NAMES { 3 } else { 4 };
     lines.plot.marks.iter().filter(|(at, _)| x.place(*at).is_some()).count().min(most)
 }
 
-/// Lines across with their names above the field, each in a row of its own.
+/// Vertical marks with their names above the plot area, in alternating rows.
 fn across_marks(out: &mut String, field: &PlotField, lines: &LineChart, x: &AxisRange, width: f64) {
     let rows = mark_rows(lines, x, width).max(1);
     let shown = lines.plot.marks.iter().filter_map(|(at, name)| Some((field.across(x.place(*at)?), name)));
@@ -305,7 +304,7 @@ fn curve(
         path.join("L")
     );
     if places.len() <= MOST_DOTS {
-        // A line of no length is drawn as its cap alone: round or square.
+        // A line of length 0 is drawn as its cap alone: a round or a square dot.
         let dots: String =
             places.iter().map(|(x, y)| format!("M{} {}h0", ShortNumber(*x), ShortNumber(*y))).collect();
         let cap = if number.is_multiple_of(2) { "round" } else { "square" };
@@ -316,7 +315,7 @@ fn curve(
     }
 }
 
-/// How a script reads a place back into values: unit, scale and ends of each axis, and the field.
+/// Attributes from which the page's script converts coordinates to values: unit, scale, range and edges of each axis.
 fn reading(
     field: &PlotField,
     x: (&AxisRange, &PlotAxis),

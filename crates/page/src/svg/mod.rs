@@ -1,5 +1,4 @@
-//! A chart as SVG: text that can be selected, a title and a description for who hears it, colours that take the
-//! reader's light or dark.
+//! Charts as SVG with selectable text, title and description for screen readers, and light and dark colours.
 
 mod bars;
 mod inside;
@@ -10,21 +9,21 @@ use crate::chart::{Chart, ChartKind};
 use crate::markup::escaped;
 use palette::{DIM, LINE, PicturePart, ShortNumber, text_line, wrapped};
 
-/// What a picture is drawn for.
+/// Medium of an SVG chart, which decides its width, frame and style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SvgMedium {
-    /// On a page of ours, which has title, caption and style of its own; as wide as a desktop's window.
+    /// Page on a wide window. The page supplies title, caption and style.
     Wide,
-    /// The same as wide as a phone, or as one of three beside each other.
+    /// Page on a phone, or one of three charts in a row.
     Narrow,
-    /// Alone, as a file.
+    /// File that is opened by itself.
     File,
-    /// Alone, for a drawer that knows no variables: light.
+    /// Light colours without CSS variables, for renderers that do not support them.
     Fixed,
 }
 
 impl SvgMedium {
-    /// Width in units of the picture, of which a page has one a pixel.
+    /// Width in units of the SVG, which are pixels on a page.
     fn width(self) -> f64 {
         match self {
             SvgMedium::Wide => 1040.0,
@@ -38,19 +37,18 @@ impl SvgMedium {
     }
 }
 
-/// The chart; empty where there is nothing to draw.
+/// Returns the SVG, or an empty text if there is nothing to draw.
 pub fn of(chart: &Chart, medium: SvgMedium) -> String {
     picture(chart, medium).map(|picture| picture.text).unwrap_or_default()
 }
 
-/// A picture with its size.
 pub(crate) struct SvgPicture {
     pub(crate) text: String,
     pub(crate) width: f64,
     pub(crate) height: f64,
 }
 
-/// The chart with its size; `None` where there is nothing to draw.
+/// Returns the SVG with its size, or None if there is nothing to draw.
 pub(crate) fn picture(chart: &Chart, medium: SvgMedium) -> Option<SvgPicture> {
     let width = medium.width();
     let drawing = drawing(chart, width)?;
@@ -81,7 +79,7 @@ fn drawing(chart: &Chart, width: f64) -> Option<PicturePart> {
     }
 }
 
-/// Title above and caption below; a page has both of its own.
+/// Title above and caption below the chart. Both stay empty on a page, which writes them itself.
 fn around(chart: &Chart, medium: SvgMedium, width: f64) -> (PicturePart, PicturePart) {
     if medium.on_page() {
         return (PicturePart::default(), PicturePart::default());
@@ -105,7 +103,7 @@ fn framed(chart: &Chart, medium: SvgMedium, body: &str, height: f64, reading: &s
     let (width, height) = (ShortNumber(medium.width()), ShortNumber(height));
     let title = escaped(&chart.title);
     if medium.on_page() {
-        // What the picture says stands in its caption already.
+        // The caption of the page describes the chart, so the SVG has no description.
         return format!(
             "<svg viewBox=\"0 0 {width} {height}\" class=\"chart\" role=\"img\"{reading}>\n<title>{title}</title>\n{body}</svg>\n"
         );

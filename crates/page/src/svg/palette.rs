@@ -1,15 +1,15 @@
-//! What the drawings of all kinds of charts are made of: elements and their height, coordinates, texts that fit a width, and
-//! colours: eight that people with any kind of colour blindness tell apart, after Okabe and Ito (2008), each darkened or
-//! lightened until it stands out from its background by 3 to 1 (WCAG 2.1, 1.4.11), text by 4.5 to 1 (1.4.3). Dashes and hatches
-//! tell the same apart without any colour.
+//! Shared parts of SVG charts: elements, coordinates, text widths, colours and styles.
+//!
+//! The eight colours are distinguishable with any kind of colour blindness (after Okabe and Ito, 2008). Each is adjusted to a
+//! contrast of 3 to 1 with its background (WCAG 2.1, 1.4.11), text to 4.5 to 1 (1.4.3). Dashes and hatches repeat the
+//! distinction without colour.
 
 use crate::figure;
 use std::fmt::{self, Display, Write};
 
-/// Series with a colour of their own; more begin again.
+/// Series with a colour of their own; a ninth starts over.
 pub(crate) const SERIES: usize = 8;
 
-/// The colours of a light or a dark page.
 pub(crate) struct PageColours {
     background: &'static str,
     ink: &'static str,
@@ -20,7 +20,6 @@ pub(crate) struct PageColours {
     series: [&'static str; SERIES],
 }
 
-/// On white.
 pub(crate) const LIGHT: PageColours = PageColours {
     background: "#ffffff",
     ink: "#1d2430",
@@ -31,7 +30,6 @@ pub(crate) const LIGHT: PageColours = PageColours {
     series: ["#0067a5", "#c24e00", "#00805f", "#a8508a", "#8a6100", "#2a86b8", "#4d4d4d", "#7a7400"],
 };
 
-/// On black.
 pub(crate) const DARK: PageColours = PageColours {
     background: "#14181f",
     ink: "#e6e9ee",
@@ -42,10 +40,10 @@ pub(crate) const DARK: PageColours = PageColours {
     series: ["#56b4e9", "#ff9550", "#35c79f", "#e0a0c8", "#e6b422", "#8fd0f5", "#c4c4c4", "#d8cf4a"],
 };
 
-/// How the lines of the series are broken, so that they differ in print.
+/// Dash patterns of the series, so that they differ in black-and-white print.
 const DASHES: [&str; SERIES] = ["none", "6 3", "2 2.5", "9 3 2 3", "4 2", "1 3", "12 3", "6 2 2 2 2 2"];
 
-/// The variables of a theme, for a stylesheet.
+/// CSS variables of a theme.
 pub(crate) fn variables(palette: &PageColours) -> String {
     let PageColours { background, ink, dim, line, soft, bad, series } = palette;
     let mut out =
@@ -56,7 +54,7 @@ pub(crate) fn variables(palette: &PageColours) -> String {
     out
 }
 
-/// The classes that charts use; colours by variable.
+/// CSS classes of charts, with colours as variables.
 pub(crate) fn classes() -> String {
     let mut out = String::from(
         ".chart{fill:var(--ink);font-variant-numeric:tabular-nums}.chart .background{fill:var(--background)}.chart .dim{fill:var(--dim)}\
@@ -76,7 +74,7 @@ pub(crate) fn classes() -> String {
     out
 }
 
-/// The style of a page with charts on it.
+/// CSS of a page with charts: light, and dark by the reader's preference.
 pub(crate) fn page() -> String {
     format!(
         ":root{{{}}}\n@media(prefers-color-scheme:dark){{:root{{{}}}}}\n{}\n",
@@ -86,7 +84,7 @@ pub(crate) fn page() -> String {
     )
 }
 
-/// The style of a picture that stands alone: light, and dark where the reader's screen is.
+/// CSS of an SVG file: light, and dark by the reader's preference.
 pub(crate) fn standalone() -> String {
     format!(
         ".chart{{{}}}@media(prefers-color-scheme:dark){{.chart{{{}}}}}{}",
@@ -96,7 +94,7 @@ pub(crate) fn standalone() -> String {
     )
 }
 
-/// The style without variables, for who draws pictures and knows none.
+/// CSS with the variables replaced by their values, for renderers that do not support them.
 pub(crate) fn fixed(palette: &PageColours) -> String {
     let mut out = classes();
     for variable in variables(palette).split_terminator(';') {
@@ -107,34 +105,34 @@ pub(crate) fn fixed(palette: &PageColours) -> String {
     out
 }
 
-/// A part of a picture: its elements and its height.
+/// Part of a picture, as SVG elements.
 #[derive(Debug, Default)]
 pub(super) struct PicturePart {
     pub(super) elements: String,
     pub(super) height: f64,
-    /// Attributes of the root that tell a page's script how to read coordinates back into values.
+    /// Attributes of the root element from which a page's script converts coordinates to values.
     pub(super) reading: String,
 }
 
-/// A text from a place on, as it may stand in XML, with further attributes.
+/// Writes a text element. The caller escapes the text.
 pub(super) fn text(out: &mut String, (x, y): (impl Display, impl Display), attributes: &str, text: &str) {
     let _ = write!(out, "<text x=\"{x}\" y=\"{y}\"{attributes}>{text}</text>");
 }
 
-/// The same in a line of the file of its own.
+/// Writes a text element and a line end.
 pub(super) fn text_line(out: &mut String, at: (impl Display, impl Display), attributes: &str, words: &str) {
     text(out, at, attributes, words);
     out.push('\n');
 }
 
-/// Attributes of texts that end at their place, and of those that step back.
+/// Attributes of right-aligned text and of secondary text.
 pub(super) const END: &str = " text-anchor=\"end\"";
 pub(super) const DIM: &str = " class=\"dim\"";
 
-/// Height of a line of text.
+/// Height of a text line.
 pub(super) const LINE: f64 = 16.0;
 
-/// A coordinate: to a tenth, without digits that say nothing.
+/// A coordinate rounded to a tenth, without trailing zeros.
 pub(super) struct ShortNumber(pub(super) f64);
 
 impl fmt::Display for ShortNumber {
@@ -148,17 +146,17 @@ impl fmt::Display for ShortNumber {
     }
 }
 
-/// An average letter of sans-serif fonts takes 0.55 of the font's size, which is 12 px.
+/// Width of an average letter: 0.55 of the font size of 12 px in sans-serif fonts.
 const LETTER: f64 = 6.6;
 
-/// About how wide a text is.
+/// Estimated width of a text.
 pub(super) fn wide(text: &str) -> f64 {
     text.chars().count() as f64 * LETTER
 }
 
-/// A text cut to a width.
+/// Cuts a text to a width and ends it with an ellipsis.
 pub(super) fn cut(text: &str, width: f64) -> String {
-    // Rounding must not take a letter of what just fits.
+    // Without the small addition, rounding would cut a letter of a text that just fits.
     let most = (width / LETTER + 0.01).max(2.0) as usize;
     if text.chars().count() <= most {
         return text.to_owned();
@@ -167,7 +165,7 @@ pub(super) fn cut(text: &str, width: f64) -> String {
     format!("{}…", kept.trim_end_matches([' ', '.', ',']))
 }
 
-/// A text in lines of a width.
+/// Wraps a text at a width.
 pub(super) fn wrapped(text: &str, width: f64) -> Vec<String> {
     figure::wrapped(text, (width / LETTER) as usize).iter().map(|line| cut(line, width)).collect()
 }
@@ -176,7 +174,7 @@ pub(super) fn wrapped(text: &str, width: f64) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Relative luminance of a colour as WCAG 2.1 defines it.
+    /// Relative luminance of a colour (WCAG 2.1).
     fn luminance(colour: &str) -> f64 {
         let part = |at: usize| {
             let share = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;

@@ -1,4 +1,4 @@
-//! Findings and caveats in lines: those of one kind are one line with a count.
+//! Findings and caveats as lines. Those of one kind are merged into one line with a count.
 
 use crate::figure::{count, test_of};
 use cardscope_model::caveat::Caveat;
@@ -6,26 +6,23 @@ use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::result::TestResult;
 use serde::Serialize;
 
-/// What is said of findings or caveats of one kind.
+/// Line for the findings or caveats of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FindingRemark {
-    /// Their weight; caveats have none.
+    /// Weight of a finding, None for a caveat.
     pub weight: Option<FindingWeight>,
-    /// What it says.
     pub text: String,
-    /// What it rests on, names and values.
+    /// Names and values of the evidence.
     pub evidence: Vec<(String, String)>,
-    /// What to do.
     pub advice: Option<String>,
 }
 
 impl FindingRemark {
-    /// A remark of no weight.
     pub fn plain(text: String) -> Self {
         FindingRemark { weight: None, text, evidence: Vec::new(), advice: None }
     }
 
-    /// Its weight as compilers name theirs; caveats have no word.
+    /// Weight as a word of compiler messages, None for a caveat.
     pub(crate) fn word(&self) -> Option<&'static str> {
         self.weight.map(|weight| match weight {
             FindingWeight::Note => "note",
@@ -34,7 +31,7 @@ impl FindingRemark {
         })
     }
 
-    /// All of it in a few sentences, without its weight.
+    /// Text, evidence and advice in a few sentences.
     pub(crate) fn words(&self) -> String {
         let evidence: Vec<String> =
             self.evidence.iter().map(|(what, value)| format!("{what} {value}")).collect();
@@ -55,8 +52,8 @@ impl From<&Finding> for FindingRemark {
     }
 }
 
-/// The findings, heaviest first. Where several have one claim and one weight, the first speaks for all; an advice that
-/// several give stands with the first of them.
+/// Merges findings of the same claim and weight, heaviest first. The first of them supplies the text, and an advice that
+/// several share is printed once.
 pub fn of(findings: &[Finding]) -> Vec<FindingRemark> {
     let mut sorted: Vec<&Finding> = findings.iter().collect();
     sorted.sort_by_key(|finding| std::cmp::Reverse(finding.weight));
@@ -78,7 +75,7 @@ pub fn of(findings: &[Finding]) -> Vec<FindingRemark> {
     remarks
 }
 
-/// Caveats of all figures, and those of single tests. A doubt that several tests share is one line.
+/// Caveats of the document, then those of single tests. A caveat of several tests is one line.
 pub(crate) fn caveats<'a>(
     of_all: &[Caveat],
     tests: impl Iterator<Item = &'a TestResult>,
@@ -105,9 +102,10 @@ pub(crate) fn caveats<'a>(
     all.chain(of_tests).map(|text| FindingRemark::plain(text + ".")).collect()
 }
 
-/// A doubt of several tests.
+/// Caveat of one or more tests.
 enum SharedCaveat {
-    /// The interval that was asked for, what came first, and the least and greatest that was reached, in percent.
+    /// Precision missed: the interval that was requested, the limit that ended the test, and the smallest and largest
+    /// interval reached, in percent.
     NotPrecise {
         wanted: f64,
         limit: String,
@@ -130,7 +128,7 @@ impl From<&Caveat> for SharedCaveat {
 }
 
 impl SharedCaveat {
-    /// Takes in another doubt if it is the same but for its number.
+    /// Merges another caveat that is equal except for the interval reached. Returns false if it differs.
     fn takes_in(&mut self, other: &SharedCaveat) -> bool {
         match (self, other) {
             (

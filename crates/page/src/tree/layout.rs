@@ -1,22 +1,22 @@
-//! A table in lines of at most so many columns: words are broken into lines, then the least important columns are left
-//! out, and what still does not fit is stacked. No word is cut inside.
+//! Text tables within a given width: first words are wrapped, then the least important columns are dropped, and what
+//! still does not fit is stacked. No word is cut.
 
 use super::table::{ALWAYS, FIRST_TO_GO, Table};
 use crate::figure::{words, wrapped};
 use unicode_width::UnicodeWidthStr;
 
-/// A table in lines, and the heads of the columns that found no room.
 pub(crate) struct TableLines {
-    /// The lines; of these the first `heads` are the head.
+    /// The first `heads` lines are the head.
     pub(crate) lines: Vec<String>,
     pub(crate) heads: usize,
+    /// Heads of the columns that were dropped.
     pub(crate) left_out: Vec<String>,
 }
 
-/// Between two columns.
+/// Blanks between two columns.
 const GAP: usize = 2;
 
-/// A column of words is not made narrower than this to keep another column.
+/// Least width of a text column that is wrapped to make room for another column.
 const NARROW: usize = 16;
 
 /// Columns that a text takes on a terminal.
@@ -24,13 +24,13 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// A text and as many blanks as fill so many columns, before it or behind it.
+/// Pads a text with blanks, after it or before it.
 pub(crate) fn filled(text: &str, columns: usize, behind: bool) -> String {
     let blanks = " ".repeat(columns.saturating_sub(width(text)));
     if behind { format!("{text}{blanks}") } else { format!("{blanks}{text}") }
 }
 
-/// The table within so many columns; things beside each other become as many tables as it takes.
+/// Lays out a table. Side-by-side tables are divided into several if they are too wide.
 pub(crate) fn tables(table: &Table, columns: usize) -> Vec<TableLines> {
     if table.is_beside() { divided(table, columns) } else { vec![laid(table, columns)] }
 }
@@ -42,7 +42,7 @@ fn laid(table: &Table, columns: usize) -> TableLines {
         let part = table.only(&shown);
         let importance = |c: &usize| table.columns()[*c].importance;
         let least = shown.iter().copied().filter(|c| importance(c) < ALWAYS).min_by_key(importance);
-        // Words are broken for what matters, not for what is the first to go.
+        // Text is wrapped to keep important columns, but not to keep those that are dropped first.
         let spare = least.filter(|c| importance(c) < FIRST_TO_GO && !fits(&part, columns));
         let widths = if spare.is_some() { None } else { fitting(&part, columns) };
         if let Some(widths) = widths {
@@ -58,7 +58,7 @@ fn laid(table: &Table, columns: usize) -> TableLines {
     }
 }
 
-/// Whether it fits as it is.
+/// True if the table fits without wrapping.
 fn fits(table: &Table, columns: usize) -> bool {
     fitting(table, columns).is_some_and(|widths| {
         let cells = |c: usize| table.rows().iter().filter_map(move |row| row.get(c));
@@ -66,7 +66,7 @@ fn fits(table: &Table, columns: usize) -> bool {
     })
 }
 
-/// As many tables below each other as it takes; each has at least one further column.
+/// Divides a side-by-side table into tables of at least one column besides the first.
 fn divided(table: &Table, columns: usize) -> Vec<TableLines> {
     let (mut parts, mut first, all) = (Vec::new(), 1, table.columns().len());
     while first < all {
@@ -83,13 +83,13 @@ fn divided(table: &Table, columns: usize) -> Vec<TableLines> {
     parts
 }
 
-/// Widths with which the table fits: those of the widest cells, or columns of words made narrower, the widest first.
+/// Column widths within the limit, or None. The widest text columns are narrowed first.
 fn fitting(table: &Table, columns: usize) -> Option<Vec<usize>> {
     let head = |c: usize| table.columns().get(c).map_or("", |column| column.head.as_str());
     let cells = |c: usize| table.rows().iter().filter_map(move |row| row.get(c)).map(String::as_str);
     let longest = |text: &str| words(text).iter().map(|word| width(word)).max().unwrap_or(0);
     let widest = |c: usize| {
-        // Names of things beside each other may take several lines.
+        // The heads of a side-by-side table may wrap.
         let head =
             if table.is_beside() { longest(head(c)).max(NARROW.min(width(head(c)))) } else { width(head(c)) };
         cells(c).map(width).fold(head, usize::max)
@@ -119,7 +119,7 @@ fn in_lines(table: &Table, widths: &[usize]) -> TableLines {
     TableLines { lines, heads, left_out: Vec::new() }
 }
 
-/// A row: a line, or several where a cell's words take more.
+/// Lines of a row, several if a cell wraps.
 fn row(table: &Table, cells: &[String], widths: &[usize]) -> Vec<String> {
     let parts = |(c, cell): (usize, &String)| match width(cell) > widths[c] {
         true => wrapped(cell, widths[c]),
@@ -138,7 +138,7 @@ fn row(table: &Table, cells: &[String], widths: &[usize]) -> Vec<String> {
     (0..height).map(line).collect()
 }
 
-/// Each row as a block of heads and values, for a table that is too wide whatever is left out.
+/// Each row as a block of heads and values, for tables that are too wide even without the optional columns.
 fn stacked(table: &Table, columns: usize) -> Vec<String> {
     let mut out = Vec::new();
     for cells in table.rows() {

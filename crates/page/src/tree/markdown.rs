@@ -1,14 +1,13 @@
-//! A page as Markdown, as any forge, wiki or blog shows it. Details fold where the reader knows `<details>`.
+//! Markdown renderer, for forges, wikis and blogs.
 
 use super::table::Table;
 use super::{NewsTone, Page, PageBlock, PageFact, PageSection};
 use cardscope_model::outside;
 use std::fmt::Write;
 
-/// Characters of a name at the head of a column.
+/// Longest column head, in characters.
 const NAME: usize = 40;
 
-/// The page.
 pub fn markdown(page: &Page) -> String {
     let mut out = match page.title.is_empty() {
         true => format!("# {}\n", plain(&page.answer)),
@@ -35,7 +34,7 @@ pub fn markdown(page: &Page) -> String {
     out
 }
 
-/// A part under its heading of a level.
+/// A section below a heading of the given level, or its blocks alone if it has no head.
 pub fn section(section: &PageSection, level: usize) -> String {
     let body: String = section.blocks.iter().map(|part| block(part, level)).collect();
     if body.is_empty() || section.head.is_empty() {
@@ -76,20 +75,20 @@ fn block(block: &PageBlock, level: usize) -> String {
     }
 }
 
-/// Text as it is, behind a fence that nothing in it ends.
+/// Fenced text. The fence is longer than any run of backticks in the text, so the text cannot close it.
 fn fenced(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);
     format!("\n{fence}\n{text}\n{fence}\n")
 }
 
-/// Text that Markdown, the HTML in it and Hugo's shortcodes leave alone; what stands between backticks is code, in
-/// which Markdown changes nothing.
+/// Escapes a text for Markdown, embedded HTML and Hugo's shortcodes. Text between backticks stays code.
 pub fn plain(text: &str) -> String {
     let text = outside::line(text);
     let parts: Vec<&str> = text.split('`').collect();
     let closed = !parts.len().is_multiple_of(2);
     let part = |(number, part): (usize, &&str)| match closed && !number.is_multiple_of(2) {
+        // Hugo expands shortcodes even inside code.
         true if part.contains("{{") || part.is_empty() => escaped(&format!("`{part}`")),
         true => format!("`{part}`"),
         false if closed || number == 0 => escaped(part),
@@ -112,8 +111,9 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// A table with its numbers to the right.
+/// A table with numbers aligned to the right.
 fn grid(table: &Table) -> String {
+    // A pipe ends a cell even inside code. Pipes that are escaped already must not be escaped twice.
     let cell = |cell: &str| plain(cell).replace('|', "\\|").replace("\\\\|", "\\|");
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let heads = table.columns().iter().map(|column| cell(&shortened(&column.head)));

@@ -1,6 +1,5 @@
-//! A result page as data: the answer, at most five reasons, what a first screen shows, what to do next, and details that
-//! fold. Every verb makes one such tree; `terminal`, `markdown` and `html` each render it whole, and as JSON it is at
-//! hand for an app.
+//! Page tree: a result page as data with answer, reasons, figures, sections and next steps. Every verb builds one, and
+//! `terminal`, `markdown` and `html` each render it completely. It is serialized as JSON for the app.
 
 pub mod findings;
 pub mod html;
@@ -25,97 +24,85 @@ pub use findings::FindingRemark;
 use serde::Serialize;
 use table::Table;
 
-/// The page.
+/// A result page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Page {
-    /// What was tested or asked for; empty where the answer says it.
+    /// Target or subject. Empty where the answer names it.
     pub title: String,
-    /// The answer, in a line of at most 80 columns.
+    /// Answer, in a line of at most 80 columns.
     pub answer: Answer,
-    /// How good it is.
     pub tone: NewsTone,
-    /// Why, in at most five lines.
+    /// Reasons for the answer, at most five.
     pub reasons: Vec<AnswerReason>,
     /// The few figures that matter most.
     pub figures: Vec<PageFact>,
-    /// What a first screen shows, and what folds.
     pub sections: Vec<PageSection>,
-    /// What to do now, each step once.
+    /// Next steps for the user, without duplicates.
     pub next: Vec<PageStep>,
-    /// How it ended and where it is kept.
+    /// Closing lines: target, error, session.
     pub end: Vec<String>,
-    /// When it was tested, where that is known: `2026-11-25 20:07 UTC`.
+    /// Time of the test: `2026-11-25 20:07 UTC`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// Whether its end says itself when and by which version it was made.
+    /// True if the closing lines already state the time and version, so that renderers do not add them.
     #[serde(skip)]
     pub signed: bool,
 }
 
-/// A reason for the answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AnswerReason {
-    /// Its weight.
     pub tone: NewsTone,
-    /// The reason, in a line.
+    /// The reason in a line.
     pub text: String,
 }
 
-/// Something to do.
+/// Next step for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PageStep {
-    /// What, as a sentence.
+    /// Description, as a sentence.
     pub what: String,
-    /// What to type for it.
+    /// Command to type.
     pub command: Option<String>,
 }
 
-/// A part of a page; its head may be empty.
+/// Section of a page.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PageSection {
-    /// What it is about.
+    /// Heading. May be empty.
     pub head: String,
-    /// Whether it is a detail, shown where it is asked for.
+    /// True for a detail, which is hidden until the reader opens it.
     pub folded: bool,
-    /// Whether it belongs to the sheet that is printed, for somebody who must be shown the proof. Where no section does, all
-    /// that is open is printed.
+    /// True if the section is printed. If no section is marked so, all open ones are printed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub printed: bool,
-    /// What stands in it.
     pub blocks: Vec<PageBlock>,
 }
 
-/// A name and its value.
 pub type PageFact = (String, String);
 
-/// What stands in a section.
+/// Content of a section.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PageBlock {
-    /// Names and values.
     Facts(Vec<PageFact>),
-    /// A table.
     Table(Table),
-    /// Running text.
     Words(String),
-    /// Lines that stay as they are.
+    /// Short lines, each separate.
     Lines(Vec<String>),
-    /// A text in the layout of another tool, to the last blank.
+    /// Output in the layout of another tool, with its blanks.
     Verbatim(String),
     /// Commands ready to paste.
     Commands(Vec<String>),
-    /// Findings and caveats, those of one kind in one line.
+    /// Findings and caveats, merged by kind.
     Remarks(Vec<FindingRemark>),
-    /// A chart.
     Chart(Box<Chart>),
-    /// A picture that belongs to a card: a photograph, a screenshot.
+    /// Photograph or screenshot of a card.
     Picture(CardPicture),
-    /// A part of this part.
+    /// Subsection.
     Section(PageSection),
 }
 
 impl PageBlock {
-    /// Whether it has nothing to show.
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             PageBlock::Facts(facts) => facts.is_empty(),
@@ -128,38 +115,36 @@ impl PageBlock {
         }
     }
 
-    /// A chart.
     pub fn chart(chart: Chart) -> PageBlock {
         PageBlock::Chart(Box::new(chart))
     }
 }
 
 impl PageSection {
-    /// A section without its empty blocks.
+    /// Creates an open section without its empty blocks.
     pub fn new(head: &str, body: impl IntoIterator<Item = PageBlock>) -> Self {
         let blocks = body.into_iter().filter(|block| !block.is_empty()).collect();
         PageSection { head: head.to_owned(), folded: false, printed: false, blocks }
     }
 
-    /// The same as a detail.
+    /// Makes it a detail.
     pub fn folded(self) -> Self {
         PageSection { folded: true, ..self }
     }
 }
 
-/// A name and its value.
 pub fn fact(name: &str, value: impl ToString) -> PageFact {
     (name.to_owned(), value.to_string())
 }
 
-/// The first of many as lines, and how many more there are.
+/// The first `most` items as lines, and the number of further ones.
 pub fn listed<T>(all: &[T], most: usize, line: impl Fn(&T) -> String) -> PageBlock {
     let more = all.len().saturating_sub(most);
     let more = (more > 0).then(|| format!("… and {more} more in the JSON document"));
     PageBlock::Lines(all.iter().take(most).map(line).chain(more).collect())
 }
 
-/// What went to and from the card, how long that took, and whether data that was overwritten is there again.
+/// Bytes read, written and restored, the time that took, and the state of the user's data.
 pub fn moved(moved: &IoTotals) -> String {
     let all =
         [("wrote", moved.bytes_written), ("restored", moved.bytes_restored), ("read", moved.bytes_read)];
@@ -168,7 +153,7 @@ pub fn moved(moved: &IoTotals) -> String {
         .filter(|(_, bytes)| *bytes > 0)
         .map(|(verb, bytes)| format!("{verb} {}", DecimalSize(*bytes)))
         .collect();
-    // A write that failed may have changed something all the same.
+    // A failed write may have changed data.
     let wrote = moved.bytes_written > 0 || moved.io_errors.iter().any(|error| error.operation == "write");
     let data = match (wrote, &moved.may_have_changed) {
         (_, Some(changed)) => format!("; {}", may_have_changed(changed)),
@@ -182,25 +167,25 @@ pub fn moved(moved: &IoTotals) -> String {
     }
 }
 
-/// What of the card's data may not be as it was.
+/// Number of the blocks whose data may have changed, and the file that lists them.
 pub fn may_have_changed(changed: &ChangedBlocks) -> String {
     let blocks = count(changed.blocks, "block");
     let listed = changed.file.as_deref().map(|file| format!(", listed in {file}")).unwrap_or_default();
     format!("may have changed: {blocks}{listed}")
 }
 
-/// What the findings of a claim say.
+/// Verdicts of the findings of a claim.
 pub fn verdicts<'a>(header: &'a ReportHeader, claim: &'a str) -> impl Iterator<Item = String> + 'a {
     let all = header.findings.iter().filter(move |finding| finding.claim == claim);
     all.map(|finding| finding.verdict.clone())
 }
 
-/// How many I/Os failed, in the line below the answer.
+/// Number of failed I/Os as a reason, or None if none failed.
 pub fn failed_ios(moved: &IoTotals) -> Option<AnswerReason> {
     failed(moved.counts, &moved.io_errors)
 }
 
-/// The same of counts and a list.
+/// The same from counts and a list of errors.
 pub fn failed(counts: IoCounts, io_errors: &[IoError]) -> Option<AnswerReason> {
     let IoCounts { failed_once, failed_twice, .. } = counts;
     let first = io_errors.iter().find(|error| !error.recovered).or(io_errors.first());
@@ -220,7 +205,7 @@ pub fn failed(counts: IoCounts, io_errors: &[IoError]) -> Option<AnswerReason> {
     Some(AnswerReason { tone, text })
 }
 
-/// I/Os that failed.
+/// List of failed I/Os.
 pub fn io_errors(io_errors: &[IoError]) -> PageBlock {
     listed(io_errors, 8, |io_error| {
         let IoError { operation, offset, len, errno, reason, recovered, in_parts } = io_error;
@@ -233,7 +218,7 @@ pub fn io_errors(io_errors: &[IoError]) -> PageBlock {
     })
 }
 
-/// The tone of a page whose figures speak for themselves: only what is bad, or without any figure, has a colour.
+/// Tone of a page whose answer is a figure: coloured only if the result is bad or not proven.
 pub fn tone_of_figures(status: ExitStatus) -> NewsTone {
     match status {
         ExitStatus::Good => NewsTone::Plain,
@@ -243,22 +228,21 @@ pub fn tone_of_figures(status: ExitStatus) -> NewsTone {
 }
 
 impl Page {
-    /// A page with its answer.
     pub fn new(title: &str, tone: NewsTone, answer: impl Into<Answer>) -> Self {
         Page { title: title.to_owned(), tone, answer: answer.into(), ..Page::default() }
     }
 
-    /// A page whose answer says all that it is about.
+    /// Creates a page without a title, because the answer names its subject.
     pub fn plain(answer: impl Into<Answer>) -> Self {
         Page::new("", NewsTone::Plain, answer)
     }
 
-    /// Adds a part of the first screen; empty blocks, and a part of nothing else, leave no trace.
+    /// Adds an open section, unless all its blocks are empty.
     pub fn add(&mut self, head: &str, body: impl IntoIterator<Item = PageBlock>) {
         self.push(PageSection::new(head, body));
     }
 
-    /// Adds a detail.
+    /// Adds a folded section, unless all its blocks are empty.
     pub fn fold(&mut self, head: &str, body: impl IntoIterator<Item = PageBlock>) {
         self.push(PageSection::new(head, body).folded());
     }
@@ -269,7 +253,7 @@ impl Page {
         }
     }
 
-    /// Adds a reason; a page has five of them at most, and what is bad takes the place of what is not.
+    /// Adds a reason. If the page has five already, a bad one replaces the last that is not bad; others are dropped.
     pub fn because(&mut self, tone: NewsTone, text: impl Into<String>) {
         let reason = AnswerReason { tone, text: text.into() };
         if self.reasons.len() < REASONS {
@@ -281,12 +265,12 @@ impl Page {
         }
     }
 
-    /// Adds reasons of a tone, as long as there is room.
+    /// Adds several reasons of one tone.
     pub fn because_all(&mut self, tone: NewsTone, texts: impl IntoIterator<Item = String>) {
         texts.into_iter().for_each(|text| self.because(tone, text));
     }
 
-    /// Adds what to do next, once.
+    /// Adds a next step, unless the page has it already.
     pub fn step(&mut self, what: impl Into<String>, command: Option<String>) {
         let step = PageStep { what: what.into(), command };
         if !self.next.contains(&step) {
@@ -294,14 +278,14 @@ impl Page {
         }
     }
 
-    /// Names the sections of the sheet that is printed, by their heads.
+    /// Marks the sections with these heads as printed.
     pub fn print(&mut self, heads: &[&str]) {
         let named = self.sections.iter_mut().filter(|section| heads.contains(&section.head.as_str()));
         named.for_each(|section| section.printed = true);
     }
 
-    /// Findings and caveats as details, those of single tests included. What is bad and not said yet is a reason, too,
-    /// and no page with such news is green or without colour.
+    /// Adds findings and caveats as details, and bad findings that the answer does not cover as reasons. A page with such
+    /// findings is never shown as good or neutral.
     pub fn add_findings<'a>(&mut self, header: &ReportHeader, tests: impl Iterator<Item = &'a TestResult>) {
         if header.exit_status() != ExitStatus::Good && matches!(self.tone, NewsTone::Good | NewsTone::Plain) {
             self.tone = NewsTone::Warning;
@@ -321,8 +305,9 @@ impl Page {
         self.fold("Caveats", [PageBlock::Remarks(findings::caveats(&header.caveats, tests))]);
     }
 
-    /// A reader that does not give the same data each time is the answer where it ended the test, or where something bad
-    /// was found of the card through it; elsewhere the first reason.
+    /// Reports a reader that returns different data for the same place. It becomes the answer if it ended the test or if a
+    /// bad result was measured through it, since the card may not be the cause; otherwise the first reason.
+    /// Keeps at most five reasons.
     fn blame_reader(&mut self, reader: &SuspectReader, is_complete: bool) {
         if reader.ended_test || is_complete && self.tone == NewsTone::Bad {
             self.tone = NewsTone::Warning;
@@ -334,16 +319,16 @@ impl Page {
         self.reasons.truncate(REASONS);
     }
 
-    /// What to do next, what was tested, how it ended, when it was, and its session.
+    /// Adds next steps, target, end, time and session of a document.
     pub fn add_end(&mut self, header: &ReportHeader) {
         if let Some(reader) = &header.suspect_reader {
             self.blame_reader(reader, header.error.is_none());
         }
-        // What the verb itself found pressing stands before what its page suggests.
+        // Steps of the verb are urgent (unrestored data), so they precede those that the page suggests.
         let suggested = std::mem::take(&mut self.next);
         for next in &header.next {
             let what = sentence(&next.what);
-            // Advice without a command is not repeated from the answer.
+            // Advice without a command is already part of the answer.
             match &next.command {
                 Some(command) => {
                     self.step(what.trim_end_matches('.').to_owned() + ":", Some(command.clone()))
@@ -356,7 +341,7 @@ impl Page {
         self.date = header.session.as_deref().and_then(began);
         self.end.push(format!("Target: {}", header.target));
         if let Some(error) = header.error.as_deref().map(|error| self.unsaid(error)) {
-            // What went wrong comes before what was found until then; who stopped it knows.
+            // An error precedes the results measured before it. A user who interrupted the test needs no reason.
             if !error.starts_with("interrupted") {
                 let text = sentence(error.split_once(". ").map_or(error, |(first, _)| first));
                 self.reasons.insert(0, AnswerReason { tone: NewsTone::Bad, text });
@@ -366,14 +351,14 @@ impl Page {
         self.end.extend(header.session.iter().map(|id| format!("Archived as session {id}.")));
     }
 
-    /// An error without the command that the next steps name already.
+    /// An error message without the command that a next step already names.
     fn unsaid<'a>(&self, error: &'a str) -> &'a str {
         let said = |step: &PageStep| error.find(step.command.as_deref()?);
         let said = self.next.iter().find_map(said).and_then(|at| error[..at].rfind("; "));
         said.map_or(error, |end| &error[..end])
     }
 
-    /// The page of a document with this header: the frame below the verb's own parts.
+    /// Adds the findings and the end of a document.
     pub fn framed(mut self, header: &ReportHeader) -> Page {
         self.add_findings(header, std::iter::empty());
         self.add_end(header);
@@ -381,7 +366,7 @@ impl Page {
     }
 }
 
-/// When a session began: its id is a UUID of version 7, which starts with the milliseconds since 1970 (RFC 9562, 5.7).
+/// Start of a session. Its id is a UUID of version 7, which begins with the milliseconds since 1970 (RFC 9562, 5.7).
 fn began(session: &str) -> Option<String> {
     let digits: String = session.chars().filter(|c| *c != '-').collect();
     let version_7 = digits.get(12..13) == Some("7") && digits.len() == 32;
@@ -390,10 +375,9 @@ fn began(session: &str) -> Option<String> {
     Some(time.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
-/// Claims of findings that the answer and the judgement of marks stand for.
+/// Claims that the verdict of the answer or the result for the marks already covers.
 pub(crate) const SAID_BY_VERDICT: [&str; 2] = ["capacity", "mark-missed"];
 
-/// Reasons that a page has room for.
 const REASONS: usize = 5;
 
 #[cfg(test)]

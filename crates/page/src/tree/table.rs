@@ -1,53 +1,51 @@
-//! Tables as data: columns with a head, a side, and an importance by which a narrow screen leaves them out.
+//! Tables as data. Each column has a head, an alignment and an importance, by which narrow screens drop it.
 
 use cardscope_model::units::NO_NUMBER as NONE;
 use serde::Serialize;
 use std::ops::Range;
 
-/// A table with a head.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Table {
     columns: Vec<TableColumn>,
     rows: Vec<Vec<String>>,
-    /// How good each cell is beside the best of its row, 0 to 1, for a heat map; empty where the table is none.
+    /// Each cell as a share of the best of its row, 0 to 1, for a heat map. Empty in other tables.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     shares: Vec<Vec<Option<f64>>>,
-    /// Whether its columns are things beside each other, of which none is less important: a narrow screen divides it.
+    /// True if all columns are equally important (cards side by side), so that a narrow screen divides the table.
     beside: bool,
 }
 
-/// A column.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TableColumn {
-    /// Its head.
     pub head: String,
-    /// Whether its cells are words, which begin at the left and may take several lines.
+    /// True for text, which is left-aligned and may wrap.
     pub words: bool,
-    /// The least important column is left out first; a column of [`ALWAYS`] never.
+    /// Columns of low importance are dropped first, a column of [`ALWAYS`] never.
     pub importance: u8,
 }
 
-/// The importance of a column that is never left out.
+/// Importance of a column that is never dropped.
 pub const ALWAYS: u8 = u8::MAX;
 
-/// Columns of less importance than this are the first to go, before words are broken into lines.
+/// Columns of lower importance are dropped before any text is wrapped.
 pub(crate) const FIRST_TO_GO: u8 = 32;
 
-/// A column's head, and what it shows of a thing.
+/// Head of a column, and the function that returns its cell for an item.
 type ItemColumn<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
 
 impl Table {
-    /// A table with these column heads. The first is always shown, the others the less important the further right.
+    /// Creates a table with these heads. The first column is always shown; importance decreases to the right.
     pub fn new<S: Into<String>>(head: impl IntoIterator<Item = S>) -> Self {
         let column = |(number, head): (usize, S)| TableColumn {
             head: head.into(),
             words: number == 0,
+            // The cap keeps default columns above those that are dropped first.
             importance: if number == 0 { ALWAYS } else { (ALWAYS - 1).saturating_sub(number.min(200) as u8) },
         };
         Table { columns: head.into_iter().enumerate().map(column).collect(), ..Table::default() }
     }
 
-    /// A row for each thing. Columns in which no row has anything are left out.
+    /// Creates a table with a row for each item, without the columns that are blank in every row.
     pub fn of<'a, T: 'a>(things: impl IntoIterator<Item = &'a T>, columns: &[ItemColumn<'_, T>]) -> Self {
         let mut table = Table::new(columns.iter().map(|(head, _)| *head));
         things.into_iter().for_each(|thing| table.row(columns.iter().map(|(_, show)| show(thing))));
@@ -55,17 +53,17 @@ impl Table {
         table
     }
 
-    /// Columns of words, by their heads: they begin at the left, and a narrow screen breaks them into lines.
+    /// Makes columns text, by their heads: left-aligned, and wrapped on narrow screens.
     pub fn left_aligned<'a>(self, heads: impl IntoIterator<Item = &'a str>) -> Self {
         self.with(heads, |column, _| column.words = true)
     }
 
-    /// Columns that a narrow screen leaves out first, in this order.
+    /// Makes columns the first to be dropped, in this order.
     pub fn least<'a>(self, heads: impl IntoIterator<Item = &'a str>) -> Self {
         self.with(heads, |column, order| column.importance = order)
     }
 
-    /// Columns that are never left out.
+    /// Makes columns permanent.
     pub fn always<'a>(self, heads: impl IntoIterator<Item = &'a str>) -> Self {
         self.with(heads, |column, _| column.importance = ALWAYS)
     }
@@ -81,18 +79,18 @@ impl Table {
         self
     }
 
-    /// A table whose columns are things beside each other: a narrow screen divides it.
+    /// Makes all columns equally important, so that a narrow screen divides the table.
     pub fn beside(mut self) -> Self {
         self.beside = true;
         self
     }
 
-    /// Adds a row; missing cells stay blank.
+    /// Adds a row. Missing cells stay blank.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// Adds a row of a heat map; a share is how good a cell is beside the best of its row.
+    /// Adds a row of a heat map. Each share compares a cell with the best of its row.
     pub fn heat<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = (S, Option<f64>)>) {
         let (cells, shares): (Vec<String>, Vec<Option<f64>>) =
             cells.into_iter().map(|(cell, share)| (cell.into(), share)).unzip();
@@ -100,34 +98,30 @@ impl Table {
         self.shares.push(shares);
     }
 
-    /// The columns.
     pub fn columns(&self) -> &[TableColumn] {
         &self.columns
     }
 
-    /// The rows.
     pub fn rows(&self) -> &[Vec<String>] {
         &self.rows
     }
 
-    /// A cell's share of the best of its row, 0 to 1, in a heat map.
+    /// Share of a cell in a heat map, 0 to 1.
     pub fn share(&self, row: usize, column: usize) -> Option<f64> {
         self.shares.get(row)?.get(column).copied().flatten()
     }
 
-    /// Whether its columns are things beside each other.
     pub(crate) fn is_beside(&self) -> bool {
         self.beside
     }
 
-    /// Takes out columns in which no row has anything.
+    /// Removes the columns that are blank in every row, except the first.
     pub fn drop_blank_columns(&mut self) {
         let filled = |c: usize| self.rows.iter().any(|r| r.get(c).is_some_and(|cell| !cell.is_empty()));
         let keep: Vec<usize> = (0..self.columns.len()).filter(|c| *c == 0 || filled(*c)).collect();
         *self = self.only(&keep);
     }
 
-    /// The same with these columns only.
     pub(crate) fn only(&self, columns: &[usize]) -> Table {
         fn of<T: Clone>(all: &[T], columns: &[usize]) -> Vec<T> {
             columns.iter().filter_map(|c| all.get(*c).cloned()).collect()
@@ -140,7 +134,7 @@ impl Table {
         }
     }
 
-    /// The first column and those of a range, without the rows in which these have no figure.
+    /// The first column and a range of others, without the rows that have no figure in that range.
     pub(crate) fn part(&self, columns: Range<usize>) -> Table {
         let columns: Vec<usize> = std::iter::once(0).chain(columns).collect();
         let mut part = Table { shares: Vec::new(), ..self.only(&columns) };

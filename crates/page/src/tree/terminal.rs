@@ -1,5 +1,4 @@
-//! A page in lines for a terminal: plain text in spans, each with what it is, which whoever prints them turns into
-//! colours or not.
+//! Terminal renderer: a page as lines of styled spans, which the caller colours or prints as plain text.
 
 use super::layout::{filled, tables, width};
 use super::table::Table;
@@ -8,48 +7,44 @@ use crate::figure::wrapped;
 use crate::plot;
 use std::fmt::Write;
 
-/// What a page is shown on.
+/// Terminal properties that affect the layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScreenOptions {
-    /// Columns of a line.
+    /// Width of a line.
     pub columns: usize,
-    /// Whether details are shown, too.
+    /// True if folded sections are printed as well.
     pub details: bool,
 }
 
-/// What a span of a line is, for its colour.
+/// Meaning of a span, from which the caller chooses its colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SpanStyle {
-    /// Text.
+    /// Body text.
     #[default]
     Plain,
-    /// A head, a command to type.
+    /// Heading or command.
     Strong,
-    /// What is in the background: names of columns, ids.
+    /// Secondary text: column heads, ids.
     Dim,
-    /// News of a tone.
+    /// Good or bad news.
     News(NewsTone),
 }
 
-/// Part of a line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LineSpan {
-    /// The text; it may be a stranger's.
+    /// Text that may be untrusted; the caller removes control characters.
     pub text: String,
-    /// What it is.
     pub style: SpanStyle,
 }
 
-/// A line.
 pub type StyledLine = Vec<LineSpan>;
 
-/// Blanks before what stands below a head.
+/// Blanks before the content of a section.
 const INDENT: usize = 2;
 
-/// Columns of a name, unless one is longer.
+/// Least width of the names of facts.
 const NAME: usize = 16;
 
-/// The page in lines.
 pub fn lines(page: &Page, screen: &ScreenOptions) -> Vec<StyledLine> {
     let mut out = LineBuilder { columns: screen.columns.max(40), lines: Vec::new() };
     out.wrapped("", &page.answer, SpanStyle::News(page.tone));
@@ -71,7 +66,6 @@ pub fn lines(page: &Page, screen: &ScreenOptions) -> Vec<StyledLine> {
     out.lines
 }
 
-/// The page as text without colours.
 pub fn text(page: &Page, screen: &ScreenOptions) -> String {
     let mut out = String::new();
     for line in lines(page, screen) {
@@ -82,13 +76,12 @@ pub fn text(page: &Page, screen: &ScreenOptions) -> String {
 }
 
 impl Page {
-    /// The page as text without colours, as wide as a terminal of 80 columns, with all details.
+    /// The page without colours, 80 columns wide, with all details.
     pub fn text(&self) -> String {
         text(self, &ScreenOptions { columns: 80, details: true })
     }
 }
 
-/// Lines that are being made.
 struct LineBuilder {
     columns: usize,
     lines: Vec<StyledLine>,
@@ -105,12 +98,12 @@ impl LineBuilder {
         self.lines.push(vec![LineSpan { text: text.to_owned(), style }]);
     }
 
-    /// A text in as many lines as it takes, each with the same blanks before it.
+    /// Wraps a text, with `before` in front of its first line and blanks in front of the others.
     fn wrapped(&mut self, before: &str, text: &str, style: SpanStyle) {
         self.marked(before, SpanStyle::Plain, text, style);
     }
 
-    /// A text in as many lines as it takes, behind a mark; its other lines begin below its first word.
+    /// The same with a style for the mark.
     fn marked(&mut self, mark: &str, mark_style: SpanStyle, text: &str, style: SpanStyle) {
         let room = self.columns.saturating_sub(width(mark));
         for (number, line) in wrapped(text, room).into_iter().enumerate() {
@@ -171,7 +164,7 @@ impl LineBuilder {
 
     fn facts(&mut self, facts: &[PageFact]) {
         let name = facts.iter().map(|(name, _)| width(name)).fold(NAME, usize::max);
-        // A long name takes a line, so that values keep half of the screen.
+        // A name longer than this gets its own line, so that values keep half of the screen.
         let name = name.min(self.columns / 2 - INDENT);
         for (label, value) in facts {
             let indent = " ".repeat(INDENT);
@@ -213,7 +206,7 @@ impl LineBuilder {
         }
     }
 
-    /// How it ended, and what there is more to see.
+    /// Adds the closing lines and the headings that `--details` would show.
     fn end(&mut self, page: &Page, hidden: &[&PageSection]) {
         let heads: Vec<&str> =
             hidden.iter().map(|section| section.head.as_str()).filter(|h| !h.is_empty()).collect();
@@ -227,8 +220,7 @@ impl LineBuilder {
     }
 }
 
-/// A line with blanks up to the next stop of eight columns for its tabs, which what leaves the program would name
-/// instead of showing.
+/// Expands tabs to stops of eight columns, because the program's output filter replaces control characters.
 pub fn spaced(line: &str) -> String {
     line.chars().fold(String::new(), |mut out, character| {
         match character {
@@ -239,7 +231,6 @@ pub fn spaced(line: &str) -> String {
     })
 }
 
-/// Columns from one stop to the next.
 const TAB: usize = 8;
 
 #[cfg(test)]

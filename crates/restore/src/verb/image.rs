@@ -1,5 +1,5 @@
-//! Restoring an image, onto its own card or another one: the whole card is overwritten, so consent is asked for, and
-//! the image must fit byte for byte.
+//! Restores an image to its own card or another one. This overwrites the whole card, so it needs consent, and the image
+//! must fit byte for byte.
 
 use crate::request::{RestoreRequest, fill_in};
 use cardscope_engine::event::Listener;
@@ -16,6 +16,7 @@ use cardscope_session::opened::OpenTarget;
 use cardscope_session::opening;
 use std::path::Path;
 
+/// Restores a backup to the target, as far as both reach.
 pub(super) fn restore(
     file: &Path,
     request: &RestoreRequest,
@@ -48,6 +49,7 @@ pub(super) fn restore(
     Ok(VerbOutcome::of(report, failure.map(Failure::from)))
 }
 
+/// Compares the identities of card and backup. Another card is allowed with consent, and noted in the report.
 fn recognised(backup: &CardImage, opened: &OpenTarget, report: &mut RestoreReport) -> RecognisedBy {
     match (&backup.about().card_key, card_key(opened)) {
         (Some(was), Some(is)) if *was == is => RecognisedBy::Identity,
@@ -59,7 +61,7 @@ fn recognised(backup: &CardImage, opened: &OpenTarget, report: &mut RestoreRepor
     }
 }
 
-/// By exact bytes: what a smaller card lacks must be empty in the image.
+/// Refuses a smaller card unless the image is empty beyond its end. Sizes are compared in exact bytes.
 fn fits(backup: &CardImage, report: &mut RestoreReport) -> Result<()> {
     let (image, card, used) = (backup.about().bytes, report.announced_bytes, backup.used_bytes());
     if used > card {

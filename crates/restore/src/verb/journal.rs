@@ -1,6 +1,6 @@
-//! Restoring a journal. Doing it again, or after it was stopped anywhere, does no harm: every place ends with its oldest
-//! content, and the journal goes only when the card was read again, everything is there, and nothing of the test is found
-//! beside it.
+//! Restores a journal. Repeating this, or stopping it at any point, does no harm: every place ends with its oldest
+//! content, and the journal is removed only after the card was read again, everything matches, and no other test data
+//! was found.
 
 use crate::request::{RestoreRequest, fill_in, restore_range};
 use cardscope_engine::card::{IoDriver, ProbeStop};
@@ -23,13 +23,14 @@ use cardscope_session::opened::OpenTarget;
 use cardscope_session::opening;
 use std::path::Path;
 
-/// Bytes of an I/O, and how many are in flight: 4 MiB of memory.
+/// Bytes of an I/O and I/Os in flight: 4 MiB of memory.
 const BLOCK: u32 = 1 << 20;
 const DEPTH: u32 = 4;
 
-/// The stage in which the card is held against the journal.
+/// Name of the stage in which the card is compared with the journal.
 const COMPARING: &str = "comparing the card with the journal";
 
+/// Restores a journal, and removes it if nothing needs it any more.
 pub(super) fn restore(
     file: &Path,
     request: &RestoreRequest,
@@ -48,6 +49,7 @@ pub(super) fn restore(
         saved_bytes: journal.saved().iter().map(|saved| saved.len).sum(),
         ..RestoreReport::default()
     };
+    // Removing it failed after an earlier restore. Restoring it again could overwrite newer data.
     if journal.restored() {
         report.notes.push("this journal was restored before; nothing was written".to_owned());
         return Ok(close(journal, report));
@@ -88,7 +90,7 @@ pub(super) fn restore(
     Ok(settle(journal, report, &survey))
 }
 
-/// Writes what differs and compares; where nothing does it only compares, in requests unlike those of the survey.
+/// Restores what differs and compares. If nothing differs it only compares, in requests unlike those of the survey.
 fn bring_back(
     card: &mut IoDriver<'_>,
     journal: &mut Journal,
@@ -111,7 +113,7 @@ fn bring_back(
     Ok(())
 }
 
-/// Looks for test data in places that the journal does not have, or does not have any more.
+/// Searches for test data in places that the journal does not have, or lost.
 fn look_beside(
     card: &mut IoDriver<'_>,
     journal: &Journal,
@@ -135,7 +137,7 @@ fn look_beside(
     Ok(())
 }
 
-/// Refuses a card that cannot be it, before it is read; gives whether both name the same one.
+/// Refuses a card of another size or identity before reading it. Returns true if the identity matches.
 fn size_and_identity(journal: &Journal, opened: &OpenTarget, target: &str) -> Result<bool> {
     let (about, medium) = (journal.about(), TargetMedium::of(opened));
     let another = |why: String| {
@@ -164,8 +166,8 @@ fn size_and_identity(journal: &Journal, opened: &OpenTarget, target: &str) -> Re
     }
 }
 
-/// A card that does not look like it can be written to all the same, if the user says that it is the one. Where every
-/// place holds its original nothing is going to be written, whichever card it is.
+/// Decides by content whether this is the card, and asks the user if it is doubtful. No consent is needed if every
+/// place holds its original, because nothing will be written.
 fn recognised(
     survey: &CardSurvey,
     journal: &Journal,
@@ -190,7 +192,7 @@ fn recognised(
         })
 }
 
-/// What was written since the test is the user's, and only the user may have it overwritten.
+/// Ranges to leave alone: data written since the test belongs to the user, who may agree to overwrite it.
 fn spared(
     newer: &NewerPlaces,
     report: &mut RestoreReport,
@@ -200,7 +202,7 @@ fn spared(
     let sectors = newer.foreign.iter().map(|range| range.len).sum::<u64>() / 512;
     let target = report.target.clone();
     let what = format!("{sectors} sectors, the first at byte {}, were written after the test", first.offset);
-    // Who said that it is the card all the same was told how much of it is foreign.
+    // A user who confirmed an unrecognized card was already warned about its content.
     let agreed = report.recognised_by == Some(RecognisedBy::Consent) || {
         let at_stake = format!("{target}: {what}");
         obtain(consent, &ConsentQuestion { target: target.clone(), at_stake }).is_ok()
@@ -218,7 +220,7 @@ fn spared(
     newer.all()
 }
 
-/// The journal goes when nothing is left that it could be needed for, and stays with a reason otherwise.
+/// Removes the journal if nothing needs it any more; otherwise reports why it remains.
 fn settle(journal: Journal, mut report: RestoreReport, survey: &CardSurvey) -> VerbOutcome<RestoreReport> {
     let lost = report.missing_ranges;
     if lost > 0 {
@@ -253,26 +255,28 @@ fn count_lost(ranges: u64) -> String {
     if ranges == 1 { "1 range is lost".to_owned() } else { format!("{ranges} ranges are lost") }
 }
 
-/// All that may not hold what it held before the test.
+/// Ranges that may differ from before the test.
 fn changed(report: &RestoreReport) -> Vec<SavedRange> {
     let RestoreReport { lost, unreadable, doubtful, originals_lost, .. } = report;
     let all = [lost, unreadable, doubtful, originals_lost].into_iter().flatten();
     joined(all.map(|range| SavedRange { offset: range.offset, len: range.len }))
 }
 
-/// Whether what was put back, or found in place, was so on the card of this journal. A card with the same content may be
-/// another one: only its name, a stamp of the test, or that all was written back before rules that out.
+/// True if the restored content was certainly on this journal's card. An identical copy is ruled out only by the card's
+/// name, by a stamp of the test, or if everything was written back before.
 fn is_certain(journal: &Journal, report: &RestoreReport, survey: &CardSurvey) -> bool {
     let named = matches!(report.recognised_by, Some(RecognisedBy::Identity | RecognisedBy::Consent));
     named || survey.ours > 0 || journal.written_back()
 }
 
+/// Removes the journal and finishes the report.
 fn close(journal: Journal, mut report: RestoreReport) -> VerbOutcome<RestoreReport> {
     let failure = journal.finish().err().map(Failure::from);
     report.removed = failure.is_none();
     VerbOutcome::of(report, failure)
 }
 
+/// Failure after which the journal remains and can be restored again.
 fn failure(stop: ProbeStop, file: &Path) -> Failure {
     match stop {
         ProbeStop::Interrupted => Failure::Interrupted,

@@ -1,7 +1,7 @@
-//! `restore`: puts back what an interrupted test had saved, or an image of a card.
+//! `restore`: restores what an interrupted test saved, or an image of a card.
 //!
-//! Nothing is written before it is known that this is the card: by its identity and size, and by its content, which
-//! must be what was saved or what the test wrote (docs/reference/flash.md#preserving-the-data).
+//! Nothing is written before the card is recognized: by size and identity, and by its content, which must be the saved
+//! data or the test's own (docs/reference/flash.md#preserving-the-data).
 
 mod image;
 mod journal;
@@ -22,11 +22,7 @@ use cardscope_session::frame::{VerbOutcome, answered};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-/// Restores a journal or an image.
-///
-/// # Errors
-/// A refusal: the file is neither, the card is another one or not safe to write to, or consent to overwrite a card
-/// with an image was not given. Nothing was written.
+/// Restores a journal or an image. A refusal means that nothing was written.
 pub fn restore(
     request: &RestoreRequest,
     consent: &mut dyn ConsentSource,
@@ -67,14 +63,12 @@ pub fn restore(
     })
 }
 
-/// The journals that wait, oldest first.
-///
-/// # Errors
-/// If their folder cannot be looked at.
+/// Journals in the folder, oldest first, with their state.
 pub fn waiting() -> Result<Vec<WaitingJournal>> {
     Ok(folder::waiting()?.iter().map(|path| wait_of(path)).collect())
 }
 
+/// State of one journal. Opening it takes its lock, which a running test holds.
 fn wait_of(path: &Path) -> WaitingJournal {
     match Journal::open(path) {
         Ok(journal) => WaitingJournal {

@@ -1,23 +1,22 @@
-//! An SD bus as Linux tells of it: debugfs `ios`, or the kernel's line when a card arrives.
+//! State of an SD bus in Linux: debugfs `ios`, or the kernel's log line for an inserted card.
 //!
-//! Kernel: drivers/mmc/core/debugfs.c and include/linux/mmc/host.h. The clock is trusted, not the timing's name:
-//! a host seen in the wild says SDR104 and runs it at 50 MHz.
+//! Kernel: drivers/mmc/core/debugfs.c and include/linux/mmc/host.h. The ceiling follows from the clock and not from
+//! the timing's name, because some hosts report SDR104 and run it at 50 MHz.
 
 use super::bus_mode;
 use serde::{Deserialize, Serialize};
 
-/// A timing that the kernel knows.
+/// Bus timing of the Linux MMC layer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MmcTiming {
-    /// Number in `ios`.
     pub code: u8,
-    /// The mode as people call it.
+    /// Common name of the mode, as in [`super::BUS_MODES`].
     pub mode: &'static str,
-    /// Clock that belongs to the mode in Hz; `None` where the clock is not that of the data lines.
+    /// Nominal clock in Hz. None where the data lines have another clock.
     pub nominal_hz: Option<u64>,
-    /// Transfers in each clock and line.
+    /// Transfers per clock and line.
     pub per_clock: u8,
-    /// What the lines carry in MB/s, where the clock does not decide it.
+    /// Line rate in MB/s, where the clock does not determine it.
     pub fixed_mb_s: Option<f64>,
 }
 
@@ -29,7 +28,7 @@ const fn lanes(code: u8, mode: &'static str, fixed_mb_s: Option<f64>) -> MmcTimi
     MmcTiming { code, mode, nominal_hz: None, per_clock: 1, fixed_mb_s }
 }
 
-/// The kernel's timings. UHS-II range A runs its lanes at half the rate of range B.
+/// Timings of the kernel. UHS-II range A runs its lanes at half the rate of range B.
 pub static TIMINGS: [MmcTiming; 17] = [
     clocked(0, "Default Speed", 25, 1),
     clocked(1, "MMC High Speed", 52, 1),
@@ -50,7 +49,7 @@ pub static TIMINGS: [MmcTiming; 17] = [
     lanes(16, "UHS-II HD312", Some(312.0)),
 ];
 
-/// Words of the kernel's arrival line and the mode they stand for; longer ones first.
+/// Words of the kernel's log line and the bus mode that each stands for, longer words first.
 const ARRIVAL_WORDS: [(&str, &str); 7] = [
     ("SDR104", "SDR104"),
     ("DDR50", "DDR50"),
@@ -61,42 +60,37 @@ const ARRIVAL_WORDS: [(&str, &str); 7] = [
     ("", "Default Speed"),
 ];
 
-/// An SD bus and what it runs at.
+/// SD bus of a card and its current mode.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MmcBus {
-    /// sysfs `type`: `SD`, `MMC`, `SDIO`, `SDcombo`.
+    /// sysfs `type`: `SD`, `MMC`, `SDIO` or `SDcombo`.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// Mode as people call it: `SDR104`.
+    /// Common name of the mode, e.g. `SDR104`.
     pub mode: Option<String>,
-    /// Number of the timing in `ios`.
     pub timing: Option<u8>,
-    /// Text of the timing in `ios`.
     pub timing_text: Option<String>,
-    /// Clock asked for, in Hz.
+    /// Requested clock in Hz.
     pub clock_hz: Option<u64>,
-    /// Clock that the host says it reached, in Hz; not all hosts say.
+    /// Clock that the host reached, in Hz. Not all hosts report it.
     pub actual_clock_hz: Option<u64>,
-    /// Data lines.
     pub bus_width: Option<u8>,
-    /// Signal voltage in V.
     pub signal_voltage_v: Option<f64>,
-    /// Supply as printed: `3.3 ~ 3.4 V`.
+    /// Supply voltage as printed: `3.3 ~ 3.4 V`.
     pub vdd: Option<String>,
     /// `on`, `off` or `up`.
     pub power_mode: Option<String>,
     /// Driver type, A to D.
     pub driver_type: Option<String>,
-    /// sysfs `erase_size` in bytes.
     pub erase_size: Option<u64>,
     /// sysfs `preferred_erase_size` in bytes: AU_SIZE of the SSR, else 4 MiB.
     pub preferred_erase_size: Option<u64>,
-    /// What the lines carry in MB/s (10^6).
+    /// Line rate in MB/s (10^6).
     pub ceiling_mb_s: Option<f64>,
 }
 
 impl MmcBus {
-    /// Reads the text of debugfs `ios`; a line that is missing or strange leaves its field `None`.
+    /// Parses debugfs `ios`. Missing or malformed lines leave their field None.
     pub fn from_ios(text: &str) -> Self {
         let mut bus = MmcBus::default();
         for (key, value) in text.lines().filter_map(|line| line.split_once(':')) {
@@ -106,8 +100,8 @@ impl MmcBus {
         bus
     }
 
-    /// Reads the kernel's line about a card that arrived, `mmc0: new ultra high speed SDR104 SDXC card at …`.
-    /// It names no clock: the ceiling is the mode's.
+    /// Parses the kernel's log line for an inserted card, `mmc0: new ultra high speed SDR104 SDXC card at …`. The
+    /// line has no clock, so the ceiling is that of the mode.
     pub fn from_kernel_line(line: &str) -> Option<Self> {
         let (_, rest) = line.split_once(": new ")?;
         let (words, _) = rest.split_once(" card at ")?;
@@ -141,12 +135,12 @@ impl MmcBus {
         self.mode = self.timing_row().map(|timing| timing.mode.to_owned());
     }
 
-    /// What is known of the timing in use.
+    /// Returns the table row of the current timing.
     pub fn timing_row(&self) -> Option<&'static MmcTiming> {
         TIMINGS.iter().find(|timing| Some(timing.code) == self.timing)
     }
 
-    /// The clock that runs: the actual one where the host tells it; `None` where the bus sleeps.
+    /// Returns the actual clock, else the requested one, or None while the bus sleeps.
     pub fn running_hz(&self) -> Option<u64> {
         self.actual_clock_hz.or(self.clock_hz).filter(|hz| *hz > 0)
     }
@@ -155,6 +149,7 @@ impl MmcBus {
         let per_clock = match self.timing_row() {
             Some(MmcTiming { nominal_hz: None, fixed_mb_s, .. }) => return *fixed_mb_s,
             Some(timing) => timing.per_clock,
+            // An unknown timing counts as single data rate, which never overstates the ceiling.
             None => 1,
         };
         let bits = self.running_hz()? as f64 * f64::from(self.bus_width?) * f64::from(per_clock);
@@ -162,7 +157,7 @@ impl MmcBus {
     }
 }
 
-/// `2 (4 bits)`: the number is the power of two, the remark says it plainly.
+/// Parses `2 (4 bits)`: the number is a power of two, the remark is the width itself.
 fn lines(number: Option<u64>, remark: Option<&str>) -> Option<u8> {
     let said = remark.and_then(|text| text.split_whitespace().next()).and_then(|word| word.parse().ok());
     said.or_else(|| number.filter(|n| *n <= 3).map(|n| 1 << n))

@@ -1,7 +1,7 @@
-//! The bus between host and card: its modes, what each carries, and what a card's host says about it.
+//! Bus between host and card: bus modes, their line rates, and the state that the host reports.
 //!
-//! Ceilings: Physical Layer Specification 3.9.6, 3.10, 3.16, 3.17 and 8. They are line rates: commands and block
-//! overhead always leave less, so a speed above the ceiling means a cache or a wrong unit.
+//! Line rates: Physical Layer Specification 3.9.6, 3.10, 3.16, 3.17 and 8. Commands and block overhead always leave
+//! less, so a speed above the line rate means a cache or a wrong unit.
 
 mod mmc;
 mod pcie;
@@ -9,14 +9,12 @@ mod pcie;
 pub use mmc::{MmcBus, MmcTiming, TIMINGS};
 pub use pcie::PcieLink;
 
-/// A mode of the SD bus.
+/// Mode of the SD bus.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BusMode {
-    /// As printed: `SDR104`.
     pub name: &'static str,
-    /// Clock and signalling in words.
     pub signalling: &'static str,
-    /// What the lines carry in MB/s (10^6).
+    /// Line rate in MB/s (10^6).
     pub ceiling_mb_s: f64,
 }
 
@@ -24,7 +22,7 @@ const fn mode(name: &'static str, signalling: &'static str, ceiling_mb_s: f64) -
     BusMode { name, signalling, ceiling_mb_s }
 }
 
-/// All modes that cards and readers speak.
+/// Bus modes of cards and readers.
 pub static BUS_MODES: [BusMode; 15] = [
     mode("Default Speed", "25 MHz, 3.3 V", 12.5),
     mode("High Speed", "50 MHz, 3.3 V", 25.0),
@@ -43,12 +41,12 @@ pub static BUS_MODES: [BusMode; 15] = [
     mode("PCIe 4.0 x2", "2 × 16 GT/s", 3938.0),
 ];
 
-/// The mode with this name.
+/// Returns the mode with this name, ignoring case.
 pub fn bus_mode(name: &str) -> Option<&'static BusMode> {
     BUS_MODES.iter().find(|mode| mode.name.eq_ignore_ascii_case(name))
 }
 
-/// What a mode carries in MB/s (10^6), by its name; `None` for a name that says no rate.
+/// Returns the line rate of a mode in MB/s (10^6), or None if the name implies no rate.
 pub fn ceiling_mb_s(name: &str) -> Option<f64> {
     bus_mode(name).map(|mode| mode.ceiling_mb_s).or_else(|| pcie::ceiling_of_mode(name))
 }

@@ -1,31 +1,29 @@
-//! A PCIe link as sysfs tells of it: `current_link_speed`, `max_link_width` and their like.
+//! PCIe link of a card, from sysfs: `current_link_speed`, `max_link_width` and related files.
 //!
-//! Rates and line codes: PCI Express Base Specification as summed up by the SD Express chapter (Physical Layer
+//! Rates and line codes: PCI Express Base Specification as summarized by the SD Express chapter (Physical Layer
 //! Specification 8): 8b/10b up to 5 GT/s, 128b/130b from 8 GT/s on.
 
 use serde::{Deserialize, Serialize};
 
-/// A link and what it could be.
+/// PCIe link, as negotiated and as the card supports it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PcieLink {
-    /// Address on the bus, `0000:02:00.0`.
+    /// PCI address, e.g. `0000:02:00.0`.
     pub address: Option<String>,
-    /// Rate now in GT/s a lane.
     pub current_speed_gt_s: Option<f64>,
-    /// Lanes now.
     pub current_width: Option<u8>,
-    /// Highest rate of the card in GT/s a lane.
     pub max_speed_gt_s: Option<f64>,
-    /// Most lanes of the card.
+    /// Highest supported number of lanes.
     pub max_width: Option<u8>,
-    /// What the link carries now, in MB/s (10^6).
+    /// Rate of the negotiated link after its line code, in MB/s (10^6).
     pub ceiling_mb_s: Option<f64>,
-    /// The link runs slower or narrower than the card could.
+    /// True if the link is slower or narrower than the card supports.
     pub limited: bool,
 }
 
 impl PcieLink {
-    /// Reads the texts of sysfs: speed and width now, then the highest; `Unknown` and the absent stay `None`.
+    /// Parses the sysfs files: negotiated speed and width, then the highest ones. `Unknown` and absent values give
+    /// None.
     pub fn from_sysfs(now: (Option<&str>, Option<&str>), most: (Option<&str>, Option<&str>)) -> Self {
         let (current_speed_gt_s, current_width) = (now.0.and_then(speed), now.1.and_then(width));
         let (max_speed_gt_s, max_width) = (most.0.and_then(speed), most.1.and_then(width));
@@ -42,35 +40,33 @@ impl PcieLink {
         }
     }
 
-    /// `PCIe 3.0 x1`; `None` where rate or width is unknown.
+    /// Returns the mode as text, e.g. `PCIe 3.0 x1`, or None if rate or width is unknown.
     pub fn mode(&self) -> Option<String> {
         let (speed, width) = self.current_speed_gt_s.zip(self.current_width)?;
         Some(format!("{} x{width}", generation(speed)))
     }
 }
 
-/// GT/s from `8.0 GT/s PCIe`, `2.5 GT/s` or lspci's `8GT/s`.
+/// Parses GT/s from `8.0 GT/s PCIe`, `2.5 GT/s` or lspci's `8GT/s`.
 fn speed(text: &str) -> Option<f64> {
     let (number, _) = text.split_once("GT/s")?;
     number.trim().parse::<f64>().ok().filter(|gt_s| gt_s.is_finite() && *gt_s > 0.0)
 }
 
-/// Lanes from `2`, or lspci's `x2`; the kernel's 0 and 255 mean that it does not know.
+/// Parses lanes from `2` or lspci's `x2`. The kernel's 0 and 255 mean that it does not know.
 fn width(text: &str) -> Option<u8> {
     text.trim().trim_start_matches('x').parse().ok().filter(|lanes| (1..=32).contains(lanes))
 }
 
-/// MB/s of a lane after its line code.
 fn lane_mb_s(gt_s: f64) -> f64 {
     let payload = if gt_s < 8.0 { 8.0 / 10.0 } else { 128.0 / 130.0 };
     gt_s * payload / 8.0 * 1000.0
 }
 
-/// Rates in GT/s and the generations that brought them.
 const GENERATIONS: [(f64, &str); 5] =
     [(2.5, "1.0"), (5.0, "2.0"), (8.0, "3.0"), (16.0, "4.0"), (32.0, "5.0")];
 
-/// What a link of this mode carries, as [`PcieLink::mode`] writes it: `PCIe 2.0 x1`.
+/// Returns the rate in MB/s of a mode in the form of [`PcieLink::mode`], e.g. `PCIe 2.0 x1`.
 pub(super) fn ceiling_of_mode(mode: &str) -> Option<f64> {
     let (generation, lanes) = mode.trim().strip_prefix("PCIe ")?.split_once(' ')?;
     let (rate, _) = GENERATIONS.iter().find(|(_, name)| *name == generation)?;

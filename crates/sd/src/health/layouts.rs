@@ -1,10 +1,9 @@
-//! The layouts, each a function whose lines can be held against the maker's table: offset, length, meaning.
+//! Decoders of the makers' health pages. Each line can be checked against the maker's table: offset, length, meaning.
 
 use super::page::{CardHealth, HealthFields, HealthLayout, PAGE_BYTES};
 use crate::registers::RawRegister;
 use crate::registers::raw::visible_ascii;
 
-/// The bytes of a page, with the numbers in it.
 struct HealthBytes<'a>(&'a [u8; PAGE_BYTES]);
 
 impl HealthBytes<'_> {
@@ -20,7 +19,6 @@ impl HealthBytes<'_> {
         self.0[at..at + bytes].iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte))
     }
 
-    /// Text up to its padding; `None` where there is none.
     fn text(&self, at: usize, bytes: usize) -> Option<String> {
         let field = &self.0[at..at + bytes];
         let end = field.iter().position(|byte| matches!(byte, 0 | 0xff)).unwrap_or(bytes);
@@ -28,7 +26,6 @@ impl HealthBytes<'_> {
         (!text.is_empty()).then_some(text)
     }
 
-    /// `YYMMDD` as a day.
     fn day(&self, at: usize) -> Option<String> {
         let digits = std::str::from_utf8(&self.0[at..at + 6]).ok()?;
         let number = |at: usize| digits.get(at..at + 2)?.parse::<u8>().ok();
@@ -38,7 +35,8 @@ impl HealthBytes<'_> {
     }
 }
 
-/// Decodes a page by its signature, the first two bytes; by its figures where a layout has none.
+/// Decodes a page by its signature, the first two bytes. Apacer's layout has no signature and is recognized by
+/// plausible figures.
 pub(super) fn decode(raw: RawRegister<PAGE_BYTES>) -> Option<CardHealth> {
     let page = HealthBytes(&raw.0);
     let (layout, told) = match [raw.0[0], raw.0[1]] {
@@ -52,12 +50,11 @@ pub(super) fn decode(raw: RawRegister<PAGE_BYTES>) -> Option<CardHealth> {
     Some(CardHealth { raw, layout, told })
 }
 
-/// Whole percent of life that are over, where those begun are told: 01h is up to 0.99 % used, 64h up to 99.99 %.
+/// Converts the percent of life begun to the percent used: 01h is up to 0.99 % used, 64h up to 99.99 %.
 fn begun(percent: u64) -> Option<f64> {
     percent.checked_sub(1).map(|over| over as f64)
 }
 
-/// Text and a day in ASCII, power cycles big-endian.
 fn sandisk(page: &HealthBytes<'_>) -> HealthFields {
     HealthFields {
         made: page.day(2),
@@ -68,7 +65,7 @@ fn sandisk(page: &HealthBytes<'_>) -> HealthFields {
     }
 }
 
-/// Little-endian; wear in thousandths of a cycle, sectors of 512 bytes.
+/// Numbers are little-endian; wear is in thousandths of a cycle, data in sectors of 512 bytes.
 fn longsys(page: &HealthBytes<'_>) -> HealthFields {
     HealthFields {
         bad_blocks_at_first: Some(page.little(16, 4)),
@@ -82,12 +79,12 @@ fn longsys(page: &HealthBytes<'_>) -> HealthFields {
     }
 }
 
-/// Life as SanDisk's; beside it stand the shares of the TLC and the SLC area.
+/// Life used is coded as SanDisk's. The next bytes, the shares of the TLC and the SLC area, are not decoded.
 fn micron(page: &HealthBytes<'_>) -> HealthFields {
     HealthFields { life_used_percent: begun(page.u8(7)), ..HealthFields::default() }
 }
 
-/// Big-endian; the user area's figures, to which the system area's stand alike some bytes on.
+/// Numbers are big-endian. Those of the user area are decoded; those of the system area follow each of them.
 fn swissbit(page: &HealthBytes<'_>) -> HealthFields {
     HealthFields {
         firmware: page.text(32, 16),
@@ -104,7 +101,7 @@ fn swissbit(page: &HealthBytes<'_>) -> HealthFields {
     }
 }
 
-/// Big-endian; bad blocks counted a die in a byte each, and erase counts in two halves at two places.
+/// Numbers are big-endian. Bad blocks have one byte per die; erase counts are split in two halves.
 fn apacer(page: &HealthBytes<'_>) -> HealthFields {
     let dies = |at: usize| page.0[at..at + 32].iter().map(|blocks| u64::from(*blocks)).sum();
     HealthFields {
@@ -122,18 +119,18 @@ fn apacer(page: &HealthBytes<'_>) -> HealthFields {
     }
 }
 
-/// From the life left, told in hundredths of a percent: rounded, so that 99.97 leaves 0.03.
+/// Computes the life used from the life left, which is in hundredths of a percent: 99.97 left gives 0.03.
 fn life_used(page: &HealthBytes<'_>) -> f64 {
     (10_000 - page.big(96, 2).min(10_000)) as f64 / 100.0
 }
 
-/// Erases of a block: 0 on average, 1 at least, 2 at most; the high half at 104, the low half at 98.
+/// Erases of a block: average (0), least (1) or most (2). The high half is at 104, the low half at 98.
 fn erased(page: &HealthBytes<'_>, which: usize) -> u64 {
     page.big(104 + 2 * which, 2) << 16 | page.big(98 + 2 * which, 2)
 }
 
-/// Whether the figures of a page without a signature go together: shares of at most 100.00 %, blocks that were good when
-/// it was made, a first power-up, and an average between the least and the most.
+/// Returns true if the figures of a page without a signature are consistent: shares of at most 100.00 %, good blocks
+/// at manufacture, at least one power-up, and an average erase count between least and most.
 fn plausible(page: &HealthBytes<'_>) -> bool {
     let share = |at| page.big(at, 2) <= 10_000;
     let good = page.big(64, 2);

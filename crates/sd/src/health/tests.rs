@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A page with these bytes at these places.
+/// Builds a page with these bytes at these offsets.
 fn page(parts: &[(usize, &[u8])]) -> [u8; PAGE_BYTES] {
     let mut page = [0; PAGE_BYTES];
     for (at, bytes) in parts {
@@ -10,8 +10,8 @@ fn page(parts: &[(usize, &[u8])]) -> [u8; PAGE_BYTES] {
     page
 }
 
-/// Kingston SDCE/256GB as its owner read it: flash 98 3e a8 03 7a e4 08 16, firmware 19.143, 12 spare blocks, 24 bad
-/// ones at first, 99.81 % good, 66 erases, 99.97 % of life left, erase counts 1 1 1, 16 power-ups.
+/// Kingston SDCE/256GB as reported by its owner: flash 98 3e a8 03 7a e4 08 16, firmware 19.143, 12 spare blocks, 24
+/// bad ones at manufacture, 99.81 % good, 66 erases, 99.97 % of life left, erase counts 1 1 1, 16 power-ups.
 pub(crate) fn kingston() -> [u8; PAGE_BYTES] {
     page(&[
         (0, &[0x98, 0x3e, 0xa8, 0x03, 0x7a, 0xe4, 0x08, 0x16, 0x00, 0x20, 0x25, 19, 143, 0, 4]),
@@ -112,7 +112,7 @@ fn longsys_micron_and_swissbit_have_their_own_tables() {
 fn blocks_that_are_no_health_page_are_not_taken_for_one() {
     assert_eq!(CardHealth::decode([0; PAGE_BYTES]), Err(HealthError::Blank(BlankRegister::AllZeros)));
     assert_eq!(CardHealth::decode([0xff; PAGE_BYTES]), Err(HealthError::Blank(BlankRegister::AllOnes)));
-    // A card without a page that answers with the sector read last: here a boot sector.
+    // A card without a health page may answer with the last sector read, here a boot sector.
     let mbr = page(&[(0, &[0xfa, 0xb8, 0x00, 0x10, 0x8e, 0xd0, 0xbc]), (510, &[0x55, 0xaa])]);
     assert_eq!(CardHealth::decode(mbr), Err(HealthError::Unknown([0xfa, 0xb8])));
     assert!(CardHealth::decode(mbr).unwrap_err().to_string().contains("begins with fa b8"));
@@ -131,7 +131,7 @@ fn each_layout_is_asked_by_reading_and_is_found_by_its_name() {
         assert_eq!(json, format!("{:?}", layout.name()));
     }
     assert!("adata".parse::<HealthLayout>().unwrap_err().contains("swissbit"));
-    // A number that many brands share names no layout.
+    // A MID that several brands share implies no layout.
     assert_eq!([0x03, 0x27, 0x9f].map(HealthLayout::of_maker), [Some(HealthLayout::SanDisk), None, None]);
 }
 

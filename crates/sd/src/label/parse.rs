@@ -1,42 +1,40 @@
-//! From words to what they mean. What means nothing here is kept as it is: makers' names and slogans.
+//! Parser of printed labels. Words that it does not recognize are kept, e.g. makers' names and slogans.
 
 use super::{CardLabel, MB_S_OF_X, PrintedBus, PrintedCapacity, PrintedSpeed, SpeedDirection};
 use crate::mark::Mark;
 use crate::registers::CsdFamily;
 
-/// No card has room for more.
+/// Longest label in characters; no card has room for more.
 const LONGEST: usize = 1000;
 
-/// The largest card that there can be, with some room: 128 TB of SDUC.
+/// Largest plausible capacity in bytes: 128 TB of SDUC and some margin.
 const LARGEST_CARD: f64 = 1e15;
 
-/// A label that makes no sense.
+/// Error of a label that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LabelError {
-    /// Nothing in it.
     #[error(
         "the label is empty; write what is printed on the card, e.g. \"64GB SDXC U3 V30 A2 'up to 170 MB/s'\""
     )]
     Empty,
-    /// Too much in it.
+    /// More than 1000 characters. Holds their number.
     #[error("the label has {0} characters; no card has more than {LONGEST} printed on it")]
     Long(usize),
-    /// Two sizes.
     #[error("the label names two capacities, {0} and {1}; give the one that is printed largest")]
     Capacities(String, String),
 }
 
-/// Words of the specification that say nothing by themselves.
+/// Words of the specification that mean nothing by themselves.
 const FILLERS: &str =
     "sd microsd micro tf card memory speed class video application performance uhs up to max mark";
 
-/// Logos that no specification knows, as marks printed on fakes and in advertisements.
+/// Logos that no specification defines, printed on fakes and in advertisements.
 const FALSE_LOGOS: [&str; 7] = ["uhd", "hd", "fhd", "fullhd", "4kuhd", "8kuhd", "qhd"];
 
-/// Reads what is printed on a card.
+/// Parses a printed label.
 ///
 /// # Errors
-/// If there is nothing to read, or it names two capacities.
+/// If it is empty or too long, or has two different capacities.
 pub fn parse(text: &str) -> Result<CardLabel, LabelError> {
     let characters = text.chars().count();
     if characters > LONGEST {
@@ -58,7 +56,7 @@ pub fn parse(text: &str) -> Result<CardLabel, LabelError> {
 struct LabelReader<'a> {
     words: &'a [String],
     at: usize,
-    /// `read` or `write` that the next speed belongs to.
+    /// Direction that applies to the next speed.
     direction: Option<SpeedDirection>,
     label: CardLabel,
 }
@@ -74,7 +72,7 @@ impl LabelReader<'_> {
         word.parse().ok().filter(|n: &f64| plain && n.is_finite())
     }
 
-    /// Reads what stands at the current word; gives how many words it took.
+    /// Parses at the current word and returns the number of words consumed.
     fn step(&mut self) -> Result<usize, LabelError> {
         if let Some(number) = self.number(0) {
             return self.quantity(number);
@@ -97,7 +95,6 @@ impl LabelReader<'_> {
         Ok(1)
     }
 
-    /// A number with its unit.
     fn quantity(&mut self, number: f64) -> Result<usize, LabelError> {
         let unit = self.word(1).to_owned();
         let printed = format!("{}{}{unit}", self.word(0), if unit == MB_S { " " } else { "" });
@@ -111,6 +108,7 @@ impl LabelReader<'_> {
             self.speed(number, direction, printed.replace(MB_S, "MB/s"));
             return Ok(if behind.is_some() { 3 } else { 2 });
         }
+        // "4K" imitates a mark; no capacity is printed in kilobytes.
         if unit == "k" {
             self.label.false_marks.push(printed.to_uppercase());
             return Ok(2);
@@ -119,6 +117,7 @@ impl LabelReader<'_> {
             self.capacity(PrintedCapacity { bytes, printed: printed.to_uppercase() })?;
             return Ok(2);
         }
+        // A number without a unit is a speed only after "read" or "write", as in "R 170".
         match self.direction.take() {
             Some(direction) => self.speed(number, Some(direction), format!("{} MB/s", self.word(0))),
             None => self.label.unknown.push(self.word(0).to_owned()),
@@ -151,7 +150,7 @@ impl LabelReader<'_> {
         }
     }
 
-    /// `class 10`, `UHS speed class 3`, `video speed class 30`, `application performance class 2`, `A2` written apart.
+    /// Parses `class 10`, `UHS speed class 3`, `video speed class 30`, `application performance class 2`.
     fn class(&mut self) -> Option<usize> {
         let (letter, length) = match [0, 1, 2].map(|ahead| self.word(ahead)) {
             ["video", "speed", "class"] => ("v", 3),
@@ -168,7 +167,7 @@ impl LabelReader<'_> {
         Some(length + 1)
     }
 
-    /// `UHS-I`, `UHS II`, `SD Express`; also the lone I and II that stand beside the family on the card.
+    /// Parses `UHS-I`, `UHS II`, `SD Express`, and a lone I, II or III after the family.
     fn bus(&mut self) -> Option<usize> {
         let (bus, taken) = match (self.word(0), self.word(1)) {
             ("uhs", second) => (roman(second)?, 2),
@@ -186,7 +185,6 @@ impl LabelReader<'_> {
         Some(taken)
     }
 
-    /// `SDXC`, `microSDXC`, `micro SD XC`.
     fn family(&mut self) -> Option<usize> {
         let family = match self.word(0).strip_prefix("micro").unwrap_or(self.word(0)) {
             "sdsc" => CsdFamily::Sdsc,
@@ -219,7 +217,6 @@ fn direction(word: &str) -> Option<SpeedDirection> {
     }
 }
 
-/// `R170`, `W90`.
 fn short_speed(word: &str) -> Option<(SpeedDirection, f64)> {
     let mut characters = word.chars();
     let direction = direction(characters.next()?.encode_utf8(&mut [0; 4]))?;
@@ -228,7 +225,7 @@ fn short_speed(word: &str) -> Option<(SpeedDirection, f64)> {
     plain.then(|| digits.parse().ok()).flatten().map(|mb_s| (direction, mb_s))
 }
 
-/// A word of the shape of a mark; within it the mark, where there is such a one.
+/// Parses a word of the form of a mark. The inner value is None if the specification has no such mark.
 fn mark(word: &str) -> Option<Option<Mark>> {
     let mut characters = word.chars();
     let letter = characters.next().filter(|c| "cuvae".contains(*c))?;
@@ -251,18 +248,17 @@ fn capacity(number: f64, unit: &str) -> Option<u64> {
     (1.0..=LARGEST_CARD).contains(&bytes).then_some(bytes as u64)
 }
 
-/// One unit for all the ways in which people write 10^6 bytes a second.
+/// Normalized form of all spellings of 10^6 bytes per second.
 const MB_S: &str = "mb/s";
 
-/// Ways to write it, longest first.
+/// Spellings of MB/s, longest first.
 const SPEED_UNITS: [&str; 6] = ["mbyte/s", "mb/sec", "mb/sek", "mb/s", "mbps", "m/s"];
 
-/// Units that may stand directly behind a number, longest first. `mbps` on a card means megabytes, whatever it means
-/// elsewhere.
+/// Units that may follow a number directly, longest first. `mbps` on a card means megabytes, unlike elsewhere.
 const UNITS: [&str; 9] = ["mb/s", "gib", "tib", "mib", "gb", "tb", "mb", "x", "k"];
 
-/// A label's text cut into words in small letters, in which `MB/s` is one word, a number stands apart from the unit
-/// behind it, and quotation marks are gone.
+/// Splits a label into lower-case words. Units of speed become one word, numbers are separated from their units, and
+/// quotation marks are removed.
 fn words(text: &str) -> Vec<String> {
     let plain: String = text.chars().map(|c| if is_quote(c) { ' ' } else { c }).collect();
     plain.to_lowercase().split(is_gap).flat_map(units_as_one).flat_map(apart).collect()
@@ -276,7 +272,7 @@ fn is_gap(c: char) -> bool {
     c.is_whitespace() || matches!(c, ',' | ';' | '|' | '+' | '*' | ':' | '·' | '•' | '®' | '™')
 }
 
-/// `c10/u3` is two words, `mb/s` is one.
+/// Splits at slashes, as in `c10/u3`, but keeps `mb/s` as one word.
 fn units_as_one(word: &str) -> Vec<String> {
     for unit in SPEED_UNITS {
         if let Some(number) = word.strip_suffix(unit)
@@ -288,7 +284,6 @@ fn units_as_one(word: &str) -> Vec<String> {
     word.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// `64gb` is a number and a unit.
 fn apart(word: String) -> Vec<String> {
     let digits = word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len());
     let (number, unit) = word.split_at(digits);

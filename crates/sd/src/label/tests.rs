@@ -1,4 +1,4 @@
-//! Labels as they are printed on real and false cards.
+//! Labels of genuine and fake cards.
 
 use super::*;
 

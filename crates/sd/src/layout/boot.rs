@@ -1,48 +1,44 @@
-//! Boot sectors: where a volume's files begin, counted from the start of its partition.
+//! Boot sectors and superblocks: file system, cluster size and start of the data area.
 //!
 //! FAT: Microsoft's "FAT: General Overview of On-Disk Format". exFAT: Microsoft's published specification, section 3.
-//! NTFS and ext4: the kernel's `fs/ntfs3/ntfs.h` and `fs/ext4/ext4.h`. Tolerant of garbage: what makes no sense is no
-//! volume.
+//! NTFS and ext4: the kernel's `fs/ntfs3/ntfs.h` and `fs/ext4/ext4.h`. Implausible values give no volume, never a
+//! panic.
 
 use serde::{Deserialize, Serialize};
 
-/// What a boot sector or superblock says. Bytes.
+/// Volume as its boot sector or superblock describes it. Offsets count from the start of the partition, in bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BootVolume {
     /// `fat12`, `fat16`, `fat32`, `exfat`, `ntfs` or `ext4`.
     pub file_system: String,
-    /// Bytes of a cluster or block.
     pub cluster_bytes: u64,
-    /// Where the clusters or blocks for files begin, from the partition's start.
+    /// Start of the clusters or blocks for files.
     pub data_offset: u64,
-    /// Where the first FAT begins, from the partition's start.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fat_offset: Option<u64>,
-    /// Bytes of one FAT.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fat_bytes: Option<u64>,
-    /// Clusters for files, where the boot sector says or implies it.
+    /// Number of clusters for files, if the boot sector implies it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub clusters: Option<u64>,
-    /// Where the volume believes its partition begins, in its own sectors.
+    /// Start of the partition according to the boot sector, in its own sectors.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hidden_sectors: Option<u64>,
-    /// Bytes of the volume as it says itself.
     pub volume_bytes: u64,
 }
 
-/// How much of a partition's start [`read`] wants to see.
+/// Bytes that [`read`] needs from the start of a partition.
 pub const HEAD: usize = 2048;
 
-/// Reads the first [`HEAD`] bytes of a partition.
+/// Parses the first [`HEAD`] bytes of a partition, or returns None if they hold no supported file system.
 pub fn read(head: &[u8]) -> Option<BootVolume> {
     if head.len() < 512 {
         return None;
     }
+    // FAT comes last, because NTFS has a BIOS parameter block too.
     exfat(head).or_else(|| ntfs(head)).or_else(|| ext4(head)).or_else(|| fat(head))
 }
 
-/// A little-endian number of up to eight bytes; 0 past the end.
 fn le(bytes: &[u8], at: usize, len: usize) -> u64 {
     bytes
         .get(at..at + len)
@@ -71,7 +67,7 @@ fn exfat(head: &[u8]) -> Option<BootVolume> {
     })
 }
 
-/// Sector and cluster of a BIOS parameter block, where they can be such.
+/// Returns bytes per sector and sectors per cluster of a BIOS parameter block, if both are plausible.
 fn units(head: &[u8]) -> Option<(u64, u64)> {
     let (sector, per_cluster) = (le(head, 11, 2), le(head, 13, 1));
     let plausible =
@@ -94,7 +90,7 @@ fn fat(head: &[u8]) -> Option<BootVolume> {
         return None;
     }
     let clusters = (total - first) / per_cluster;
-    // The number of clusters alone tells the three apart, whatever the name in the boot sector says.
+    // Only the number of clusters distinguishes the FAT types; the name in the boot sector is not reliable.
     let file_system = match clusters {
         0..=4084 => "fat12",
         4085..=65_524 => "fat16",
@@ -112,7 +108,7 @@ fn fat(head: &[u8]) -> Option<BootVolume> {
     })
 }
 
-/// NTFS numbers its clusters from the partition's start.
+/// The data offset is 0, because NTFS numbers its clusters from the start of the partition.
 fn ntfs(head: &[u8]) -> Option<BootVolume> {
     if &head[3..11] != b"NTFS    " {
         return None;
@@ -127,7 +123,7 @@ fn ntfs(head: &[u8]) -> Option<BootVolume> {
     })
 }
 
-/// ext4 numbers its blocks from the partition's start, and files lie in groups of them.
+/// The data offset is 0, because ext4 numbers its blocks from the start of the partition.
 fn ext4(head: &[u8]) -> Option<BootVolume> {
     let block = head.get(1024..)?;
     if le(block, 56, 2) != 0xef53 || le(block, 24, 4) > 6 {

@@ -1,18 +1,18 @@
-//! exFAT: half a boundary unit before the FAT, half for the FAT, then the clusters.
+//! exFAT layout: half a boundary unit before the FAT, half for the FAT, then the clusters.
 
 use super::table::{LayoutFrame, start_before};
 use super::types::{CardLayout, FileSystem};
 
-/// 1 MiB: room for a partition table before the partition, whatever the boundary.
+/// Sectors before the partition at least: 1 MiB, room for a partition table.
 const LEAST_START: u64 = 2048;
 
 pub(super) fn exfat(frame: &LayoutFrame) -> CardLayout {
     let LayoutFrame { boundary, end, row, .. } = *frame;
-    // An upper bound: the clusters of the whole card.
+    // The clusters of the whole card are an upper bound, since the start of the data is not determined yet.
     let needed = ((end / row.cluster + 2) * 4).div_ceil(512);
     let half = boundary / 2;
     // mkfs.exfat aligns to powers of two only. With another boundary (12 or 24 MiB) or one too small for the FAT, the
-    // partition begins where the clusters come to lie on the boundary, as it does with FAT16.
+    // start of the partition is chosen so that the clusters begin on the boundary, as with FAT16.
     let plain = boundary.is_power_of_two() && needed <= half;
     let align = if plain { half } else { needed.next_power_of_two() };
     let start = if plain { boundary } else { start_before(boundary, 2 * align, LEAST_START) };
@@ -36,16 +36,16 @@ pub(super) fn exfat(frame: &LayoutFrame) -> CardLayout {
     }
 }
 
-/// Sectors of the boot region: boot sector, extensions, parameters, check sums.
+/// Sectors of the boot region: boot sector, extensions, parameters, checksums.
 pub const BOOT_SECTORS: usize = 12;
 const SECTOR_BYTES: usize = 512;
 
-/// Writes into a boot region what mkfs.exfat leaves otherwise than the SD Association's formatter: where the partition
-/// begins on the card, and the whole length that the FAT may take. The region's check sums follow.
+/// Rewrites the fields of a boot region that mkfs.exfat sets unlike the SD Association's formatter: the partition
+/// offset and the FAT length. Updates the checksums of the region.
 ///
-/// Fields and check sum: Microsoft's exFAT specification, sections 3.1 and 3.4.
+/// Fields and checksum: Microsoft's exFAT specification, sections 3.1 and 3.4.
 ///
-/// Returns false, with nothing changed, where `region` is no boot region of twelve sectors.
+/// Returns false and changes nothing if `region` is not a boot region of twelve sectors.
 #[must_use]
 pub fn amend(region: &mut [u8], layout: &CardLayout) -> bool {
     if region.len() != BOOT_SECTORS * SECTOR_BYTES || &region[3..11] != b"EXFAT   " {
@@ -60,7 +60,7 @@ pub fn amend(region: &mut [u8], layout: &CardLayout) -> bool {
     true
 }
 
-/// Over all but the flags and the share in use, which change while the volume is.
+/// Skips the flags and the percentage in use, which change while the volume is in use.
 fn check_sum(bytes: &[u8]) -> u32 {
     let counted = bytes.iter().enumerate().filter(|(at, _)| ![106, 107, 112].contains(at));
     counted.fold(0u32, |sum, (_, byte)| sum.rotate_right(1).wrapping_add(u32::from(*byte)))

@@ -1,30 +1,28 @@
-//! FAT12, FAT16 and FAT32: the number of sectors of a FAT depends on the number of clusters, which depends on where the
-//! data area begins, which depends on the FAT. The formatters settle it by trying; so do we, in the same order, since
-//! the result is told from others by the sector.
+//! FAT12, FAT16 and FAT32 layouts.
+//!
+//! The length of a FAT depends on the number of clusters, which depends on the start of the data area, which depends on
+//! the FAT. Formatters solve this by trial; this module tries in the same order, to match them to the sector.
 
 use super::table::{BIG_FAT16_SECTORS, LayoutFrame, MOST_CHS_SECTORS, gcd, start_before};
 use super::types::{CardLayout, FileSystem};
 
-/// Two copies of the FAT.
 const FATS: u64 = 2;
-/// 512 entries of 32 bytes.
+/// Root directory of 512 entries of 32 bytes.
 const ROOT_SECTORS: u64 = 32;
-/// The boot sector.
+/// Reserved sectors of FAT12 and FAT16: the boot sector.
 const SMALL_RESERVED: u64 = 1;
-/// Boot sector, information sector, their copies from sector 6 on: FAT32 needs no fewer.
+/// Least reserved sectors of FAT32: boot sector, information sector, and their copies from sector 6 on.
 const FAT32_RESERVED: u64 = 9;
-/// FAT32 rounds in steps of the boundary unit of SDHC cards, 4 MiB, if a boundary is larger.
+/// Largest rounding step of FAT32, even for larger boundaries: the boundary unit of SDHC cards, 4 MiB.
 const FAT32_STEP: u64 = 8192;
-/// By the number of clusters alone a FAT12 is told from a FAT16 and that from a FAT32 (Microsoft's FAT specification).
+/// Largest cluster count of a FAT12; the count alone determines the FAT type (Microsoft's FAT specification).
 const MOST_FAT12: u64 = 4084;
 const MOST_FAT16: u64 = 65_524;
 
-/// Sectors of a FAT with entries of `bits` for so many clusters; the first two entries are no clusters.
 fn fat_sectors(clusters: u64, bits: u64) -> u64 {
     ((clusters + 2) * bits).div_ceil(8 * 512)
 }
 
-/// Where FAT and data come to lie.
 #[derive(Debug, Clone, Copy)]
 struct FatPlacement {
     start: u64,
@@ -33,7 +31,8 @@ struct FatPlacement {
     clusters: u64,
 }
 
-/// FAT12 and FAT16: what precedes the data is odd, so the partition begins where the data ends up on the boundary.
+/// Lays out FAT12 and FAT16. The sectors before the data do not fill whole boundary units, so the partition starts
+/// off the boundary, such that the data begins on it.
 pub(super) fn small(frame: &LayoutFrame) -> CardLayout {
     let (file_system, bits) = match frame.row.file_system {
         FileSystem::Fat12 => (FileSystem::Fat12, 12),
@@ -42,12 +41,12 @@ pub(super) fn small(frame: &LayoutFrame) -> CardLayout {
     let most = if bits == 12 { MOST_FAT12 } else { MOST_FAT16 };
     let mut cluster = frame.row.cluster;
     let mut placement = settle_small(frame, cluster, bits);
-    // Capacities at the upper end of a row, which no real card has, would have a cluster too many.
+    // Capacities at the upper end of a row, which no real card has, would have one cluster too many.
     while placement.clusters > most {
         cluster *= 2;
         placement = settle_small(frame, cluster, bits);
     }
-    // A large boundary may leave a FAT16 so few that it were a FAT12.
+    // A large boundary may leave a FAT16 with so few clusters that readers would take it for a FAT12.
     while bits == 16 && placement.clusters <= MOST_FAT12 && cluster > 1 {
         cluster /= 2;
         placement = settle_small(frame, cluster, bits);
@@ -68,21 +67,24 @@ fn settle_small(frame: &LayoutFrame, cluster: u64, bits: u64) -> FatPlacement {
         let odd = used % frame.boundary;
         let mut start = if odd == 0 { frame.boundary } else { 2 * frame.boundary - odd };
         let clusters = |start: u64| (frame.end - start - used) / cluster;
+        // A later start leaves fewer clusters, which need a shorter FAT.
         while fat_sectors(clusters(start), bits) > fat {
             start += frame.boundary;
         }
         if fat_sectors(clusters(start), bits) == fat {
             return FatPlacement { start, reserved: SMALL_RESERVED, fat, clusters: clusters(start) };
         }
+        // A FAT with spare sectors would differ from the formatter's, so the next shorter one is tried.
         fat -= 1;
     }
 }
 
-/// FAT32: the reserved sectors make up for the odd length of the FATs, and the partition begins on the boundary.
+/// Lays out FAT32. The reserved sectors pad the FATs to the boundary, and the partition starts on the boundary.
 pub(super) fn fat32(frame: &LayoutFrame) -> CardLayout {
     let mut cluster = frame.row.cluster;
     let mut placement = settle_fat32(frame, cluster);
-    // A little above 2 GiB, where no card is, clusters of 32 KiB would be so few that it were a FAT16.
+    // Just above 2 GiB, where no real card is, clusters of 32 KiB would be so few that readers would take it for a
+    // FAT16.
     while placement.clusters <= MOST_FAT16 && cluster > 1 {
         cluster /= 2;
         placement = settle_fat32(frame, cluster);
@@ -92,7 +94,7 @@ pub(super) fn fat32(frame: &LayoutFrame) -> CardLayout {
 }
 
 fn settle_fat32(frame: &LayoutFrame, cluster: u64) -> FatPlacement {
-    // The reserved sectors are counted in 16 bits: what a larger boundary needs more goes before the partition.
+    // The count of reserved sectors has 16 bits, so a larger boundary is padded before the partition instead.
     let step = if frame.boundary <= FAT32_STEP { frame.boundary } else { gcd(frame.boundary, FAT32_STEP) };
     let mut fat = (frame.end.div_ceil(cluster) * 4).div_ceil(512);
     let mut reserved = reserve(fat, step);

@@ -1,30 +1,28 @@
-//! A GPT with one partition, as bytes: UEFI specification 2.10, section 5.3. SDUC cards, above 2 TiB, have one.
+//! GPT with one partition, as bytes, for SDUC cards above 2 TiB: UEFI specification 2.10, section 5.3.
 
 use super::types::{CardLayout, SECTOR};
 
-/// Sectors of the second table at the card's end: 128 entries of 128 bytes and the header.
+/// Sectors of the backup table: 128 entries of 128 bytes and the header.
 pub const SECOND_SECTORS: u64 = 33;
 const ENTRIES: usize = 128;
 const ENTRY: usize = 128;
-/// Sectors of the entries.
 const ENTRY_SECTORS: u64 = 32;
 const HEADER: usize = 92;
-/// Microsoft basic data, which exFAT partitions have: EBD0A0A2-B9E5-4433-87C0-68B6B72699C7.
+/// Partition type "Microsoft basic data", used for exFAT: EBD0A0A2-B9E5-4433-87C0-68B6B72699C7.
 const BASIC_DATA: [u8; 16] =
     [0xa2, 0xa0, 0xd0, 0xeb, 0xe5, 0xb9, 0x33, 0x44, 0x87, 0xc0, 0x68, 0xb6, 0xb7, 0x26, 0x99, 0xc7];
 
-/// Both tables of a card, each with the sector it belongs at.
+/// Primary and backup table of a card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GptTables {
     /// Header and entries, from sector 1 on.
     pub first: Vec<u8>,
     /// Entries and header, the last 33 sectors.
     pub second: Vec<u8>,
-    /// Where the second begins.
     pub second_start: u64,
 }
 
-/// The tables of a layout on a card of `card_sectors`; `disk` and `partition` are random.
+/// Builds the tables of a layout. `disk` and `partition` are random GUIDs.
 pub fn tables(layout: &CardLayout, card_sectors: u64, disk: [u8; 16], partition: [u8; 16]) -> GptTables {
     let entries = entries(layout, partition);
     let last = card_sectors - 1;
@@ -67,7 +65,7 @@ fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
     bytes[at..at + value.len()].copy_from_slice(value);
 }
 
-/// CRC-32 as in Ethernet and zip: the polynomial 0x04C11DB7, bit by bit from the lowest.
+/// CRC-32 as in Ethernet and zip: reflected polynomial 0x04C11DB7.
 fn crc32(bytes: &[u8]) -> u32 {
     let step = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
     !bytes.iter().fold(!0u32, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
@@ -77,7 +75,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 mod tests {
     #[test]
     fn the_check_sum_is_that_of_the_catalogue() {
-        // The check value of CRC-32/ISO-HDLC.
+        // Check value of CRC-32/ISO-HDLC in the catalogue of CRC algorithms.
         assert_eq!(super::crc32(b"123456789"), 0xcbf4_3926);
     }
 }

@@ -1,15 +1,15 @@
-//! The master boot record with its one partition, as bytes.
+//! Master boot record with one partition, as bytes.
 
 use super::types::{CardLayout, ChsGeometry, PartitionScheme};
 
-/// Cylinders beyond this do not fit their ten bits.
+/// Highest cylinder that fits ten bits.
 const MOST_CYLINDER: u64 = 1023;
-/// What stands for places beyond that: cylinder 1023, head 254, sector 63.
+/// Address of all sectors beyond: cylinder 1023, head 254, sector 63.
 const BEYOND: [u8; 3] = [254, 0xff, 0xff];
-/// Type of the entry that protects a GPT.
+/// Type of the entry that protects a GPT from tools that know no GPT.
 const PROTECTIVE: u8 = 0xee;
 
-/// A sector as cylinder, head and sector, packed as the entry wants it.
+/// Encodes a sector as cylinder, head and sector of a partition entry.
 pub fn chs(sector: u64, geometry: ChsGeometry) -> [u8; 3] {
     let cylinder = sector / geometry.cylinder();
     if cylinder > MOST_CYLINDER {
@@ -20,7 +20,7 @@ pub fn chs(sector: u64, geometry: ChsGeometry) -> [u8; 3] {
     [head as u8, (number | cylinder >> 8 << 6) as u8, cylinder as u8]
 }
 
-/// The record of a layout; a protective one where the layout has a GPT. `id` is the disk's signature.
+/// Builds the record of a layout, a protective one for a GPT. `id` is the disk signature.
 pub fn record(layout: &CardLayout, id: u32) -> [u8; 512] {
     let mut record = [0u8; 512];
     let (kind, start, sectors) = match layout.scheme {
@@ -32,7 +32,7 @@ pub fn record(layout: &CardLayout, id: u32) -> [u8; 512] {
     entry[1..4].copy_from_slice(&chs(start, layout.geometry));
     entry[4] = kind;
     entry[5..8].copy_from_slice(&chs(start + sectors - 1, layout.geometry));
-    // The length of what a GPT protects may not fit; all ones mean "at least".
+    // A GPT may be longer than 32 bits of sectors; UEFI defines all ones for that.
     let clipped = |n: u64| u32::try_from(n).unwrap_or(u32::MAX).to_le_bytes();
     entry[8..12].copy_from_slice(&clipped(start));
     entry[12..16].copy_from_slice(&clipped(sectors));

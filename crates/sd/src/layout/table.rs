@@ -1,23 +1,20 @@
-//! The tables of the SD Association's layout, by capacity.
+//! Tables of the SD Association's layout, by capacity.
 //!
-//! Boundary units, clusters and cylinders up to 2 TiB: agreed by two free formatters (`profi200/sdFormatLinux`,
-//! `greiman/SdFat`) and checked on 21 cards as they left the factory. Above 2 TiB: cluster sizes from the two that
-//! are public (8 MB at 32 TB, Physical Layer Specification 8.4.2.1.2; 32 MiB at 128 TB, SDUC Host Implementation
-//! Guideline 3.3), which is one doubling for each doubling of the capacity; the boundary unit there is not public,
-//! and the largest allocation unit that a card can state, 64 MiB, is taken.
+//! Boundary units, clusters and cylinders up to 2 TiB: two free formatters agree on them (`profi200/sdFormatLinux`,
+//! `greiman/SdFat`), and 21 factory-formatted cards confirm them. Above 2 TiB only two cluster sizes are public (8 MB
+//! at 32 TB, Physical Layer Specification 8.4.2.1.2; 32 MiB at 128 TB, SDUC Host Implementation Guideline 3.3), that
+//! is one doubling for each doubling of the capacity. The boundary unit there is not public; the largest allocation
+//! unit that a card can report, 64 MiB, is used.
 
 use super::types::{ChsGeometry, FileSystem, PartitionScheme};
 
-/// What follows from a capacity. In sectors.
+/// Layout parameters of a range of capacities, in sectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayoutRow {
-    /// Capacities up to this, in sectors.
     pub up_to: u64,
-    /// The file system.
     pub file_system: FileSystem,
-    /// Sectors of a cluster.
     pub cluster: u64,
-    /// Boundary unit.
+    /// Unit whose multiple the data area begins on.
     pub boundary: u64,
 }
 
@@ -25,7 +22,7 @@ const fn up_to(up_to_mib: u64, file_system: FileSystem, cluster: u64, boundary: 
     LayoutRow { up_to: up_to_mib << 11, file_system, cluster, boundary }
 }
 
-/// By capacity, smallest first.
+/// Rows up to 2 TiB, smallest first.
 pub const ROWS: &[LayoutRow] = &[
     up_to(8, FileSystem::Fat12, 16, 16),
     up_to(64, FileSystem::Fat12, 32, 32),
@@ -38,13 +35,13 @@ pub const ROWS: &[LayoutRow] = &[
     up_to(2 << 20, FileSystem::Exfat, 1024, 131_072),
 ];
 
-/// Above this an MBR, which counts in 32 bits, does not reach; SDUC cards have a GPT.
+/// Largest card with an MBR, which has 32 bits for sectors; larger cards get a GPT.
 pub const MOST_MBR_SECTORS: u64 = 1 << 32;
-/// Up to here FAT32 has the type 0B (CHS), above 0C (LBA).
+/// Largest card whose FAT32 has the type 0Bh (CHS); larger ones have 0Ch (LBA).
 pub const MOST_CHS_SECTORS: u64 = 16_450_560;
-/// From here FAT16 has the type 06.
+/// Smallest FAT16 with the type 06h.
 pub const BIG_FAT16_SECTORS: u64 = 65_536;
-/// SDUC: so many clusters at most, so that a cluster grows with the capacity.
+/// Most clusters of an SDUC card. The cluster size grows with the capacity.
 const SDUC_MOST_CLUSTERS: u64 = 4 << 20;
 
 fn row_of_sduc(sectors: u64) -> LayoutRow {
@@ -57,12 +54,12 @@ fn row_of_sduc(sectors: u64) -> LayoutRow {
     }
 }
 
-/// The row of a capacity in sectors.
+/// Returns the row of a capacity in sectors.
 pub fn row(sectors: u64) -> LayoutRow {
     ROWS.iter().find(|row| sectors <= row.up_to).copied().unwrap_or_else(|| row_of_sduc(sectors))
 }
 
-/// Up to so many MiB: heads, sectors per track.
+/// Largest capacity in MiB, heads, sectors per track.
 const GEOMETRIES: &[(u64, u64, u64)] = &[
     (2, 2, 16),
     (16, 2, 32),
@@ -76,20 +73,20 @@ const GEOMETRIES: &[(u64, u64, u64)] = &[
     (u64::MAX, 255, 63),
 ];
 
-/// The geometry of a capacity in sectors.
+/// Returns the CHS geometry of a capacity in sectors.
 pub fn geometry(sectors: u64) -> ChsGeometry {
-    // Whole MiB count, so that a card with a few sectors more than 2016 MiB still has that row.
+    // Whole MiB count, so that a card with a few sectors more than 2016 MiB still uses that row.
     let mib = sectors >> 11;
     let (_, heads, sectors_per_track) =
         GEOMETRIES.iter().find(|(up_to, _, _)| mib <= *up_to).copied().unwrap_or((0, 255, 63));
     ChsGeometry { heads, sectors_per_track }
 }
 
-/// What the layouts of all file systems begin with.
+/// Parameters common to the layouts of all file systems.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LayoutFrame {
     pub(super) total_sectors: u64,
-    /// First sector that the partition may not use.
+    /// First sector after the space for the partition.
     pub(super) end: u64,
     pub(super) boundary: u64,
     pub(super) row: LayoutRow,
@@ -97,7 +94,7 @@ pub(super) struct LayoutFrame {
     pub(super) geometry: ChsGeometry,
 }
 
-/// The least multiple of `unit` that leaves at least `room` after `used` was taken off it.
+/// Returns the least multiple of `unit` minus `used` that leaves at least `room`.
 pub(super) fn start_before(unit: u64, used: u64, room: u64) -> u64 {
     (used + room).next_multiple_of(unit) - used
 }

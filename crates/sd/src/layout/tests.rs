@@ -1,4 +1,4 @@
-//! Layouts against cards as they left the factory, and what must hold for every capacity.
+//! Layouts against factory-formatted cards, and invariants of every capacity.
 
 use super::*;
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ fn sd(sectors: u64) -> CardLayout {
     plan(sectors, LayoutOptions::default()).unwrap()
 }
 
-/// Sectors of the card; what is laid out: file system, type, start, reserved sectors, FAT, data, cluster, clusters.
+/// Sectors of the card, file system, partition type; then start, reserved sectors, FAT, data, cluster, clusters.
 type Factory = (u64, FileSystem, u8, [u64; 6]);
 
 /// docs/reference/sd.md#layout.
@@ -94,10 +94,10 @@ fn the_record_says_what_the_layout_says() {
     assert_eq!(record[446 + 4], 0x0c);
     assert_eq!(record[446 + 8..446 + 12], 8192u32.to_le_bytes());
     assert_eq!(record[446 + 12..446 + 16], (62_333_952u32 - 8192).to_le_bytes());
-    // Sector 8192 with 255 heads of 63: cylinder 0, head 130, sector 3.
+    // Sector 8192 with 255 heads of 63 sectors: cylinder 0, head 130, sector 3.
     assert_eq!(record[446 + 1..446 + 4], [130, 3, 0]);
     assert_eq!(record[510..], [0x55, 0xaa]);
-    // Beyond cylinder 1023 all bits are set.
+    // Addresses beyond cylinder 1023 have all bits set.
     assert_eq!(record[446 + 5..446 + 8], [254, 0xff, 0xff]);
 }
 
@@ -113,7 +113,7 @@ fn a_gpt_names_the_partition_and_lies_at_both_ends() {
     assert_eq!(mbr::record(&l, 0)[446 + 4], 0xee);
 }
 
-/// Any capacity that a card may have, small ones as often as large ones.
+/// Any capacity of a card, small ones as often as large ones.
 fn capacities() -> impl Strategy<Value = u64> {
     (11u32..38, any::<u64>()).prop_map(|(power, rest)| (1u64 << power) + rest % (1 << power) + 1)
 }

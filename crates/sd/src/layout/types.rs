@@ -1,13 +1,13 @@
-//! A layout as it is: where everything lies, in sectors.
+//! Types of a layout: file system, partition table, position of every part in sectors.
 
 use super::boot;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Bytes of a sector: every card and every field of these formats counts in 512.
+/// Bytes of a sector. Cards and all these formats count in 512.
 pub const SECTOR: u64 = 512;
 
-/// The file systems of cards.
+/// File systems of cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileSystem {
@@ -18,7 +18,7 @@ pub enum FileSystem {
     Fat16,
     /// Up to 32 GiB: SDHC.
     Fat32,
-    /// Above: SDXC and SDUC.
+    /// Above 32 GiB: SDXC and SDUC.
     Exfat,
 }
 
@@ -33,23 +33,20 @@ impl fmt::Display for FileSystem {
     }
 }
 
-/// Kind of the partition table.
+/// Kind of partition table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PartitionScheme {
-    /// Master boot record.
     #[default]
     Mbr,
     /// GUID partition table, above 2 TiB.
     Gpt,
 }
 
-/// Heads and sectors per track.
+/// Heads and sectors per track of CHS addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ChsGeometry {
-    /// Heads.
     pub heads: u64,
-    /// Sectors per track.
     pub sectors_per_track: u64,
 }
 
@@ -60,48 +57,38 @@ impl ChsGeometry {
     }
 }
 
-/// A layout. Sectors of 512 bytes, counted from the card's start where nothing else is said.
+/// Layout of a card. Sectors of 512 bytes, counted from the start of the card unless noted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CardLayout {
     /// Sectors of the card, or of the part of it that is laid out.
     pub total_sectors: u64,
-    /// Kind of the partition table.
     pub scheme: PartitionScheme,
-    /// File system of the one partition.
     pub file_system: FileSystem,
-    /// MBR type of the partition; 07 for exFAT, also where a GPT says it in its own way.
+    /// MBR type of the partition: 07h for exFAT, even if the card has a GPT.
     pub partition_type: u8,
-    /// The data area begins on a multiple of this.
+    /// Unit whose multiple the data area begins on.
     pub boundary_sectors: u64,
-    /// Where the partition begins: what the boot sector calls hidden sectors.
     pub partition_start: u64,
-    /// Sectors of the partition.
     pub partition_sectors: u64,
-    /// Sectors before the first FAT, counted from the partition's start (exFAT: FAT offset).
     pub reserved_sectors: u64,
-    /// Sectors of one FAT (exFAT: FAT length).
     pub fat_sectors: u64,
-    /// Copies of the FAT.
     pub fats: u64,
     /// Sectors of the fixed root directory of FAT12 and FAT16.
     pub root_sectors: u64,
-    /// Where the clusters begin (exFAT: cluster heap).
+    /// First sector of the clusters (exFAT: cluster heap).
     pub data_start: u64,
-    /// Sectors of a cluster.
     pub cluster_sectors: u64,
-    /// Number of clusters.
     pub clusters: u64,
-    /// Heads and sectors per track of the cylinders that old hosts count in.
     pub geometry: ChsGeometry,
 }
 
 impl CardLayout {
-    /// First sector behind the partition.
+    /// Returns the first sector after the partition.
     pub fn partition_end(&self) -> u64 {
         self.partition_start + self.partition_sectors
     }
 
-    /// What the boot sector must say.
+    /// Returns the volume that a correct boot sector describes.
     pub fn volume(&self) -> boot::BootVolume {
         boot::BootVolume {
             file_system: self.file_system.to_string().to_lowercase(),
@@ -115,7 +102,7 @@ impl CardLayout {
         }
     }
 
-    /// Bytes that files can take.
+    /// Bytes available to files.
     pub fn data_bytes(&self) -> u64 {
         self.clusters * self.cluster_sectors * SECTOR
     }

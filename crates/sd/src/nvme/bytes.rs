@@ -1,40 +1,36 @@
-//! Little-endian numbers, temperatures and padded text in NVMe's data structures.
+//! Accessors of NVMe data structures: little-endian numbers, temperatures, padded text.
 
-/// A data structure that is too short.
+/// Error of a data structure that is too short.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the NVMe {structure} has {found} bytes; it should have {wanted}: the answer was cut short, read it again"
 )]
 pub struct NvmeError {
-    /// Which structure.
     pub structure: &'static str,
-    /// Bytes at hand.
     pub found: usize,
-    /// Bytes it has.
     pub wanted: usize,
 }
 
-/// The bytes of one structure, checked for length once.
+/// Bytes of one structure. The length is checked once, when it is built.
 #[derive(Clone, Copy)]
 pub(super) struct StructureBytes<'a>(&'a [u8]);
 
 impl<'a> StructureBytes<'a> {
-    /// Takes the first `wanted` bytes.
+    /// Takes the first `wanted` bytes, or fails if there are fewer.
     pub(super) fn new(structure: &'static str, data: &'a [u8], wanted: usize) -> Result<Self, NvmeError> {
         data.get(..wanted).map(StructureBytes).ok_or(NvmeError { structure, found: data.len(), wanted })
     }
 
-    /// All of some bytes.
     pub(super) fn whole(data: &'a [u8]) -> Self {
         StructureBytes(data)
     }
 
-    /// Some bytes; none where they lie outside.
+    /// Returns a range of bytes, empty if it exceeds the structure.
     pub(super) fn slice(self, offset: usize, len: usize) -> &'a [u8] {
         self.0.get(offset..offset + len).unwrap_or_default()
     }
 
-    /// A little-endian number of up to 16 bytes.
+    /// Returns a little-endian number of up to 16 bytes.
     pub(super) fn number(self, offset: usize, len: usize) -> u128 {
         self.slice(offset, len).iter().rev().fold(0, |n, b| n << 8 | u128::from(*b))
     }
@@ -51,12 +47,12 @@ impl<'a> StructureBytes<'a> {
         self.number(offset, 4) as u32
     }
 
-    /// A 16-byte counter; more than 64 bits can say stays at their end.
+    /// Returns a 16-byte counter, capped at 2^64 - 1.
     pub(super) fn counter(self, offset: usize) -> u64 {
         u64::try_from(self.number(offset, 16)).unwrap_or(u64::MAX)
     }
 
-    /// Padded text without its padding; bytes that are no ASCII as `\xNN`.
+    /// Returns text without its padding. Bytes that are not ASCII become `\xNN`.
     pub(super) fn text(self, offset: usize, len: usize) -> String {
         let bytes = self.slice(offset, len);
         let end = bytes.iter().rposition(|b| !matches!(b, 0 | b' ')).map_or(0, |last| last + 1);
@@ -64,7 +60,7 @@ impl<'a> StructureBytes<'a> {
     }
 }
 
-/// `decode` of a structure, for which there must be bytes enough.
+/// Implements `decode`, which checks the length of the data first.
 macro_rules! from_bytes {
     ($name:ident, $structure:literal, $length:literal) => {
         impl $name {
@@ -80,7 +76,7 @@ macro_rules! from_bytes {
 }
 pub(super) use from_bytes;
 
-/// °C from kelvin; 0 means that nothing is reported.
+/// Converts kelvin to °C. 0 means "not reported" and gives None.
 pub fn celsius(kelvin: u16) -> Option<i32> {
     (kelvin > 0).then(|| i32::from(kelvin) - 273)
 }

@@ -1,42 +1,40 @@
-//! What an SD Express card says beyond NVMe: its SD names inside `mn` and `sn`, its class in the vendor area.
+//! SD Express additions to NVMe: SD names inside `mn` and `sn`, SD Express class in the vendor area.
 //!
-//! Physical Layer Specification 8.1.7 and 8.4. Names checked on three cards; the rule for `fr` is followed by none
-//! of them and left out. The vendor area is the specification's where it was read with the UUID index of
-//! [`EXPRESS_UUID`], or where the UUID stands in it.
+//! Physical Layer Specification 8.1.7 and 8.4. The names are checked on three cards; the rule for `fr` is omitted
+//! because none of the three follows it. The vendor area is valid if it was read with the UUID index of
+//! [`EXPRESS_UUID`], or if it contains that UUID.
 
 use super::bytes::{NvmeError, StructureBytes, celsius};
 use super::identify::IdentifyController;
 use crate::mark::Mark;
 use serde::{Deserialize, Serialize};
 
-/// UUID of the SD Express data, in the byte order in which it is written.
+/// UUID of the SD Express data, in stored byte order.
 pub const EXPRESS_UUID: [u8; 16] =
     [0x72, 0x4e, 0x2d, 0xb4, 0x85, 0x69, 0x40, 0x6b, 0x8e, 0xcc, 0xb3, 0xf2, 0x7f, 0x89, 0x16, 0x9e];
 
-/// First byte of the vendor area, and of what is looked at in it.
+/// Offset of the vendor area and of the SD Express class in it.
 const VENDOR_AREA: usize = 3072;
 const THERMAL_LIMITS: usize = 3184;
 
-/// An SD Express card's SD identity, as its NVMe names carry it.
+/// SD identity of an SD Express card, from its NVMe names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExpressIdentity {
-    /// Product name.
     pub pnm: String,
     /// Version of the SD specification, `7.1`.
     pub spec: String,
-    /// Serial number, where the text is one.
     pub psn: Option<u32>,
-    /// Date of manufacture, `2024-10`, where the text is one.
+    /// Date of manufacture, `2024-10`, if the text is a date.
     pub mdt: Option<String>,
 }
 
 impl ExpressIdentity {
-    /// Reads the names; `None` where the model is not built as an SD Express card's.
+    /// Parses the names, or returns None if the model does not have the form of SD Express cards.
     pub fn from_names(identify: &IdentifyController) -> Option<Self> {
         let model = identify.mn.as_bytes();
         let (pnm, version) = (model.get(..5)?, model.get(5..7)?);
         let ends = model.get(7).is_none_or(|b| !b.is_ascii_alphanumeric());
-        // SD Express came with version 7.0.
+        // SD Express was introduced with version 7.0.
         let plausible = (b'7'..=b'9').contains(&version[0]) && version[1].is_ascii_digit() && ends;
         plausible.then(|| ExpressIdentity {
             pnm: String::from_utf8_lossy(pnm).trim_end().to_owned(),
@@ -47,33 +45,30 @@ impl ExpressIdentity {
     }
 }
 
-/// Hex digits only: the standard parser would take a sign too.
+/// Accepts hex digits only, because the standard parser would also accept a sign.
 fn hex_number(text: &str) -> Option<u32> {
     let digits = text.bytes().all(|b| b.is_ascii_hexdigit());
     u32::from_str_radix(text, 16).ok().filter(|_| digits)
 }
 
-/// `18a` is October 2024: two digits of the year, one of the month, all hex.
+/// Parses `18a` as October 2024: two hex digits of the year, one of the month.
 fn date(text: &str) -> Option<String> {
     let code = hex_number(text)?;
     let (year, month) = (2000 + (code >> 4), code & 15);
     (1..=12).contains(&month).then(|| format!("{year}-{month:02}"))
 }
 
-/// SD Express class and thermal limits.
+/// SD Express class and thermal limits of a card.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExpressArea {
-    /// The mark that the card claims.
     pub class: Mark,
-    /// Lower thermal limit of the class in °C.
     pub sctmt1_celsius: Option<i32>,
-    /// Upper thermal limit of the class in °C.
     pub sctmt2_celsius: Option<i32>,
 }
 
 impl ExpressArea {
-    /// Looks into the vendor area of Identify Controller. `selected` says that it was read with the UUID's index.
-    /// `None` where the area is someone else's, or names no class.
+    /// Decodes the vendor area of Identify Controller. `selected` means that it was read with the UUID's index.
+    /// Returns None if the area is not that of SD Express or has no valid class.
     ///
     /// # Errors
     /// If there are fewer than 4096 bytes.

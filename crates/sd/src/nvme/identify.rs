@@ -1,12 +1,12 @@
-//! Identify Controller (CNS 01h): names, firmware, temperature limits, power states; and Identify Namespace (CNS 00h):
-//! how large the card is, in blocks of which size.
+//! Identify Controller (CNS 01h): names, firmware, temperature limits, power states. Identify Namespace (CNS 00h):
+//! capacity and block size.
 
 use super::bytes::{NvmeError, StructureBytes, celsius, from_bytes};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
 decoded! {
-    /// A decoded Identify Controller.
+    /// Decoded Identify Controller.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct IdentifyController {
         vid: u16 = b.u16(0), "PCI vendor id.";
@@ -55,7 +55,6 @@ decoded! {
 
 from_bytes!(IdentifyController, "Identify Controller", 4096);
 
-/// `10300h` is 1.3, `10201h` is 1.2.1.
 fn version(ver: u32) -> Option<String> {
     let (major, minor, tertiary) = (ver >> 16, ver >> 8 & 0xff, ver & 0xff);
     match (ver, tertiary) {
@@ -66,7 +65,7 @@ fn version(ver: u32) -> Option<String> {
 }
 
 decoded! {
-    /// One power state: a descriptor of Identify Controller, 32 bytes each from byte 2048.
+    /// Power state: a descriptor of Identify Controller, 32 bytes each from byte 2048.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct PowerState {
         number: u8 = number, "Its number; 0 is the hungriest.";
@@ -84,15 +83,15 @@ decoded! {
             "Power at work in W, where reported.";
     }
 
-    /// Decodes a descriptor; bytes that are missing count as 0.
+    /// Decodes a descriptor. Missing bytes count as 0.
     fn decode(number: u8, descriptor: &[u8]) {
         let b = StructureBytes::whole(descriptor);
-        // Bit 0 of the flags: steps of 0.1 mW in place of 10 mW.
+        // Bit 0 of the flags selects steps of 0.1 mW in place of 10 mW.
         let steps_per_w = if b.u8(3) & 1 == 1 { 10_000.0 } else { 100.0 };
     }
 }
 
-/// Scale 0 says that nothing is reported, 1 is 0.1 mW, 2 is 10 mW.
+/// Scale 0 means "not reported", 1 is 0.1 mW, 2 is 10 mW.
 fn scaled_power(value: u16, scale: u8) -> Option<f64> {
     match scale {
         1 => Some(f64::from(value) / 10_000.0),
@@ -102,7 +101,7 @@ fn scaled_power(value: u16, scale: u8) -> Option<f64> {
 }
 
 decoded! {
-    /// The part of Identify Namespace that a card is judged by.
+    /// Size fields of Identify Namespace.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct IdentifyNamespace {
         nsze: u64 = b.number(0, 8) as u64, "Size in blocks.";
@@ -114,7 +113,7 @@ decoded! {
     }
 
     fn of(b: StructureBytes<'_>) {
-        // Bits 3:0 of FLBAS choose one of the formats from byte 128; bits 6:5 are the higher part of the choice.
+        // Bits 3:0 of FLBAS select one of the formats from byte 128 on; bits 6:5 are the upper part of the index.
         let flbas = b.u8(26);
         let power = b.u8(128 + 4 * usize::from(flbas & 15 | flbas >> 1 & 0x30) + 2);
     }
@@ -126,7 +125,7 @@ from_bytes!(IdentifyNamespace, "Identify Namespace", 4096);
 pub(super) mod tests {
     use super::*;
 
-    /// Writes bytes at their places.
+    /// Builds a structure with these bytes at these offsets.
     pub(in crate::nvme) fn structure(len: usize, fields: &[(usize, &[u8])]) -> Vec<u8> {
         let mut data = vec![0; len];
         for (offset, bytes) in fields {
@@ -135,7 +134,7 @@ pub(super) mod tests {
         data
     }
 
-    /// The ADATA card of the reference, byte by byte from what nvme-cli printed of it.
+    /// ADATA card of docs/reference, from the output of nvme-cli.
     pub(in crate::nvme) fn adata() -> Vec<u8> {
         structure(
             4096,

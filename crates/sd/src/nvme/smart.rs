@@ -1,14 +1,13 @@
-//! SMART / Health Information (log page 02h): temperature, wear, traffic, throttling; and Get Features 04h and 10h: the
-//! temperatures at which a card warns and throttles.
+//! SMART / Health Information (log page 02h): temperature, wear, traffic, throttling. Get Features 04h and 10h:
+//! warning and throttling temperatures.
 
 use super::bytes::{NvmeError, StructureBytes, celsius, from_bytes};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a data unit: thousands of 512-byte blocks, rounded up by the card.
+/// Bytes of a data unit: a thousand blocks of 512 bytes. Cards round up.
 const DATA_UNIT: u64 = 512_000;
 
-/// Meaning of the bits of the critical warning.
 const WARNINGS: [&str; 5] = [
     "spare blocks below the threshold",
     "temperature beyond a threshold",
@@ -18,7 +17,7 @@ const WARNINGS: [&str; 5] = [
 ];
 
 decoded! {
-    /// A decoded SMART log. Counters beyond 64 bits stay at 2^64 - 1.
+    /// Decoded SMART log. Counters beyond 64 bits are capped at 2^64 - 1.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct SmartLog {
         critical_warning: u8 = b.u8(0), "Warnings, one bit each.";
@@ -62,7 +61,7 @@ fn warnings(bits: u8) -> Vec<String> {
 }
 
 decoded! {
-    /// Thermal limits as set now. `None` where not read, or where the limit is off.
+    /// Current thermal limits. None if not read or switched off.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct ThermalFeatures {
         tmpth_kelvin: Option<u16> = kelvin(feature_04, 0).filter(|k| *k < u16::MAX),
@@ -74,7 +73,7 @@ decoded! {
         tmt2_celsius: Option<i32> = tmt2_kelvin.and_then(celsius), "The same in °C.";
     }
 
-    /// From the result dwords of features 04h (composite, over) and 10h, where each was answered.
+    /// Decodes the result dwords of features 04h (composite, over) and 10h, each None if not answered.
     pub fn from_results(feature_04: Option<u32>, feature_10: Option<u32>) {
         let kelvin = |dword: Option<u32>, shift| dword.map(|dword| (dword >> shift) as u16).filter(|k| *k > 0);
     }
@@ -104,7 +103,7 @@ mod tests {
         );
         let smart = SmartLog::decode(&data).unwrap();
         assert_eq!((smart.temperature_kelvin, smart.temperature_celsius), (309, Some(36)));
-        // nvme-cli prints 98.22 and 53.14 GB.
+        // nvme-cli prints 98.22 and 53.14 GB for these counters.
         assert_eq!((smart.data_read_bytes, smart.data_written_bytes), (98_223_104_000, 53_144_064_000));
         assert_eq!((smart.host_read_commands, smart.host_write_commands), (12_869_959, 10_105_711));
         assert_eq!((smart.power_cycles, smart.unsafe_shutdowns, smart.controller_busy_minutes), (19, 16, 8));

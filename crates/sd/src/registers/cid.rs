@@ -1,7 +1,7 @@
-//! CID, the card's identification: who made it, what it is called, its serial and date.
+//! CID, the card identification register: maker, product name, serial number, date.
 //!
-//! Physical Layer Specification 5.2, Table 5-2. Names are shown as the kernel shows them: up to the first NUL,
-//! without trailing blanks.
+//! Physical Layer Specification 5.2, Table 5-2. Names end at the first NUL and have no trailing blanks, as in the
+//! kernel.
 
 use super::crc7::{self, CrcStatus};
 use super::hex::from_hex;
@@ -11,7 +11,7 @@ use crate::maker;
 use serde::{Deserialize, Serialize};
 
 decoded! {
-    /// A decoded CID of an SD card.
+    /// Decoded CID of an SD card.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Cid {
         raw: RawRegister<16> = raw, "The 16 bytes.";
@@ -39,7 +39,7 @@ decoded! {
         blank: Option<BlankRegister> = raw.blank(), "Set where the register holds nothing.";
     }
 
-    /// Decodes the 16 bytes; every value of them means something.
+    /// Decodes the 16 bytes; every value is valid.
     pub fn decode(bytes: [u8; 16]) {
         let raw = RawRegister(bytes);
         let (year, month) = (2000 + raw.bits(19, 12) as u16, raw.bits(11, 8) as u8);
@@ -50,12 +50,12 @@ decoded! {
 from_hex!(Cid, "CID", "32");
 
 impl Cid {
-    /// The OEM id as a number.
+    /// Returns the OEM id as a number.
     pub fn oid_number(&self) -> u16 {
         oid_number(&self.raw)
     }
 
-    /// The five bytes of the name, padding included.
+    /// Returns the five bytes of the name, including padding.
     pub fn name_bytes(&self) -> &[u8] {
         &self.raw.0[3..8]
     }
@@ -65,14 +65,13 @@ fn oid_number(raw: &RawRegister<16>) -> u16 {
     raw.bits(119, 104) as u16
 }
 
-/// A name as the kernel shows it.
 fn kernel_name(bytes: &[u8]) -> String {
     let text = bytes.split(|&b| b == 0).next().unwrap_or_default();
     visible_ascii(text.trim_ascii_end())
 }
 
 decoded! {
-    /// A decoded CID of an eMMC, which sysfs calls `MMC` (`type`) and whose CSD has CSD_STRUCTURE 3. Layout: kernel,
+    /// Decoded CID of an eMMC, whose sysfs `type` is `MMC` and whose CSD has CSD_STRUCTURE 3. Layout: kernel,
     /// drivers/mmc/core/mmc.c.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct EmmcCid {

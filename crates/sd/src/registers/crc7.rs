@@ -1,26 +1,25 @@
-//! CRC7 of CID and CSD, and what a wrong one is worth.
+//! CRC7 of CID and CSD.
 //!
-//! Physical Layer Specification 4.5. Many hosts do not hand the last byte on (SDHCI drops it, i.MX leaves junk),
-//! so a wrong byte accuses nobody before the usual junk is excluded.
+//! Physical Layer Specification 4.5. Many hosts do not deliver the last byte (SDHCI drops it, i.MX leaves junk), so a
+//! wrong byte counts as a mismatch only if it is not such junk.
 
 use serde::{Deserialize, Serialize};
 
-/// What the last byte of a CID or CSD says.
+/// Result of a CRC check of a CID or CSD.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CrcStatus {
-    /// The CRC is right.
     Ok,
-    /// The host does not deliver it: nothing can be said.
+    /// The host does not deliver the CRC.
     Absent,
-    /// The CRC is wrong: a digit lost in copying or a transfer error first, a careless maker last.
+    /// The CRC is wrong, because of a copying error, a transfer error or, least likely, a careless maker.
     Mismatch,
 }
 
-/// What hosts leave in the last byte instead of the card's: 00 SDHCI, 01 and 08 i.MX and others.
+/// Last bytes that hosts deliver in place of the card's: 00 SDHCI, 01 and 08 i.MX and others.
 const JUNK: [u8; 3] = [0x00, 0x01, 0x08];
 
-/// CRC7 with the polynomial x^7 + x^3 + 1, start 0, most significant bit first.
+/// CRC7: polynomial x^7 + x^3 + 1, start 0, most significant bit first.
 pub fn crc7(message: &[u8]) -> u8 {
     message.iter().fold(0, |crc: u8, &byte| {
         let register =
@@ -29,10 +28,11 @@ pub fn crc7(message: &[u8]) -> u8 {
     })
 }
 
-/// Judges the last byte of a 16-byte register; the end bit is left out, because some hosts clear it.
+/// Checks the last byte of a 16-byte register. Ignores the end bit, because some hosts clear it.
 pub fn check(register: &[u8; 16]) -> CrcStatus {
     let last = register[15];
     match last >> 1 == crc7(&register[..15]) {
+        // A blank register has no CRC, although the CRC of zeros is 0.
         _ if register.iter().all(|b| *b == 0) => CrcStatus::Absent,
         _ if register.iter().all(|b| *b == 0xff) => CrcStatus::Absent,
         true => CrcStatus::Ok,
@@ -41,7 +41,8 @@ pub fn check(register: &[u8; 16]) -> CrcStatus {
     }
 }
 
-/// Judges two registers of one host together: a wrong byte that both share is the host's, not the card's.
+/// Checks two registers of one host together. A wrong byte that both share comes from the host, so it becomes
+/// `Absent`.
 pub fn settle(cid: (&[u8; 16], &mut CrcStatus), csd: (&[u8; 16], &mut CrcStatus)) {
     if cid.0[15] == csd.0[15] {
         for crc in [cid.1, csd.1] {

@@ -1,7 +1,7 @@
-//! CSD, the card-specific data: capacity, commands, write protection.
+//! CSD, the card-specific data register: capacity, commands, write protection.
 //!
 //! Physical Layer Specification 5.3.2 (version 1.0), 5.3.3 (2.0) and 5.3.4 (3.0). Fields that a version lacks are
-//! `None`. TRAN_SPEED says nothing about a card's real speed: it is read before the bus is switched up.
+//! `None`. TRAN_SPEED does not give a card's real speed, since it applies before the bus is switched up.
 
 use super::crc7::{self, CrcStatus};
 use super::hex::{self, HexFault, RegisterError};
@@ -10,13 +10,13 @@ use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Bytes that one step of C_SIZE stands for in versions 2.0 and 3.0.
+/// Bytes per unit of C_SIZE in versions 2.0 and 3.0.
 const C_SIZE_UNIT: u64 = 512 << 10;
 
-/// C_SIZE from which a version 2.0 card is SDXC (kernel, drivers/mmc/core/sd.c).
+/// Lowest C_SIZE of an SDXC card with version 2.0 (kernel, drivers/mmc/core/sd.c).
 const SDXC_FROM_C_SIZE: u32 = 0xffff;
 
-/// Capacity family.
+/// Capacity family of SD cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum CsdFamily {
@@ -37,7 +37,7 @@ impl fmt::Display for CsdFamily {
 }
 
 decoded! {
-    /// A decoded CSD of an SD card. Codes stand under the specification's names, what they mean beside them.
+    /// Decoded CSD of an SD card. Each code keeps its name from the specification and is followed by its meaning.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct Csd {
         raw: RawRegister<16> = raw, "The 16 bytes.";
@@ -112,7 +112,7 @@ decoded! {
 }
 
 impl Csd {
-    /// Reads a CSD from hex text.
+    /// Decodes a CSD from hex text.
     ///
     /// # Errors
     /// If the text is not 32 hex digits, or the register is an eMMC's (CSD_STRUCTURE 3).
@@ -125,18 +125,17 @@ impl Csd {
     }
 }
 
-/// Numbers of the command classes in CCC, 12 bits.
 fn classes(ccc: u16) -> impl Iterator<Item = u8> {
     (0..12).filter(move |class| ccc >> class & 1 == 1)
 }
 
-/// C_SIZE lies elsewhere in each version.
+/// The position of C_SIZE differs between the versions.
 fn c_size(raw: &RawRegister<16>, structure: u8) -> u32 {
     let (high, low) = [(73, 62), (69, 48)].get(usize::from(structure)).copied().unwrap_or((75, 48));
     raw.bits(high, low) as u32
 }
 
-/// User area in bytes; a multiplier is what makes a version 1.0 register.
+/// Returns the user area in bytes. Only version 1.0 has a multiplier.
 fn capacity(c_size: u32, c_size_mult: Option<u8>, read_bl_len: u8) -> Option<u64> {
     let steps = u64::from(c_size) + 1;
     match c_size_mult {
@@ -164,7 +163,6 @@ const CURRENT_MIN_MA: [f64; 8] = [0.5, 1.0, 5.0, 10.0, 25.0, 35.0, 60.0, 100.0];
 /// VDD_x_CURR_MAX in mA.
 const CURRENT_MAX_MA: [f64; 8] = [1.0, 5.0, 10.0, 25.0, 35.0, 45.0, 80.0, 200.0];
 
-/// Names of the command classes, by bit of CCC.
 const CCC_CLASSES: [&str; 12] = [
     "basic",
     "command queue",
@@ -180,18 +178,15 @@ const CCC_CLASSES: [&str; 12] = [
     "extension",
 ];
 
-/// Names of FILE_FORMAT with FILE_FORMAT_GRP 0.
 const FILE_FORMATS: [&str; 4] =
     ["partitioned like a hard disk", "floppy-like, boot sector only", "universal file format", "other"];
 
-/// Seconds of a TAAC code; `None` for the reserved mantissa.
 fn taac_seconds(code: u8) -> Option<f64> {
     let tenths = mantissa(code)?;
-    // 1 ns times ten to the unit code: dividing whole numbers keeps 1.5 ms exactly 0.0015.
+    // Division of whole numbers keeps 1.5 ms exactly 0.0015; the unit is 1 ns times ten to the unit code.
     Some(f64::from(tenths) / (10.0 * 10f64.powi(9 - i32::from(code & 7))))
 }
 
-/// Mbit/s of a TRAN_SPEED code on one line; `None` for reserved codes.
 fn tran_speed_mbit_s(code: u8) -> Option<f64> {
     let unit_kbit_s = [100u32, 1_000, 10_000, 100_000].get(usize::from(code & 7))?;
     Some(f64::from(mantissa(code)? * unit_kbit_s) / 10_000.0)
@@ -201,12 +196,10 @@ fn mantissa(code: u8) -> Option<u32> {
     Some(MANTISSA_TENTHS[usize::from(code >> 3 & 15)]).filter(|tenths| *tenths > 0)
 }
 
-/// mA of a minimum-current code.
 fn current_min_ma(code: u8) -> f64 {
     CURRENT_MIN_MA[usize::from(code & 7)]
 }
 
-/// mA of a maximum-current code.
 fn current_max_ma(code: u8) -> f64 {
     CURRENT_MAX_MA[usize::from(code & 7)]
 }
@@ -236,7 +229,7 @@ mod tests {
         let csd = Csd::from_hex("002600325f5983c8befbcfff924040d7").unwrap();
         assert_eq!((csd.csd_structure, csd.family), (0, Some(CsdFamily::Sdsc)));
         assert_eq!((csd.taac_s, csd.read_bl_partial), (Some(0.0015), true));
-        // 1111 0010 0010b, then the currents 7 6 7 6 and the multiplier 7, by hand from c8 be fb cf.
+        // 1111 0010 0010b, then the currents 7 6 7 6 and the multiplier 7, decoded by hand from c8 be fb cf.
         assert_eq!((csd.c_size, csd.c_size_mult), (0xf22, Some(7)));
         assert_eq!((csd.vdd_r_curr_min, csd.vdd_r_curr_max), (Some(7), Some(6)));
         assert_eq!((csd.vdd_w_curr_min_ma, csd.vdd_w_curr_max_ma), (Some(100.0), Some(80.0)));
@@ -275,7 +268,7 @@ mod tests {
         fn the_largest_field_of_each_version_still_fits(mut bytes: [u8; 16], structure in 0u8..3) {
             bytes[0] = structure << 6 | bytes[0] & 0x3f;
             let csd = Csd::decode(RawRegister(bytes));
-            // 128 TiB is the most that version 3.0 can say.
+            // Version 3.0 has room for 128 TiB at most.
             proptest::prop_assert!(csd.capacity_bytes.is_none_or(|c| c > 0 && c <= 128 << 40));
         }
     }

@@ -1,49 +1,48 @@
-//! Hex text as people paste it, into the bytes of one register.
+//! Parser of registers in hex, with hints for typical mistakes.
 //!
-//! Accepted besides digits: blanks and line ends, colons, commas, and `0x` before any group.
+//! Accepts blanks, line ends, colons and commas between digits, and `0x` before any group.
 
-/// Hex text that is not the register it was given for.
+/// Error of hex text that is not the expected register.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the {register} {fault}")]
 pub struct RegisterError {
-    /// The register that failed: `CID`, `CSD`, `SCR`, `SSR` or `OCR`.
+    /// Expected register, e.g. `CID`, `CSD`, `SCR`, `SSR` or `OCR`.
     pub register: &'static str,
-    /// What is wrong with its text.
     pub fault: HexFault,
 }
 
-/// What is wrong with the text of a register.
+/// Fault in the text of a register.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HexFault {
-    /// Nothing but blanks, where so many digits should be.
+    /// No digits. Holds the expected number.
     #[error("is empty; it has {0} hex digits")]
     Empty(usize),
-    /// A character that is no hex digit, and its position, counted in characters from 1.
+    /// Character that is not a hex digit, and its position, counted in characters from 1.
     #[error(
         "holds {0:?} at character {1}, which is not a hex digit; paste only 0-9 and a-f (blanks, colons and \
          0x are ignored)"
     )]
     NotHex(char, usize),
-    /// Half a byte is left over: digits there are, and digits there should be.
+    /// Odd number of digits. Holds the actual and the expected number.
     #[error(
         "has an odd number of hex digits, {0}; it should have {1}: look for a digit lost or doubled in copying"
     )]
     OddLength(usize, usize),
-    /// Whole bytes, but not as many as the register has: digits there are, digits there should be, and behind `: ` what
-    /// the text looks like instead, if anything.
+    /// Wrong number of digits. Holds the actual number, the expected number, and after `: ` a guess at what the text
+    /// is; an empty guess if there is none.
     #[error("has {0} hex digits; it should have {1}{2}")]
     WrongLength(usize, usize, &'static str),
-    /// The registers are an eMMC's.
+    /// Register of an eMMC.
     #[error(
         "is that of an eMMC, not of an SD card (CSD_STRUCTURE is 3): eMMC registers have another layout and would decode to nonsense; give the registers of an SD card"
     )]
     Emmc,
 }
 
-/// Reads the `N` bytes of the register named.
+/// Parses the `N` bytes of a register. `register` is its name for errors.
 ///
 /// # Errors
-/// If a character is no hex digit, or there are not exactly `2 N` of them.
+/// If a character is not a hex digit, or there are not exactly `2 N` digits.
 pub fn parse<const N: usize>(register: &'static str, text: &str) -> Result<[u8; N], RegisterError> {
     let wrong = |fault| RegisterError { register, fault };
     let digits = digits(text).map_err(wrong)?;
@@ -63,10 +62,10 @@ pub fn parse<const N: usize>(register: &'static str, text: &str) -> Result<[u8; 
     Ok(bytes)
 }
 
-/// The values of all hex digits, separators and `0x` left out.
 fn digits(text: &str) -> Result<Vec<u8>, HexFault> {
     let mut digits = Vec::with_capacity(text.len());
     let mut characters = text.chars().enumerate().peekable();
+    // `0x` is a prefix only at the start of a group, so that `c0xf` is an error.
     let mut at_group_start = true;
     while let Some((index, c)) = characters.next() {
         if c.is_whitespace() || matches!(c, ':' | ',') {
@@ -84,11 +83,10 @@ fn digits(text: &str) -> Result<Vec<u8>, HexFault> {
     Ok(digits)
 }
 
-/// `from_hex` of a register that is decoded from its bytes alone.
 macro_rules! from_hex {
     ($name:ident, $register:literal, $digits:literal) => {
         impl $name {
-            /// Reads the register from hex text.
+            /// Decodes the register from hex text.
             ///
             /// # Errors
             #[doc = concat!("If the text is not ", $digits, " hex digits.")]
@@ -100,7 +98,6 @@ macro_rules! from_hex {
 }
 pub(super) use from_hex;
 
-/// What text of a wrong length most likely is.
 fn hint(digits: &[u8], wanted: usize) -> &'static str {
     match digits.len() {
         8 => ": 8 digits are an OCR",

@@ -1,8 +1,8 @@
-//! The registers in which an SD card describes itself, decoded field by field.
+//! Registers of an SD card, decoded field by field.
 //!
-//! Layouts are those of the SD Physical Layer Simplified Specification 9.10 (chapters 4.10 and 5); bit numbers in
-//! the code are the specification's own, so that a line can be held against its table. Reserved bits are ignored:
-//! real cards set some of them.
+//! Layouts are those of the SD Physical Layer Simplified Specification 9.10 (chapters 4.10 and 5). Bit numbers in the
+//! code are the specification's own, so that a line can be checked against its table. Reserved bits are ignored,
+//! since real cards set some of them.
 
 pub mod cid;
 pub mod crc7;

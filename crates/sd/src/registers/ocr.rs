@@ -1,18 +1,18 @@
-//! OCR, the operating conditions: voltages, and what the card answered when it woke.
+//! OCR, the operation conditions register: voltage windows and power-up status.
 //!
-//! Physical Layer Specification 5.1. Linux keeps only the voltage it chose in sysfs `ocr`; the status bits mean
-//! something where bit 31 says that the card had finished.
+//! Physical Layer Specification 5.1. Linux keeps only the selected voltage in sysfs `ocr`. The status bits are valid
+//! only if bit 31 reports that the power-up was finished.
 
 use super::hex::from_hex;
 use super::raw::{BlankRegister, RawRegister};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
-/// Bit of the lowest window, 2.7 to 2.8 V; each higher bit is 0.1 V more, up to bit 23.
+/// Bit of the lowest window, 2.7 to 2.8 V. Each higher bit up to 23 is 0.1 V more.
 const LOWEST_WINDOW: usize = 15;
 
 decoded! {
-    /// A decoded OCR.
+    /// Decoded OCR.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct Ocr {
         raw: RawRegister<4> = raw, "The 4 bytes.";

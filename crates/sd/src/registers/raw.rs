@@ -1,35 +1,33 @@
-//! The bytes of a register as the host delivered them, and their bits by the specification's numbers.
+//! Raw bytes of a register, and access to bits by the specification's numbers.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// The bytes of a register, most significant first, as in sysfs. In JSON: lower-case hex.
+/// Bytes of a register, most significant first, as in sysfs. In JSON: lower-case hex.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RawRegister<const N: usize>(pub [u8; N]);
 
-/// A register that holds nothing: the card or the host did not answer.
+/// Content of an empty register, which the card or the host did not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlankRegister {
-    /// Every bit 0.
     AllZeros,
-    /// Every bit 1: an open line reads so.
     AllOnes,
 }
 
 impl<const N: usize> RawRegister<N> {
-    /// Bits `high` down to `low`, numbered as in the specification (bit 0 is the last one sent); at most 64.
+    /// Returns bits `high` down to `low`, at most 64, numbered as in the specification (bit 0 is sent last).
     pub fn bits(&self, high: usize, low: usize) -> u64 {
         (low..=high).rev().fold(0, |value, bit| value << 1 | u64::from(self.bit(bit)))
     }
 
-    /// One bit; those beyond the register are 0.
+    /// Returns one bit, 0 beyond the register.
     pub fn bit(&self, number: usize) -> bool {
         let from_end = number / 8;
         from_end < N && self.0[N - 1 - from_end] >> (number % 8) & 1 == 1
     }
 
-    /// Whether the register holds nothing at all.
+    /// Returns the content if the register is empty.
     pub fn blank(&self) -> Option<BlankRegister> {
         match self.0[..] {
             [0, ref rest @ ..] if rest.iter().all(|&b| b == 0) => Some(BlankRegister::AllZeros),
@@ -70,7 +68,7 @@ impl<'de, const N: usize> Deserialize<'de> for RawRegister<N> {
     }
 }
 
-/// Bytes as text: printable ASCII as it is, anything else as `\xNN`, so that odd bytes stay visible.
+/// Formats printable ASCII as it is and all other bytes as `\xNN`, so that odd bytes stay visible.
 pub(crate) fn visible_ascii(bytes: &[u8]) -> String {
     bytes
         .iter()

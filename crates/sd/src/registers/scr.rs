@@ -1,4 +1,4 @@
-//! SCR, the configuration register: which specification a card follows and which commands it adds.
+//! SCR, the SD configuration register: version of the specification and optional commands.
 //!
 //! Physical Layer Specification 5.6.
 
@@ -7,15 +7,14 @@ use super::raw::{BlankRegister, RawRegister};
 use crate::decoded::decoded;
 use serde::{Deserialize, Serialize};
 
-/// What each code of SD_SECURITY says.
 const SECURITY: [&str; 5] =
     ["none", "not used", "SDSC (version 1.01)", "SDHC (version 2.00)", "SDXC (version 3.xx)"];
 
-/// Commands behind the bits of CMD_SUPPORT, lowest bit first.
+/// Commands of the bits of CMD_SUPPORT, lowest bit first.
 const COMMANDS: [&str; 5] = ["CMD20", "CMD23", "CMD48/49", "CMD58/59", "ACMD53/54"];
 
 decoded! {
-    /// A decoded SCR.
+    /// Decoded SCR.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Scr {
         raw: RawRegister<8> = raw, "The 8 bytes.";
@@ -53,7 +52,7 @@ decoded! {
 from_hex!(Scr, "SCR", "16");
 
 impl Scr {
-    /// Major number of the version, `None` for reserved codes.
+    /// Returns the major number of the version, or None for reserved codes.
     pub fn major_version(&self) -> Option<u8> {
         self.version.as_deref()?.split('.').next()?.parse().ok()
     }
@@ -64,7 +63,6 @@ fn names(commands: u8) -> Vec<String> {
     set.map(|(_, name)| (*name).to_owned()).collect()
 }
 
-/// The version that the four fields spell together.
 fn version(spec: u8, spec3: bool, spec4: bool, specx: u8) -> Option<String> {
     let text = match (spec, spec3, spec4, specx) {
         (0, false, false, 0) => "1.0x",

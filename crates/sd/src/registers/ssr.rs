@@ -1,7 +1,7 @@
-//! SSR, the SD status: speed classes, allocation units, erase times and what the card can do besides.
+//! SSR, the SD status register: speed classes, allocation units, erase times, optional features.
 //!
-//! Physical Layer Specification 4.10.2, Table 4-44 and the tables it names. Linux reads it before the bus is
-//! widened, so DAT_BUS_WIDTH often says one line on a card that runs four.
+//! Physical Layer Specification 4.10.2, Table 4-44 and the tables it names. Linux reads the SSR before it widens the
+//! bus, so DAT_BUS_WIDTH often reports one line on a card that uses four.
 
 use super::hex::from_hex;
 use super::raw::{BlankRegister, RawRegister};
@@ -16,13 +16,12 @@ const MIB: u64 = 1 << 20;
 const AU_KIB: [u64; 16] =
     [0, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12_288, 16_384, 24_576, 32_768, 65_536];
 
-/// Lowest code that UHS_AU_SIZE may have, 1 MiB.
+/// Lowest valid code of UHS_AU_SIZE, 1 MiB.
 const UHS_AU_FROM: u8 = 7;
 
-/// Speed class by code.
 const SPEED_CLASS: [u8; 5] = [0, 2, 4, 6, 10];
 
-/// VSC_AU_SIZE in MiB for each size of the speed unit in MiB; Table 4-56.
+/// Speed unit in MiB, and the values of VSC_AU_SIZE in MiB that it belongs to. Table 4-56.
 const SPEED_UNITS: [(u64, &[u16]); 4] = [
     (7, &[21, 28, 42]),
     (
@@ -37,7 +36,7 @@ const SPEED_UNITS: [(u64, &[u16]); 4] = [
 ];
 
 decoded! {
-    /// A decoded SSR.
+    /// Decoded SSR.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Ssr {
         raw: RawRegister<64> = raw, "The 64 bytes.";
@@ -99,7 +98,7 @@ decoded! {
 from_hex!(Ssr, "SSR", "128");
 
 impl Ssr {
-    /// Protected area in bytes. Only on SDSC does the field count blocks, of the size that the CSD knows.
+    /// Returns the protected area in bytes. On SDSC the field counts blocks, whose size is in the CSD.
     pub fn protected_area_bytes(&self, csd: &Csd) -> u64 {
         let size = u64::from(self.size_of_protected_area);
         match (csd.family, csd.c_size_mult) {
@@ -133,7 +132,7 @@ fn performance_move_text(code: u8) -> String {
 mod tests {
     use super::*;
 
-    /// The first 25 bytes as given, the maker's part zero.
+    /// Builds an SSR from its first 25 bytes; the maker's part is zero.
     fn ssr(head: &str) -> Ssr {
         Ssr::from_hex(&format!("{head:0<128}")).unwrap()
     }

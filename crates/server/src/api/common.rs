@@ -1,14 +1,14 @@
-//! What every answer may hold.
+//! Error answer shared by all routes.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Why a request was not answered.
+/// Reason why a request was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ApiProblem {
-    /// What failed, on what, why, and what to do; a sentence.
+    /// Sentence with the failure, its cause and the remedy.
     pub error: String,
-    /// True for an order that loses data and lacks its `confirm`.
+    /// True if the request loses data and lacks its `confirm`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub needs_consent: bool,
 }

@@ -1,25 +1,22 @@
-//! The computer: what it is, and what waits on it.
+//! Host computer and its journals.
 
 use cardscope_model::restore::WaitingJournal;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// The computer that the server runs on.
+/// Computer that runs the server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct HostInfo {
-    /// Version of Cardscope.
     pub version: String,
-    /// The computer's name.
     pub hostname: String,
-    /// Where the archive lies; a database without its password.
+    /// Path of the archive, or address of its database without the password.
     pub archive: String,
-    /// Why nothing can be stored in it, where that is so.
+    /// Reason why the archive cannot be written; null if it can.
     pub archive_problem: Option<String>,
-    /// Whether the server runs as root.
     pub root: bool,
 }
 
-/// A client's random number, used once.
+/// Random number of a client, for one use.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ClientNonce {
@@ -27,24 +24,24 @@ pub struct ClientNonce {
     pub nonce: String,
 }
 
-/// What only a server that knows the token can answer.
+/// Proof that the server knows the token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TokenProof {
     /// HMAC-SHA-256 in hex.
     pub proof: String,
 }
 
-/// Journals that wait for their cards.
+/// Journals with unrestored data.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JournalList {
-    /// The journals, oldest first.
+    /// Oldest first.
     pub journals: Vec<Journal>,
 }
 
-/// What a test saved before it overwrote it.
+/// Saved data of an interrupted test.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Journal {
-    /// Its name for an order to restore.
+    /// Name for a request to restore it.
     pub name: String,
     #[serde(flatten)]
     pub waiting: WaitingJournal,

@@ -1,6 +1,6 @@
-//! What goes over the wire: one type each, from which the OpenAPI document and the app's TypeScript types are made.
+//! Types of the HTTP API. The OpenAPI document and the app's TypeScript types are generated from them.
 //!
-//! Sizes are bytes, times seconds, speeds MB/s (10^6 bytes a second), temperatures °C, chances 0 to 1.
+//! Sizes are bytes, times seconds, speeds MB/s (10^6 bytes a second), temperatures °C, probabilities 0 to 1.
 
 mod analysis;
 mod cards;

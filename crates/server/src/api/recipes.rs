@@ -1,70 +1,60 @@
-//! Recipes: listed, shown, checked.
+//! Benchmark recipes.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Recipes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RecipeList {
-    /// The recipes, by name.
+    /// Sorted by name.
     pub recipes: Vec<RecipeLine>,
 }
 
-/// A recipe in a list.
+/// Recipe in a list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RecipeLine {
-    /// Its name.
     pub name: String,
-    /// What it is.
     pub title: String,
-    /// Where the method is known from.
+    /// Origin of the method.
     pub source: String,
-    /// Whether it writes.
     pub writes: bool,
-    /// Number of its tests.
+    /// Number of tests.
     pub tests: usize,
-    /// Seconds that a run takes at most, on a card of usual speed.
+    /// Estimated maximum duration of a run in seconds, on a card of usual speed.
     pub seconds: f64,
-    /// Bytes of its test area.
+    /// Size of the test area in bytes.
     pub area_bytes: u64,
 }
 
-/// A recipe.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RecipeResource {
-    /// Its name.
     pub name: String,
-    /// What it is.
     pub title: String,
-    /// Its file.
+    /// TOML source.
     pub text: String,
-    /// Its explanation as a fragment of HTML.
+    /// Explanation as an HTML fragment.
     pub html: String,
 }
 
-/// A recipe's text, to be checked.
+/// Recipe to check.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RecipeText {
-    /// The text, in TOML.
+    /// TOML source.
     pub text: String,
 }
 
-/// What is wrong with a recipe, or what it does.
+/// Errors or explanation of a checked recipe.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RecipeCheck {
-    /// Whether it can be run.
+    /// True if it can be run.
     pub ok: bool,
-    /// What is wrong.
     pub error: Option<String>,
-    /// The line that is to blame, from 1.
+    /// Line of the error, from 1.
     pub line: Option<usize>,
-    /// The column, from 1.
+    /// Column of the error, from 1.
     pub column: Option<usize>,
-    /// What it does, in a line.
+    /// Summary in one line.
     pub answer: Option<String>,
-    /// Its explanation as a fragment of HTML.
     pub html: Option<String>,
-    /// Whether it writes.
     pub writes: bool,
 }

@@ -1,4 +1,4 @@
-//! What was measured, session by session.
+//! Sessions of the archive.
 
 use super::analysis::RenderedPage;
 use cardscope_archive as archive;
@@ -7,32 +7,28 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-/// A window of the sessions, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SessionWindow {
-    /// Sessions that there are.
+    /// Number of all sessions.
     pub total: usize,
-    /// The window.
     pub sessions: Vec<SessionLine>,
 }
 
-/// Which part of a list is asked for.
+/// Page of a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, IntoParams)]
 #[serde(default)]
 #[into_params(parameter_in = Query)]
 pub struct ListWindow {
-    /// How many to pass over.
     pub offset: Option<usize>,
-    /// How many to give, 50 unless said otherwise, 1000 at most.
+    /// Number of entries, 50 by default, at most 1000.
     pub limit: Option<usize>,
 }
 
-/// A session in a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SessionLine {
     #[serde(flatten)]
     pub session: SessionOverview,
-    /// The answer of its page, or how many runs it has.
+    /// Answer of the session's page, or its number of runs.
     pub answer: String,
 }
 
@@ -42,16 +38,15 @@ impl From<archive::SessionLine> for SessionLine {
     }
 }
 
-/// A session with its page; the document in the words of docs/results.md.
+/// Session with its page and its document (see docs/results.md).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SessionResource {
-    /// Its name.
     pub session: String,
-    /// The verb, or `import`.
+    /// Verb, or `import`.
     pub kind: String,
     #[serde(flatten)]
     pub made: RenderedPage,
-    /// Its page as a tree of blocks.
+    /// Page as a tree of blocks.
     #[schema(value_type = Object)]
     pub page: Value,
 }

@@ -1,56 +1,50 @@
-//! Simulated cards, and what can be changed of them.
+//! Simulated cards and their properties.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// Simulated cards.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SimulatedCards {
-    /// The cards, by name.
+    /// Sorted by name.
     pub cards: Vec<SimulatedLine>,
 }
 
-/// A simulated card in a list.
+/// Simulated card in a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SimulatedLine {
-    /// Its name as a target: `sim:lexar-16g-c10`.
+    /// Name as a target: `sim:lexar-16g-c10`.
     pub target: String,
-    /// Its name.
     pub name: String,
-    /// What it stands for.
+    /// Real card that it models.
     pub title: String,
-    /// Bytes that it announces.
+    /// Announced capacity in bytes.
     pub bytes: u64,
 }
 
-/// A simulated card with what can be changed of it.
+/// Simulated card with its editable properties.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SimulatedCard {
-    /// Its name as a target, with what was changed.
+    /// Name as a target, with the overrides.
     pub target: String,
-    /// Its name.
     pub name: String,
-    /// What it stands for.
     pub title: String,
-    /// What it is like, a paragraph each.
+    /// Description, one paragraph each.
     pub paragraphs: Vec<String>,
-    /// What is true of it, which a test has to find out.
+    /// True properties, which a test has to find.
     #[schema(value_type = Object)]
     pub truth: Value,
-    /// What can be changed.
     pub knobs: Vec<CardKnob>,
 }
 
-/// Something that can be changed of a simulated card.
+/// Editable property of a simulated card.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CardKnob {
-    /// The key of its override: `page_bytes`.
+    /// Key of the override, such as `page_bytes`.
     pub key: String,
-    /// What it is.
     pub label: String,
-    /// Its value now, as the override takes it; empty where the card has none.
+    /// Current value as the override takes it; empty if the card has none.
     pub value: String,
-    /// Values to choose from.
+    /// Suggested values.
     pub choices: Vec<String>,
 }

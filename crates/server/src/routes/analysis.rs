@@ -1,4 +1,4 @@
-//! Cards beside each other, in order, and as files to publish.
+//! Routes for comparison, ranking and reports.
 
 use super::cards;
 use super::common::{blocking, values};
@@ -23,13 +23,13 @@ use cardscope_session::options::ArchiveAt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Cards that are compared at once.
+/// Limit of cards in a comparison.
 const MOST_COMPARED: usize = 50;
 
-/// Largest weight of a workload: sums of larger ones could be no numbers any more.
+/// Limit of a workload's weight, so that sums stay finite.
 const MOST_WEIGHT: f64 = 1e6;
 
-/// Cards beside each other, by their ids.
+/// Compares cards by their ids.
 #[utoipa::path(get, path = "/api/compare", tag = "analysis", params(("card" = Vec<String>, Query, description = "Ids of cards")), responses((status = 200, body = RenderedPage), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn compare(
     State(server): State<Arc<ServerState>>,
@@ -42,7 +42,7 @@ pub(super) async fn compare(
     .await
 }
 
-/// A report on cards as a file: html, markdown, csv, json, svg, png, plotly, crystaldiskmark or kdiskmark.
+/// Downloads a report on cards: html, markdown, csv, json, svg, png, plotly, crystaldiskmark or kdiskmark.
 #[utoipa::path(get, path = "/api/report", tag = "analysis", params(("card" = Vec<String>, Query, description = "Ids of cards"), ("format" = Option<String>, Query, description = "html unless said otherwise")), responses((status = 200, body = Vec<u8>, content_type = "application/octet-stream"), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn report(
     State(server): State<Arc<ServerState>>,
@@ -61,7 +61,7 @@ pub(super) async fn report(
     .await
 }
 
-/// What cards can be ranked for.
+/// Lists jobs and hosts to rank cards for.
 #[utoipa::path(get, path = "/api/jobs", tag = "analysis", responses((status = 200, body = JobList)))]
 pub(super) async fn jobs(State(server): State<Arc<ServerState>>) -> Result<Json<JobList>, RequestRefusal> {
     blocking(&server, |_| {
@@ -79,7 +79,7 @@ pub(super) async fn jobs(State(server): State<Arc<ServerState>>) -> Result<Json<
     .await
 }
 
-/// Cards in order for a job, with weights and on a host of one's own choice.
+/// Ranks cards for a job, optionally with other weights and a host.
 #[utoipa::path(post, path = "/api/rank", tag = "analysis", request_body = RankOrder, responses((status = 200, body = RankedCards), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn rank(
     State(server): State<Arc<ServerState>>,
@@ -130,7 +130,7 @@ fn ranked(server: &ServerState, order: RankOrder) -> Result<RankedCards, Request
     })
 }
 
-/// A job with other weights; a workload that weighs nothing is left out.
+/// Applies weights to a job; workloads of weight 0 are dropped.
 fn weighted(
     mut job: cardscope_model::job::Job,
     weights: &BTreeMap<String, f64>,
@@ -157,8 +157,8 @@ fn at(server: &ServerState) -> ArchiveAt {
     ArchiveAt { archive: server.archive.clone() }
 }
 
-/// All that is published of the cards that are asked for, each by its id: a name could be that of a file. Those of which nothing
-/// was measured are left out.
+/// Publishes the cards of the query. Cards are given by id, since a name could be that of a file; cards without
+/// measurements are left out.
 fn published(server: &ServerState, query: Option<&str>) -> Result<Publication, RequestRefusal> {
     let asked = cards::known(server, values(query, "card"))?;
     if asked.is_empty() || asked.len() > MOST_COMPARED {

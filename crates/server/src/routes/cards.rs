@@ -1,4 +1,4 @@
-//! Cards: searched, shown with all that is known of them, corrected.
+//! Routes of cards.
 
 use super::common::{announced, blocking};
 use crate::api::{
@@ -27,10 +27,10 @@ use cardscope_page::tree::html;
 use cardscope_session::options::ArchiveAt;
 use std::sync::Arc;
 
-/// Largest picture that is attached, in bytes.
+/// Limit of an attachment in bytes.
 const LARGEST_PICTURE: usize = 20 << 20;
 
-/// A window of the cards that match.
+/// Lists cards that match the query.
 #[utoipa::path(get, path = "/api/cards", tag = "cards", params(CardQuery), responses((status = 200, body = CardWindow)))]
 pub(super) async fn list(
     State(server): State<Arc<ServerState>>,
@@ -39,7 +39,7 @@ pub(super) async fn list(
 ) -> Result<Response, RequestRefusal> {
     let Query(query) = query?;
     let question = raw.unwrap_or_default();
-    // Most lists were asked for before: no thread has to be found for them.
+    // Most queries repeat and are answered from the cache, without a thread of the pool.
     let answer = match server.shelf.at_hand().and_then(|cards| cards.answered(&question)) {
         Some(answer) => answer,
         None => {
@@ -53,7 +53,7 @@ pub(super) async fn list(
     Ok(([(CONTENT_TYPE, "application/json")], answer).into_response())
 }
 
-/// A card with all that is known of it.
+/// Returns a card with its details.
 #[utoipa::path(get, path = "/api/cards/{id}", tag = "cards", params(("id" = String, Path)), responses((status = 200, body = CardResource), (status = 404, body = crate::api::ApiProblem)))]
 pub(super) async fn get(
     State(server): State<Arc<ServerState>>,
@@ -63,7 +63,7 @@ pub(super) async fn get(
     blocking(&server, move |server| card(server, &id).map(Json)).await
 }
 
-/// Changes facts and marks of a card, or notes what happened to it.
+/// Changes facts and marks of a card, or adds an event.
 #[utoipa::path(patch, path = "/api/cards/{id}", tag = "cards", params(("id" = String, Path)), request_body = CardChange, responses((status = 200, body = CardResource), (status = 404, body = crate::api::ApiProblem), (status = 409, body = crate::api::ApiProblem), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn change(
     State(server): State<Arc<ServerState>>,
@@ -95,7 +95,7 @@ pub(super) async fn attach(
         let why = format!("{name:?} is larger than {} MiB", LARGEST_PICTURE >> 20);
         RequestRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
     };
-    // Nobody waits for what would be refused when it has come.
+    // Refused before the whole body is received.
     if announced(&headers).is_some_and(|bytes| bytes > LARGEST_PICTURE as u64) {
         return Err(too_large());
     }
@@ -110,7 +110,7 @@ pub(super) async fn attach(
     .await
 }
 
-/// Something that is attached to a card.
+/// Returns an attachment of a card.
 #[utoipa::path(get, path = "/api/cards/{id}/attachments/{hash}", tag = "cards", params(("id" = String, Path), ("hash" = String, Path)), responses((status = 200, content((Vec<u8> = "application/octet-stream"), (Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"), (Vec<u8> = "image/gif"), (Vec<u8> = "image/webp"))), (status = 404, body = crate::api::ApiProblem)))]
 pub(super) async fn attachment(
     State(server): State<Arc<ServerState>>,
@@ -122,7 +122,7 @@ pub(super) async fn attachment(
         cards.card(&id).ok_or_else(no_card)?;
         let found = archive::attached_bytes(server.archive.as_deref(), &id, &hash)?;
         let (file, bytes) = found.ok_or_else(|| RequestRefusal::not_found("such file on this card"))?;
-        // Whatever else somebody attached, only a picture is shown as one.
+        // Only pictures are served with their own type: another attachment could contain a script.
         let pictures = ["image/png", "image/jpeg", "image/gif", "image/webp"];
         let media_type = pictures
             .into_iter()
@@ -135,14 +135,14 @@ pub(super) async fn attachment(
     .await
 }
 
-/// What was changed from here is in the next list; whoever shows one asks again.
+/// Refreshes the index after an own change, so that the client's next list has it, and notifies all clients.
 pub(super) fn changed(server: &ServerState) -> Result<(), RequestRefusal> {
     server.shelf.refresh(server.archive.as_deref())?;
     server.hub.tell("archive", &serde_json::json!({}));
     Ok(())
 }
 
-/// Ids of cards that there are.
+/// Returns the ids if all cards exist.
 pub(super) fn known(server: &ServerState, ids: Vec<String>) -> Result<Vec<String>, RequestRefusal> {
     let cards = server.shelf.cards(server.archive.as_deref())?;
     match ids.iter().find(|id| cards.card(id).is_none()) {
@@ -151,13 +151,13 @@ pub(super) fn known(server: &ServerState, ids: Vec<String>) -> Result<Vec<String
     }
 }
 
-/// Those of which results are known; a run may have ended before its first.
+/// Keeps ids of cards with results; a run may have ended before its first result.
 pub(super) fn measured(server: &ServerState, ids: Vec<String>) -> Result<Vec<String>, RequestRefusal> {
     let cards = server.shelf.cards(server.archive.as_deref())?;
     Ok(ids.into_iter().filter(|id| cards.card(id).is_some_and(|card| !card.speeds.is_empty())).collect())
 }
 
-/// The id of a card that can be changed: one of the archive.
+/// Returns the id if the card can be changed, which only cards of the archive can.
 fn own<'a>(server: &ServerState, id: &'a str) -> Result<&'a str, RequestRefusal> {
     let cards = server.shelf.cards(server.archive.as_deref())?;
     match cards.card(id) {
@@ -195,7 +195,7 @@ fn card(server: &ServerState, id: &str) -> Result<CardResource, RequestRefusal> 
     let identity = archive::said(archive, id)?.map(|said| {
         records::within_lines(&said, |said: &Identity| identity::page(said, TemperatureUnit::Celsius))
     });
-    // Of a card without results there is nothing to publish; its sessions say it all.
+    // A card without results has nothing to publish; its sessions show everything.
     let html = if row.speeds.is_empty() { String::new() } else { published(server, id)? };
     Ok(CardResource {
         facts: shown.as_ref().map(facts).unwrap_or_default(),

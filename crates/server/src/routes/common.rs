@@ -1,11 +1,11 @@
-//! What several routes need.
+//! Helpers of several routes.
 
 use crate::problem::RequestRefusal;
 use crate::state::ServerState;
 use axum::http::header::{CONTENT_LENGTH, HeaderMap};
 use std::sync::Arc;
 
-/// Does what blocks on a thread of its own.
+/// Runs blocking work on a thread of the pool.
 pub(super) async fn blocking<T: Send + 'static>(
     server: &Arc<ServerState>,
     work: impl FnOnce(&ServerState) -> Result<T, RequestRefusal> + Send + 'static,
@@ -18,12 +18,12 @@ pub(super) async fn blocking<T: Send + 'static>(
     })
 }
 
-/// Bytes that a body has, as its sender says.
+/// Content-Length of a request.
 pub(super) fn announced(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// The values of a key in a query, which may come several times.
+/// All values of a repeatable query parameter.
 pub(super) fn values(query: Option<&str>, key: &str) -> Vec<String> {
     let pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
     pairs.filter(|(name, _)| name == key).map(|(_, value)| value.into_owned()).collect()

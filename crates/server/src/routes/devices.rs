@@ -1,4 +1,4 @@
-//! Cards, sticks and readers that are present.
+//! Routes of devices.
 
 use super::common::blocking;
 use crate::api::{CardObject, Device, DeviceList, SimulatedLine};
@@ -15,16 +15,16 @@ use cardscope_model::device::DeviceInfo;
 use cardscope_session::simulate;
 use std::sync::Arc;
 
-/// Simulated cards that stand beside real ones, so that everything can be tried without a card: a good one and a fake.
+/// Simulated cards in the list of devices, a good one and a fake, for a trial without a real card.
 const EXAMPLES: [&str; 2] = ["sandisk-extremepro-32g-a1", "sandian-1tb-52g"];
 
-/// Cards, sticks and readers, and why they may or may not be tested.
+/// Lists cards, sticks and readers, and whether they are safe to test.
 #[utoipa::path(get, path = "/api/devices", tag = "devices", responses((status = 200, body = DeviceList)))]
 pub(super) async fn list(State(server): State<Arc<ServerState>>) -> Result<Json<DeviceList>, RequestRefusal> {
     blocking(&server, |server| devices(server).map(Json)).await
 }
 
-/// Unmounts every file system of a device, as a file manager does; nothing is forced.
+/// Unmounts all file systems of a device without force.
 #[utoipa::path(post, path = "/api/devices/{name}/unmount", tag = "devices", params(("name" = String, Path)), request_body = Option<CardObject>, responses((status = 200, body = DeviceList), (status = 404, body = crate::api::ApiProblem), (status = 409, body = crate::api::ApiProblem)))]
 pub(super) async fn unmount(
     State(server): State<Arc<ServerState>>,
@@ -48,7 +48,7 @@ pub(super) fn entries(server: &ServerState) -> Result<Vec<DeviceInfo>, RequestRe
     Ok(identify::list(&ListRequest { all: server.all_devices, ..ListRequest::default() })?)
 }
 
-/// A device is named by the card in it, too: its path may lead to another one by now.
+/// Refusal of a request without the card's identity: the path alone may lead to another card by now.
 pub(super) fn no_object(device: &str) -> RequestRefusal {
     RequestRefusal::conflict(format!(
         "the request does not say which card in {device} it is for; send its `object` from /api/devices"

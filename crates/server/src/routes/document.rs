@@ -1,5 +1,5 @@
-//! The OpenAPI document: what stands above each route, and what holds for all of them said once. `docs/openapi.json` is a
-//! snapshot of it.
+//! Builds the OpenAPI document from the routes' annotations, and adds the error answers that groups of routes share.
+//! `docs/openapi.json` is a snapshot of it.
 
 use super::router::router;
 use crate::api::ApiProblem;
@@ -8,20 +8,16 @@ use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr, Required, Response, ResponseBuilder};
 
-/// Why any request may not be answered.
 const ALWAYS: [(&str, &str); 3] = [
     ("401", "The token is missing or wrong"),
     ("403", "The Host or the Origin is not ours"),
     ("503", "The archive or a device cannot be read or written"),
 ];
 
-/// Why one for a thing by its name may not be.
 const NAMED: [(&str, &str); 1] = [("404", "There is none of that name")];
 
-/// Why one with values in its address may not be.
 const ASKED: [(&str, &str); 1] = [("422", "A value is not understood")];
 
-/// Why one with a document may not be.
 const SENT: [(&str, &str); 4] = [
     ("400", "The body is not JSON, or did not come whole"),
     ("413", "The body is too large"),
@@ -29,14 +25,13 @@ const SENT: [(&str, &str); 4] = [
     ("422", "A value is not understood"),
 ];
 
-/// Why one with a file may not be.
 const FILE: [(&str, &str); 3] = [
     ("400", "The file did not come whole"),
     ("413", "The file is too large"),
     ("507", "The file cannot be stored"),
 ];
 
-/// The OpenAPI document.
+/// Returns the OpenAPI document of the API.
 pub fn openapi() -> OpenApi {
     let (_, mut document) = router().split_for_parts();
     document.info.version = env!("CARGO_PKG_VERSION").to_owned();
@@ -53,7 +48,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     [&mut item.get, &mut item.post, &mut item.patch, &mut item.put, &mut item.delete].into_iter().flatten()
 }
 
-/// Adds what holds for all routes of its kind, and a name of its own: those of functions are the same in several modules.
+/// Adds shared errors and a unique operation id, since modules have functions of equal names.
 fn complete(operation: &mut Operation) {
     let tag = operation.tags.iter().flatten().next().cloned().unwrap_or_default();
     let name = operation.operation_id.take().unwrap_or_default();
@@ -78,7 +73,7 @@ fn complete(operation: &mut Operation) {
         reasons.extend(FILE);
     }
     if let (true, Some(RefOr::T(body))) = (has_file, &mut operation.request_body) {
-        // A file may be empty.
+        // An uploaded file may be empty.
         body.required = Some(Required::False);
     }
     for (status, reason) in reasons {
@@ -97,7 +92,7 @@ mod tests {
     use serde_json::Value;
     use std::collections::BTreeSet;
 
-    /// The published document is what the server says; `UPDATE_DOCS=1 cargo test -p cardscope-server` writes it anew.
+    /// Compares with the snapshot; `UPDATE_DOCS=1 cargo test -p cardscope-server` writes it.
     #[test]
     fn the_published_document_is_what_the_server_says() {
         let text = openapi().to_pretty_json().expect("it is JSON") + "\n";
@@ -112,7 +107,6 @@ mod tests {
         );
     }
 
-    /// Every operation as its path, its method and what is said of it.
     fn said() -> Vec<(String, String, Value)> {
         let document = serde_json::to_value(openapi()).expect("it is JSON");
         let paths = document["paths"].as_object().expect("it has paths").clone();

@@ -1,4 +1,4 @@
-//! One stream of events for everything.
+//! Route of the event stream.
 
 use crate::hub::{self, EventSubscription, ServerEvent};
 use crate::state::ServerState;
@@ -11,15 +11,15 @@ use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_stream::{Stream, StreamExt, wrappers::ReceiverStream};
 
-/// Events that a connection may lag behind.
+/// Number of events by which a connection may lag.
 const ROOM: usize = 64;
 
-/// A word is said this often, so that a connection that is gone is noticed.
+/// Interval of keep-alive comments, by which a lost connection is noticed.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// Events: `task` (a Task without moments), `moment` (a TaskMoment), `forgotten`, `devices`, `archive`, `gap`.
+/// Streams events: `task` (a Task without moments), `moment` (a TaskMoment), `forgotten`, `devices`, `archive`, `gap`.
 ///
-/// Each has an id; who comes back with `Last-Event-ID` hears what was missed, or `gap`, where that was too much.
+/// Each event has an id. A client that reconnects with `Last-Event-ID` gets the missed events, or `gap` if too many.
 #[utoipa::path(get, path = "/api/events", tag = "events", responses((status = 200, content_type = "text/event-stream", body = String)))]
 pub(super) async fn events(
     State(server): State<Arc<ServerState>>,
@@ -54,7 +54,7 @@ pub(super) async fn events(
     });
     let said = |event: ServerEvent| {
         let said = Event::default().event(event.name).data(event.data);
-        // A gap that was found here has no number of its own.
+        // A gap of a slow connection has no number.
         Ok(if event.number == 0 { said } else { said.id(event.number.to_string()) })
     };
     Sse::new(ReceiverStream::new(receiver).map(said)).keep_alive(KeepAlive::new().interval(ALIVE))

@@ -1,4 +1,4 @@
-//! The computer: what it is, whether it is fit to measure, and what waits on it.
+//! Routes about the host computer and authentication.
 
 use super::common::blocking;
 use crate::api::{ClientNonce, HostInfo, Journal, JournalList, RenderedPage, TokenProof};
@@ -20,10 +20,9 @@ use cardscope_session::options::{ArchiveAt, MachineOptions};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Hex digits of a nonce.
 const NONCE_DIGITS: std::ops::RangeInclusive<usize> = 32..=128;
 
-/// What the server runs on.
+/// Describes the computer that runs the server.
 #[utoipa::path(get, path = "/api/host", tag = "host", responses((status = 200, body = HostInfo)))]
 pub(super) async fn host(State(server): State<Arc<ServerState>>) -> Result<Json<HostInfo>, RequestRefusal> {
     blocking(&server, |server| {
@@ -39,20 +38,20 @@ pub(super) async fn host(State(server): State<Arc<ServerState>>) -> Result<Json<
     .await
 }
 
-/// Hands out the cookie that reads pictures, downloads and the stream of events.
+/// Sets the cookie that reads pictures, downloads and the event stream.
 #[utoipa::path(post, path = "/api/session", tag = "host", responses((status = 204)))]
 pub(super) async fn admit(
     State(server): State<Arc<ServerState>>,
 ) -> Result<(StatusCode, [(HeaderName, String); 1]), RequestRefusal> {
     blocking(&server, |server| {
-        // The browser is in: the page that led it here is not needed any more.
+        // The browser has the token now, so the file that contains it is removed.
         open_page::remove(server.address, server.token.text());
         Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, door::cookie_header(server))]))
     })
     .await
 }
 
-/// Shows that the server knows the token, without it: HMAC-SHA-256 of the nonce under the token, both as text. Needs no token.
+/// Proves that the server knows the token: HMAC-SHA-256 of the nonce under the token, both as text. Needs no token.
 #[utoipa::path(get, path = "/api/proof", tag = "host", params(ClientNonce), security(()), responses((status = 200, body = TokenProof), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn proof(
     State(server): State<Arc<ServerState>>,
@@ -66,7 +65,7 @@ pub(super) async fn proof(
     }
 }
 
-/// Data of cards that wait to be restored.
+/// Lists saved data that has not been restored.
 #[utoipa::path(get, path = "/api/journals", tag = "host", responses((status = 200, body = JournalList)))]
 pub(super) async fn journals(
     State(server): State<Arc<ServerState>>,
@@ -78,7 +77,7 @@ pub(super) async fn journals(
     .await
 }
 
-/// Is this computer fit to measure?
+/// Checks if this computer is fit to measure.
 #[utoipa::path(get, path = "/api/doctor", tag = "host", responses((status = 200, body = RenderedPage)))]
 pub(super) async fn doctor(
     State(server): State<Arc<ServerState>>,
@@ -92,7 +91,7 @@ pub(super) async fn doctor(
     .await
 }
 
-/// A journal's name without the way to it.
+/// File name of a journal, without its folder.
 pub(super) fn name_of(file: &str) -> String {
     Path::new(file).file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

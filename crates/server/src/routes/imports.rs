@@ -1,4 +1,4 @@
-//! Logs of other tools: sent, looked at, stored.
+//! Routes for uploads and imports.
 
 use super::cards;
 use super::common::{announced, blocking};
@@ -23,7 +23,7 @@ use cardscope_session::options::ArchiveAt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Takes a file that is to be imported; it is looked at with the import.
+/// Uploads a file; it is parsed by the import.
 #[utoipa::path(post, path = "/api/uploads", tag = "imports", params(FileName), request_body(content = Vec<u8>, content_type = "application/octet-stream"), responses((status = 201, body = UploadedFile), (status = 409, body = crate::api::ApiProblem), (status = 413, body = crate::api::ApiProblem)))]
 pub(super) async fn upload(
     State(server): State<Arc<ServerState>>,
@@ -37,7 +37,7 @@ pub(super) async fn upload(
     Ok((StatusCode::CREATED, Json(upload)))
 }
 
-/// Removes a file that was sent.
+/// Removes an uploaded file.
 #[utoipa::path(delete, path = "/api/uploads/{id}", tag = "imports", params(("id" = String, Path)), responses((status = 204), (status = 404, body = crate::api::ApiProblem)))]
 pub(super) async fn remove(
     State(server): State<Arc<ServerState>>,
@@ -50,7 +50,7 @@ pub(super) async fn remove(
     }
 }
 
-/// Shows what is understood of files, and stores it where that is asked for.
+/// Imports or previews uploaded files.
 #[utoipa::path(post, path = "/api/imports", tag = "imports", request_body = ImportOrder, responses((status = 200, body = ImportedLogs), (status = 404, body = crate::api::ApiProblem), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn import(
     State(server): State<Arc<ServerState>>,
@@ -98,7 +98,7 @@ fn imported(server: &ServerState, order: &ImportOrder) -> Result<ImportedLogs, R
     })
 }
 
-/// The document with each file by the name that it was sent under.
+/// Replaces the paths of uploads in the document by their original names.
 fn shown(mut report: ImportReport, order: &ImportOrder) -> ImportReport {
     for line in &mut report.files {
         let sent = order.uploads.iter().find_map(|id| line.file.split_once(&format!("/{id}/")));

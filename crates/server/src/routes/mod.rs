@@ -1,4 +1,4 @@
-//! The API, one module for each thing that it is about; the OpenAPI document is made of what stands above each route.
+//! Routes of the API, one module for each kind of resource. The OpenAPI document is built from their annotations.
 
 mod analysis;
 mod cards;
@@ -24,7 +24,7 @@ use axum::routing::get;
 use axum::{Json, Router};
 use std::sync::Arc;
 
-/// Largest body of a request but for files, in bytes.
+/// Limit of a JSON body in bytes.
 const LARGEST_BODY: usize = 1 << 20;
 
 pub(crate) fn all() -> Router<Arc<ServerState>> {

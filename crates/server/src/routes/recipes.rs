@@ -1,4 +1,4 @@
-//! Recipes: read, and checked as they are written.
+//! Routes of recipes.
 
 use super::common::blocking;
 use crate::api::{RecipeCheck, RecipeLine, RecipeList, RecipeResource, RecipeText};
@@ -13,7 +13,7 @@ use cardscope_bench::page::recipes::page;
 use cardscope_bench::recipes;
 use std::sync::Arc;
 
-/// Recipes that come with the program.
+/// Lists the recipes that come with the program.
 #[utoipa::path(get, path = "/api/recipes", tag = "recipes", responses((status = 200, body = RecipeList)))]
 pub(super) async fn list(State(server): State<Arc<ServerState>>) -> Result<Json<RecipeList>, RequestRefusal> {
     blocking(&server, |_| {
@@ -31,7 +31,7 @@ pub(super) async fn list(State(server): State<Arc<ServerState>>) -> Result<Json<
     .await
 }
 
-/// A recipe, with its file.
+/// Returns a recipe with its source.
 #[utoipa::path(get, path = "/api/recipes/{name}", tag = "recipes", params(("name" = String, Path)), responses((status = 200, body = RecipeResource), (status = 404, body = crate::api::ApiProblem)))]
 pub(super) async fn get(
     State(server): State<Arc<ServerState>>,
@@ -47,7 +47,7 @@ pub(super) async fn get(
     .await
 }
 
-/// Says what is wrong with a recipe, or what it does.
+/// Checks a recipe, and explains it or reports its error.
 #[utoipa::path(post, path = "/api/recipes/check", tag = "recipes", request_body = RecipeText, responses((status = 200, body = RecipeCheck)))]
 pub(super) async fn check(
     State(server): State<Arc<ServerState>>,
@@ -75,7 +75,7 @@ pub(super) async fn check(
     .await
 }
 
-/// The place that an error names: `line 4, column 9`.
+/// Line and column in an error message: `line 4, column 9`.
 fn place(error: &str) -> (Option<usize>, Option<usize>) {
     let number = |word: &str| {
         let behind = &error[error.find(word)? + word.len()..];

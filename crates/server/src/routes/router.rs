@@ -1,4 +1,4 @@
-//! Every route, by the thing that it is about.
+//! Table of all routes.
 
 use super::{analysis, cards, devices, events, host, imports, recipes, sessions, simulated, tasks, verbs};
 use crate::api::{ApiProblem, TaskSample};

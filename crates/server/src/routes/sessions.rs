@@ -1,4 +1,4 @@
-//! What was measured, session by session.
+//! Routes of sessions.
 
 use super::common::blocking;
 use crate::api::{ListWindow, RenderedPage, SessionLine, SessionResource, SessionWindow};
@@ -19,11 +19,11 @@ use serde_json::Value;
 use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
 
-/// Sessions that are given at once.
+/// Default and maximum number of sessions in an answer.
 const USUAL: usize = 50;
 const MOST: usize = 1000;
 
-/// A window of the sessions, newest first.
+/// Lists sessions, newest first.
 #[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(ListWindow), responses((status = 200, body = SessionWindow)))]
 pub(super) async fn list(
     State(server): State<Arc<ServerState>>,
@@ -38,7 +38,7 @@ pub(super) async fn list(
     .await
 }
 
-/// A session with its page and its document.
+/// Returns a session with its page and its document.
 #[utoipa::path(get, path = "/api/sessions/{id}", tag = "sessions", params(("id" = String, Path)), responses((status = 200, body = SessionResource), (status = 404, body = crate::api::ApiProblem)))]
 pub(super) async fn get(
     State(server): State<Arc<ServerState>>,
@@ -62,17 +62,14 @@ pub(super) async fn get(
     .await
 }
 
-/// As what a session is saved.
+/// Format of a download.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum DownloadFormat {
-    /// A page that needs nothing else.
     Html,
-    /// The document.
     Json,
 }
 
-/// The form of a file.
 #[derive(Debug, Clone, Copy, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct DownloadQuery {
@@ -81,7 +78,7 @@ pub(super) struct DownloadQuery {
     format: DownloadFormat,
 }
 
-/// A session as a file to save.
+/// Downloads a session as a file.
 #[utoipa::path(get, path = "/api/sessions/{id}/file", tag = "sessions", params(("id" = String, Path), DownloadQuery), responses((status = 200, content((String = "text/html"), (serde_json::Value = "application/json"))), (status = 404, body = crate::api::ApiProblem)))]
 pub(super) async fn file(
     State(server): State<Arc<ServerState>>,
@@ -110,7 +107,7 @@ pub(super) async fn file(
     .await
 }
 
-/// The verb, the document and the page of a session.
+/// Returns verb, document and page of a session.
 fn found(server: &ServerState, id: &str) -> Result<(String, Value, Page), RequestRefusal> {
     let whole = id.len() == 36 && id.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
     if !whole {

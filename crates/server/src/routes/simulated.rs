@@ -1,4 +1,4 @@
-//! Simulated cards, and what can be changed of them.
+//! Routes of simulated cards.
 
 use super::common::blocking;
 use crate::api::{CardKnob, SimulatedCard, SimulatedCards, SimulatedLine};
@@ -11,7 +11,7 @@ use cardscope_session::simulate;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What a form offers: the key of the override, what it is, and values to choose from.
+/// Editable properties: key of the override, label, suggested values.
 const KNOBS: &[(&str, &str, &[&str])] = &[
     (
         "fake",
@@ -27,7 +27,7 @@ const KNOBS: &[(&str, &str, &[&str])] = &[
     ("seed", "Seed", &["1", "2", "3"]),
 ];
 
-/// Simulated cards.
+/// Lists simulated cards.
 #[utoipa::path(get, path = "/api/simulated", tag = "simulated", responses((status = 200, body = SimulatedCards)))]
 pub(super) async fn list(
     State(server): State<Arc<ServerState>>,
@@ -39,7 +39,7 @@ pub(super) async fn list(
     .await
 }
 
-/// A simulated card with overrides of its properties, as the query has them: `?page_bytes=8K&cooling=active`.
+/// Returns a simulated card with overrides from the query: `?page_bytes=8K&cooling=active`.
 #[utoipa::path(get, path = "/api/simulated/{name}", tag = "simulated", params(("name" = String, Path), ("overrides" = std::collections::BTreeMap<String, String>, Query, style = Form, explode, description = "Properties by their keys")), responses((status = 200, body = SimulatedCard), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn get(
     State(server): State<Arc<ServerState>>,
@@ -80,8 +80,8 @@ pub(super) async fn get(
     .await
 }
 
-/// A lie needs sizes: where only its kind is asked for, a quarter of the card is real, and what repeats does so over that or over
-/// half of it.
+/// Adds the sizes of a fake if the client gave only its kind: a quarter of the card is real, and the addresses repeat
+/// after that size or after half of the card.
 fn complete(asked: &mut Vec<(String, String)>, name: &str) -> Result<(), RequestRefusal> {
     let value = |key: &str| asked.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone());
     let Some(kind) = value("fake").filter(|kind| kind != "none") else { return Ok(()) };
@@ -100,7 +100,7 @@ fn complete(asked: &mut Vec<(String, String)>, name: &str) -> Result<(), Request
     Ok(())
 }
 
-/// What a knob stands at: as it was asked for, else as the card's file has it, where the last part of its key is found there.
+/// Current value of a property: the override, else the one of the card's file.
 fn value_of(asked: &[(String, String)], key: &str, archetype: &Value) -> String {
     if let Some((_, value)) = asked.iter().find(|(known, _)| known == key) {
         return value.clone();

@@ -1,4 +1,4 @@
-//! Tests: ordered, watched, stopped. What may be lost is asked about as at a terminal: by the device's name, typed back.
+//! Routes of tests. Data loss is confirmed as at a terminal: the client repeats the device's name.
 
 use super::common::blocking;
 use super::{devices, host};
@@ -23,16 +23,16 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-/// Longest argument that a program is started with, in bytes; the kernel takes some more.
+/// Limit of an argument in bytes; the kernel accepts more.
 const LONGEST: usize = 4096;
 
-/// Tests that run, wait or have ended, newest first.
+/// Lists running, waiting and ended tests, newest first.
 #[utoipa::path(get, path = "/api/tasks", tag = "tasks", responses((status = 200, body = TaskList)))]
 pub(super) async fn list(State(server): State<Arc<ServerState>>) -> Json<TaskList> {
     Json(TaskList { tasks: server.tasks.list() })
 }
 
-/// Orders a test. It begins at once, or when the one before it on the same device has ended.
+/// Starts a test, or queues it if another one runs on the device.
 #[utoipa::path(post, path = "/api/tasks", tag = "tasks", request_body = TaskRequest, responses((status = 201, body = TaskResource), (status = 404, body = crate::api::ApiProblem), (status = 409, body = crate::api::ApiProblem), (status = 422, body = crate::api::ApiProblem)))]
 pub(super) async fn order(
     State(server): State<Arc<ServerState>>,
@@ -46,7 +46,7 @@ pub(super) async fn order(
     .await
 }
 
-/// A test with its speed and temperature over time.
+/// Returns a test with its speed and temperature over time.
 #[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = TaskResource), (status = 404, body = crate::api::ApiProblem)))]
 pub(super) async fn get(
     State(server): State<Arc<ServerState>>,
@@ -56,20 +56,20 @@ pub(super) async fn get(
     server.tasks.get(&id).map(Json).ok_or_else(no_task)
 }
 
-/// Asks a test to end; the card's data are restored first.
+/// Stops a test; the card's data are restored first.
 #[utoipa::path(post, path = "/api/tasks/{id}/stop", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = TaskResource), (status = 404, body = crate::api::ApiProblem)))]
 pub(super) async fn stop(
     State(server): State<Arc<ServerState>>,
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<TaskResource>, RequestRefusal> {
     let Path(id) = id?;
-    // At once: a file is synced behind whatever else takes its time.
+    // Signals first: writing the file of tasks may be slow.
     let task = server.tasks.stop(&id).ok_or_else(no_task)?;
     remembered(&server).await?;
     Ok(Json(task))
 }
 
-/// Takes a test that has ended off the list; its results stay in the archive.
+/// Removes an ended test from the list; its results stay in the archive.
 #[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses((status = 204), (status = 404, body = crate::api::ApiProblem), (status = 409, body = crate::api::ApiProblem)))]
 pub(super) async fn forget(
     State(server): State<Arc<ServerState>>,
@@ -98,7 +98,7 @@ fn no_task() -> RequestRefusal {
     RequestRefusal::not_found("test of that id")
 }
 
-/// What an order comes to, or why it is refused: nothing is started that the list of devices does not offer.
+/// Validates a request. Only targets from the list of devices, and simulated cards, are accepted.
 fn ready(server: &ServerState, mut request: TaskRequest) -> Result<ReadyTask, RequestRefusal> {
     let simulated = request.target.starts_with("sim:");
     let title = if simulated { simulated_title(&request.target)? } else { device_title(server, &request)? };
@@ -122,7 +122,7 @@ fn ready(server: &ServerState, mut request: TaskRequest) -> Result<ReadyTask, Re
     if loses_data {
         arguments.push(format!("--yes-destroy={}", request.target).into());
     }
-    // Behind the options, so that none can be taken for another one's value.
+    // The target comes last, so that it cannot be taken for an option's value.
     arguments.push(request.target.clone().into());
     if arguments.iter().any(|argument| argument.len() > LONGEST || argument.as_bytes().contains(&0)) {
         return Err(RequestRefusal::odd(format!(
@@ -162,7 +162,7 @@ fn device_title(server: &ServerState, request: &TaskRequest) -> Result<String, R
         (Some(agreed), Some(present)) if agreed == present => {}
         (Some(_), _) => return Err(RequestRefusal::conflict(identify::changed(&request.target).to_string())),
     }
-    // A test of ours that runs on it is waited for; what is in the way then is asked by the program itself.
+    // If one of this server's tests runs there, this one waits, and the verb itself checks what is in the way by then.
     let waits = server.tasks.on(&request.target).is_some();
     if let (false, false, Some(reason)) = (entry.safe, waits, &entry.reason) {
         return Err(RequestRefusal::conflict(reason.clone()));
@@ -171,7 +171,7 @@ fn device_title(server: &ServerState, request: &TaskRequest) -> Result<String, R
     Ok([entry.model, size].into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
-/// The file of a journal that waits.
+/// File of a journal with unrestored data.
 fn journal(name: &str) -> Result<String, RequestRefusal> {
     let waiting = restore::waiting()?;
     let found = waiting.into_iter().find(|journal| host::name_of(&journal.file) == name);
@@ -193,7 +193,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    /// A server that listens nowhere.
+    /// Server without a listener.
     fn server() -> ServerState {
         let (address, hub) = (([127, 0, 0, 1], 0).into(), Arc::new(EventLog::new()));
         ServerState {
@@ -252,7 +252,7 @@ mod tests {
         "",
     ];
 
-    /// Texts that would do harm where they were taken for a path or an option.
+    /// Texts that would do harm as a path or an option.
     const HOSTILE: [&str; 22] = [
         "sim:constant",
         "sim:constant?seed=3",
@@ -306,7 +306,7 @@ mod tests {
         )
     }
 
-    /// Demands that an argument is an option that is offered, or what the program itself listed.
+    /// Asserts that an argument is an offered option or a target from the program's own list.
     fn is_no_path(server: &ServerState, argument: &str, target: &str) {
         let Some(option) = argument.strip_prefix("--") else {
             assert_eq!(argument, target);

@@ -1,6 +1,6 @@
-//! A verb in a process of its own: its events come line by line, its document at the end. A card that hangs takes its process
-//! with it and nothing else; speed and waits, which a process counts as a whole, are those of one card; and where the server
-//! dies, the verb finds its reader gone, puts the card's data back and ends.
+//! Runs a verb as a child process: events on stderr line by line, the document on stdout. A hanging card blocks only its own
+//! process, counters that exist once a process are those of one card, and if the server dies, the verb notices the closed
+//! pipe, restores the card and ends.
 
 use cardscope_model::progress::ProgressEvent;
 use rustix::process::{Pid, Signal, kill_process};
@@ -11,13 +11,12 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Longest line of events that is read; a longer one is cut.
+/// Limit of a line of events in bytes; longer ones are cut.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// Longest document that is read: some hundred times the largest there is.
+/// Limit of a document in bytes, some hundred times the largest known.
 const LONGEST_DOCUMENT: u64 = 1 << 30;
 
-/// What is started.
 #[derive(Debug, Clone)]
 pub(super) struct ChildLaunch<'a> {
     pub(super) program: &'a Path,
@@ -25,23 +24,22 @@ pub(super) struct ChildLaunch<'a> {
     pub(super) archive: Option<&'a Path>,
 }
 
-/// What it came to.
+/// Exit status and document of an ended child.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ChildEnd {
-    /// Its exit status; `None` where a signal ended it.
+    /// `None` if a signal ended it.
     pub(super) status: Option<i32>,
-    /// Its document, where it printed one.
+    /// Null if it printed none.
     pub(super) document: Value,
 }
 
-/// A process that runs.
 pub(super) struct RunningChild(Child);
 
 impl ChildLaunch<'_> {
     pub(super) fn start(&self) -> std::io::Result<RunningChild> {
         let mut command = Command::new(self.program);
-        // Ctrl-C at the server's terminal reaches the server alone, which asks once: a second signal would end the verb before
-        // the card's data are back.
+        // Ctrl-C at the server's terminal must reach the server alone, which forwards it once: a second signal would end the
+        // verb before it has restored the card.
         command.process_group(0);
         command.args(&self.arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(archive) = self.archive {
@@ -51,10 +49,10 @@ impl ChildLaunch<'_> {
     }
 }
 
-/// Asks a process to end: as Ctrl-C at a terminal does.
+/// Sends SIGINT, as Ctrl-C does.
 pub(super) fn interrupt(pid: u32) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    // It may have ended by itself.
+    // Fails if it has already ended.
     let _ = pid.map(|pid| kill_process(pid, Signal::INT));
 }
 
@@ -63,13 +61,13 @@ impl RunningChild {
         self.0.id()
     }
 
-    /// Hears it to its end.
+    /// Reads events until the process ends.
     pub(super) fn hear(mut self, mut told: impl FnMut(ProgressEvent)) -> ChildEnd {
         let document = self.0.stdout.take().map(|stdout| std::thread::spawn(move || document(stdout)));
         if let Some(stderr) = self.0.stderr.take() {
             let mut stderr = BufReader::new(stderr);
             while let Some(line) = line(&mut stderr) {
-                // What is no event was said by whatever the verb started, or is its last word.
+                // A line that is not an event comes from a tool that the verb runs, or is its final error.
                 let note = |_| ProgressEvent::Note { text: line.clone() };
                 told(serde_json::from_str(&line).unwrap_or_else(note));
             }
@@ -86,7 +84,6 @@ fn document(stdout: impl Read) -> Value {
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-/// The next line that says something.
 fn line(from: &mut impl BufRead) -> Option<String> {
     loop {
         let mut bytes = Vec::new();

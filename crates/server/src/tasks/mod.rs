@@ -1,5 +1,5 @@
-//! Tests that were ordered: one a device at a time, the others wait; each in a process of its own. All that is known of one is
-//! at hand for whoever asks, and told as it happens.
+//! Task queue: one test at a time on each device, every test in a child process. Its state is kept in memory for queries
+//! and broadcast as events.
 
 mod child;
 mod memory;
@@ -30,29 +30,28 @@ use std::time::{Duration, Instant};
 use track::SampleHistory;
 use uuid::Uuid;
 
-/// Ended tasks that are kept in the list; their results stay in the archive.
+/// Limit of ended tasks in the list; their results remain in the archive.
 const KEPT: usize = 200;
 
-/// Tasks that may wait.
+/// Limit of queued tasks.
 const MOST_WAITING: usize = 200;
 
-/// Notes, findings and speeds of a task that are kept.
+/// Limit of notes, of findings and of speeds of one task.
 const MOST_SAID: usize = 500;
 
-/// A test that is fit to be started.
+/// Validated task, ready to start.
 #[derive(Debug, Clone)]
 pub(crate) struct ReadyTask {
     pub(crate) request: TaskRequest,
-    /// What the target is called.
+    /// Name of the target for people.
     pub(crate) title: String,
-    /// Arguments behind the verb, the target included.
+    /// Arguments after the verb, including the target.
     pub(crate) arguments: Vec<OsString>,
     pub(crate) loses_data: bool,
-    /// A recipe that was sent, as a file that goes with the last of these.
+    /// File of an uploaded recipe, removed with its last user.
     pub(crate) _recipe: Option<Arc<TemporaryText>>,
 }
 
-/// The tests.
 pub(crate) struct TaskQueue {
     inner: Mutex<QueueState>,
     hub: Arc<EventLog>,
@@ -60,13 +59,13 @@ pub(crate) struct TaskQueue {
     archive: Option<PathBuf>,
     memory: TaskStore,
     closing: AtomicBool,
-    /// Simulated cards that may be tested at once: each takes a processor.
+    /// Limit of simultaneous tests of simulated cards, each of which occupies a processor.
     simulated_at_once: usize,
 }
 
 #[derive(Default)]
 struct QueueState {
-    /// By name, which begins with the time: in the order in which they came.
+    /// By id. Ids begin with the time, so the order is that of arrival.
     all: BTreeMap<String, QueuedTask>,
     waiting: HashMap<String, ReadyTask>,
 }
@@ -78,7 +77,7 @@ struct QueuedTask {
 }
 
 impl TaskQueue {
-    /// Kept on disk by the server that has the claim.
+    /// Loads tasks that a killed server has left, if this server holds the claim.
     pub(crate) fn new(
         hub: Arc<EventLog>,
         program: PathBuf,
@@ -99,29 +98,24 @@ impl TaskQueue {
         Arc::new(tasks)
     }
 
-    /// All, newest first, without their moments.
     pub(crate) fn list(&self) -> Vec<TaskResource> {
         lock(&self.inner).all.values().rev().map(|entry| entry.task.clone()).collect()
     }
 
-    /// One with its moments.
     pub(crate) fn get(&self, id: &str) -> Option<TaskResource> {
         let inner = lock(&self.inner);
         let entry = inner.all.get(id)?;
         Some(TaskResource { moments: entry.track.moments(), ..entry.task.clone() })
     }
 
-    /// The task that runs or waits on a target.
+    /// Id of the task that runs or waits on a target.
     pub(crate) fn on(&self, target: &str) -> Option<String> {
         let inner = lock(&self.inner);
         let of = |entry: &&QueuedTask| entry.task.target == target && !entry.task.state.has_ended();
         inner.all.values().find(of).map(|entry| entry.task.id.clone())
     }
 
-    /// Takes an order; it begins as soon as nothing else runs on its device.
-    ///
-    /// # Errors
-    /// A refusal: too many wait, or the server is about to end.
+    /// Queues a task, which starts once its device is free. Refuses if the queue is full or the server is shutting down.
     pub(crate) fn take(self: &Arc<Self>, ready: ReadyTask) -> Result<TaskResource, Failure> {
         let task = TaskResource {
             id: Uuid::now_v7().to_string(),
@@ -154,7 +148,7 @@ impl TaskQueue {
         Ok(self.get(&task.id).unwrap_or(task))
     }
 
-    /// Asks one to stop; one that waits never begins. A later server knows of it after [`Tasks::remember`].
+    /// Interrupts a task, or drops a waiting one. [`TaskQueue::remember`] must follow to update the file.
     pub(crate) fn stop(self: &Arc<Self>, id: &str) -> Option<TaskResource> {
         {
             let mut inner = lock(&self.inner);
@@ -164,7 +158,7 @@ impl TaskQueue {
                 (Some(_), _) => {
                     entry.end(TaskState::Interrupted, Some("stopped before it began".to_owned()));
                 }
-                // Once: asked again, it would end before the card's data are back.
+                // Sent once: a second signal would end the child before it has restored the card.
                 (None, pid) if entry.task.state == TaskState::Running => {
                     entry.task.state = TaskState::Stopping;
                     pid.into_iter().for_each(child::interrupt);
@@ -176,8 +170,8 @@ impl TaskQueue {
         self.get(id)
     }
 
-    /// Forgets one that has ended; false where there is none, or it has not. A later server knows of it after
-    /// [`Tasks::remember`].
+    /// Removes an ended task from the list; false if it is unknown or still running. [`TaskQueue::remember`] must follow to
+    /// update the file.
     pub(crate) fn forget(&self, id: &str) -> bool {
         let gone = {
             let mut inner = lock(&self.inner);
@@ -190,7 +184,7 @@ impl TaskQueue {
         gone
     }
 
-    /// Stops all of them, and waits until their cards are as they were, `patience` at most.
+    /// Stops all tasks and waits up to `patience` for their restoring.
     pub(crate) fn close(self: &Arc<Self>, patience: Duration) {
         self.closing.store(true, Ordering::Relaxed);
         let open = |task: &TaskResource| !task.state.has_ended();
@@ -204,7 +198,6 @@ impl TaskQueue {
         }
     }
 
-    /// Whether any has not ended.
     pub(crate) fn any_open(&self) -> bool {
         lock(&self.inner).all.values().any(|entry| !entry.task.state.has_ended())
     }
@@ -221,12 +214,12 @@ impl TaskQueue {
         }
     }
 
-    /// One from its start to its end.
+    /// Runs a task to its end, on its own thread.
     fn run(self: &Arc<Self>, id: &str, ready: &ReadyTask) {
         let mut arguments: Vec<OsString> = vec![ready.request.verb.name.into()];
         arguments.extend(ready.arguments.iter().cloned());
         arguments.extend(["--json", "--events"].map(OsString::from));
-        // The last look before the program's own: it may have waited for hours.
+        // Last check before the child's own: the task may have waited for hours.
         if let Some(changed) = ready.changed() {
             self.ended(id, TaskState::Failed, Some(changed), None);
             return self.start_what_can_be();
@@ -253,7 +246,7 @@ impl TaskQueue {
             entry.task.started_at = Some(now());
             entry.task.state == TaskState::Stopping
         });
-        // It was asked to stop before it had a process.
+        // It was stopped before its process existed.
         if stopped == Some(true) {
             child::interrupt(pid);
         }
@@ -279,7 +272,7 @@ impl TaskQueue {
     }
 
     fn ended(&self, id: &str, state: TaskState, error: Option<String>, ended: Option<&ChildEnd>) {
-        // Before the lock is taken: a long document takes its time.
+        // Rendered before the lock is taken, because a long document takes time.
         let verb = self.with(id, |entry| entry.task.verb.clone()).unwrap_or_default();
         let answered = ended.and_then(|ended| records::answer(&verb, &ended.document));
         self.with(id, |entry| {
@@ -298,14 +291,14 @@ impl TaskQueue {
         lock(&self.inner).all.get_mut(id).map(change)
     }
 
-    /// Tells what it is now, with the lock held: of two states the older one must not be told last.
+    /// Broadcasts the state under the lock, so that an older state is never sent after a newer one.
     fn changed(&self, id: &str) {
         if let Some(entry) = lock(&self.inner).all.get(id) {
             self.hub.tell("task", &entry.task);
         }
     }
 
-    /// Keeps on disk what has not ended, for a server that comes after this one.
+    /// Saves unfinished tasks for the next server.
     pub(crate) fn remember(&self) {
         let open: Vec<TaskResource> =
             self.list().into_iter().filter(|task| !task.state.has_ended()).collect();
@@ -314,7 +307,7 @@ impl TaskQueue {
 }
 
 impl QueueState {
-    /// The next that can begin: the oldest whose device is free. It counts as running from here on.
+    /// Picks the oldest task whose device is free, and marks it as running.
     fn next(&mut self, simulated_at_once: usize) -> Option<(String, ReadyTask)> {
         let running: Vec<&str> = self
             .all
@@ -324,6 +317,7 @@ impl QueueState {
             .collect();
         let simulated = |target: &str| target.starts_with("sim:");
         let room = running.iter().filter(|target| simulated(target)).count() < simulated_at_once;
+        // Tests of simulated cards share nothing but the processors.
         let free = |task: &TaskResource| match simulated(&task.target) {
             true => room,
             false => !running.contains(&task.target.as_str()),
@@ -334,7 +328,7 @@ impl QueueState {
         Some((id.clone(), self.waiting.remove(&id)?))
     }
 
-    /// Forgets the oldest of those that ended, where there are many.
+    /// Drops the oldest ended tasks beyond the limit.
     fn trim(&mut self) {
         let ended: Vec<String> =
             self.all.values().filter(|e| e.task.state.has_ended()).map(|e| e.task.id.clone()).collect();
@@ -359,7 +353,7 @@ impl QueuedTask {
             ProgressEvent::Finding(found) if task.findings.contains(&found) => {}
             ProgressEvent::Finding(found) => push(&mut task.findings, found),
             ProgressEvent::Note { text } => push(&mut task.notes, text),
-            // Samples are taken in `told`, and the others never leave the child.
+            // Samples never get here, and the child does not send the other events.
             ProgressEvent::Sample(_)
             | ProgressEvent::PlanStage(_)
             | ProgressEvent::Phase { .. }
@@ -368,7 +362,7 @@ impl QueuedTask {
         }
     }
 
-    /// What its document says, and the tone of its page.
+    /// Applies the child's document and the tone of its page.
     fn result(&mut self, ended: &ChildEnd, tone: Option<NewsTone>) {
         let document = &ended.document;
         let text = |field: &str| document[field].as_str().map(str::to_owned);
@@ -385,10 +379,11 @@ impl QueuedTask {
     }
 }
 
-/// How a process ended, in the words of a task.
+/// Maps the exit status and the document of the child to a task's state and error.
 fn came_to(ended: &ChildEnd) -> (TaskState, Option<String>) {
     let error = ended.document["error"].as_str().map(str::to_owned);
     match ended.status {
+        // A bad verdict also completes a test.
         Some(status) if ExitStatus::from_code(status).is_some() => (TaskState::Complete, error),
         Some(130) => (TaskState::Interrupted, error),
         Some(status) => (TaskState::Failed, error.or(Some(format!("it ended with exit status {status}")))),
@@ -407,26 +402,25 @@ fn now() -> String {
 }
 
 impl TaskState {
-    /// Whether nothing more comes.
     pub fn has_ended(self) -> bool {
         matches!(self, TaskState::Complete | TaskState::Failed | TaskState::Interrupted)
     }
 }
 
 impl ReadyTask {
-    /// Whether a card's data is saved and restored; a simulated one has none to lose.
+    /// True if overwritten data is saved and restored. A simulated card has no data to lose.
     fn restores(&self) -> bool {
         self.request.verb.effect == Effect::Preserves && !self.request.target.starts_with("sim:")
     }
 
-    /// Why it is not started any more: the card that it was ordered for is not in the device.
+    /// Returns the reason if the device no longer holds the card that the task was ordered for.
     fn changed(&self) -> Option<String> {
         let object = self.request.object.as_deref().filter(|_| !self.request.target.starts_with("sim:"))?;
         let changed = identify::check_object(&self.request.target, object).err()?;
         Some(format!("not started: {changed}"))
     }
 
-    /// What becomes of the card's data, until the verb says more.
+    /// Effect on the card's data, until the verb reports its own.
     fn says(&self) -> String {
         if self.restores() { "saves what it overwrites, and restores it".to_owned() } else { String::new() }
     }

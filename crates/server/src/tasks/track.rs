@@ -1,14 +1,13 @@
-//! Where a task was over time, in a bounded number of moments: when there are too many, every second one goes.
+//! Samples of a task over time, thinned to a bounded number: when full, every second one is dropped.
 
 use cardscope_model::progress::ProgressSample;
 
-/// Moments that are kept at most.
+/// Limit of samples.
 const MOST: usize = 600;
 
-/// Seconds between two of them at first.
+/// Initial interval in seconds.
 const EVERY_S: f64 = 0.2;
 
-/// Moments over time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SampleHistory {
     moments: Vec<ProgressSample>,
@@ -16,7 +15,7 @@ pub(super) struct SampleHistory {
 }
 
 impl SampleHistory {
-    /// Takes one, unless it comes too soon after the last.
+    /// Adds a sample unless it follows the last one too closely.
     pub(super) fn push(&mut self, moment: &ProgressSample) {
         self.every_s = self.every_s.max(EVERY_S);
         if self.moments.last().is_some_and(|last| moment.at < last.at + self.every_s) {
@@ -33,7 +32,6 @@ impl SampleHistory {
         self.moments.push(moment.clone());
     }
 
-    /// All of them.
     pub(super) fn moments(&self) -> Vec<ProgressSample> {
         self.moments.clone()
     }

@@ -12,7 +12,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// What every verb on a card is asked for.
+/// Options shared by all verbs on a card.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 pub struct CommonOptions {
     /// Device, directory, file, or sim:NAME[?key=value&…]
@@ -34,7 +34,7 @@ pub struct CommonOptions {
     pub consent: GivenConsent,
 }
 
-/// What a verb may spend.
+/// Limits of time and writes.
 #[derive(Debug, Clone, Copy, Default, Args, Serialize, Deserialize)]
 pub struct SpendLimits {
     /// Time limit, restoring included, e.g. 90s, 3m, 1h; tests that did not fit are listed
@@ -48,15 +48,13 @@ pub struct SpendLimits {
 }
 
 impl SpendLimits {
-    /// Bytes that it may write, where the user says so.
     pub fn max_write(&self) -> Option<u64> {
         self.writing.max_write
     }
 }
 
 impl CommonOptions {
-    /// The options that ask for the same, with so many bytes that may be written, as a shell takes them, each behind a
-    /// space.
+    /// Options that repeat the run, each preceded by a space and quoted for a shell. `max_write` is the limit to name.
     pub fn options(&self, max_write: Option<u64>) -> String {
         let conditions =
             self.conditions.conditions.iter().map(|stated| format!(" --condition {}", quoted(stated)));
@@ -67,7 +65,7 @@ impl CommonOptions {
         conditions.chain(seed).chain(most).chain(archive).collect()
     }
 
-    /// Whether the target is a simulated card, by its name; once it is open, `Opened::is_simulated` tells.
+    /// True if the name is that of a simulated card. This needs no open target.
     pub fn is_simulated(&self) -> bool {
         target_spec::is_simulated(&self.target)
     }

@@ -1,5 +1,5 @@
-//! The frame that every verb on a card runs in, written once: resolve the target → guards → consent → open → journal →
-//! archive row → the verb → put back → close. A verb says what it needs and does its own part in between.
+//! Session frame of all verbs on a card: resolve the target, check guards, obtain consent, open, start journal and archive
+//! row, run the verb, restore, close. A verb states its needs and implements only its own part.
 
 mod common;
 
@@ -38,49 +38,36 @@ use cardscope_store::SessionStart;
 use serde::Serialize;
 use std::path::Path;
 
-/// What a verb does to the card; it decides how the card is opened and who is asked before.
+/// Access of a verb to the card, which decides how the card is opened and what the user is asked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CardNeeds {
-    /// It only reads.
     Read,
-    /// It writes, and everything is put back after.
+    /// Writes, and restores everything afterwards.
     WriteAndKeep,
-    /// What stands on the card is lost, or only what stands in this region.
+    /// Overwrites data without saving it, on the whole card or in a region.
     WriteAndLose(Option<TargetRegion>),
 }
 
-/// A verb: what it needs, and what it does with an open card.
+/// A verb that runs in a session: its needs, and its work on an open card.
 pub trait Procedure {
-    /// The verb, as the command line and the archive name it.
     const VERB: &'static str;
-    /// What its document holds beside the header.
     type Body: ReportBody + Default + Serialize;
 
-    /// What it was asked for in common with all verbs.
     fn common(&self) -> &CommonOptions;
 
-    /// What it does to the card: it only reads, unless it says otherwise.
     fn needs(&self) -> CardNeeds {
         CardNeeds::Read
     }
 
-    /// Refuses what goes against itself or against what the target is, before anything is opened.
+    /// Refuses contradictory options and unsuitable targets before anything is opened.
     fn check(&self, _target: TargetType) -> Result<()> {
         Ok(())
     }
 
-    /// What the user states of card and rig.
-    ///
-    /// # Errors
-    /// A refusal: a word that is none, or a value that it cannot have.
     fn stated(&self) -> Result<Condition> {
         self.common().conditions.stated()
     }
 
-    /// Opens the target, past the guards and with the user's consent where something may be lost.
-    ///
-    /// # Errors
-    /// A refusal: it is not safe to test, or consent was not given. Nothing was written.
     fn open(
         &self,
         target: ResolvedTarget,
@@ -90,22 +77,19 @@ pub trait Procedure {
         open(self, target, consent, interrupt)
     }
 
-    /// Does its part and fills the document in place, so that what was measured survives any end. Until it calls
-    /// `begin_row` nothing is written to the card, and an error is a refusal without a document.
+    /// Does the verb's work and fills the document in place, so that results survive any error. Before the call of
+    /// `begin_row` nothing may be written to the card, and an error is a refusal without a document.
     fn run(&self, session: &mut VerbSession<'_>, report: &mut Report<Self::Body>) -> Result<()>;
 }
 
-/// What a verb came to: always a document, and what ended it early.
 #[derive(Debug)]
 pub struct VerbOutcome<D> {
-    /// The document, partial where `failure` is set.
+    /// The document, which is partial after a failure.
     pub report: D,
-    /// What ended it early.
     pub failure: Option<Failure>,
 }
 
 impl<D: ReportDocument> VerbOutcome<D> {
-    /// A document that says what ended its verb early, if anything did.
     pub fn of(mut report: D, failure: Option<Failure>) -> Self {
         if let Some(failure) = &failure {
             report.ended_by(failure.to_string());
@@ -114,7 +98,7 @@ impl<D: ReportDocument> VerbOutcome<D> {
     }
 }
 
-/// A question that Ctrl-C left without an answer is no refusal. Any other failure has more to say than that.
+/// Turns a refusal during an interrupt into [`Failure::Interrupted`], because Ctrl-C at a question is no answer.
 pub fn answered<T>(outcome: Result<T>, interrupt: &InterruptFlag) -> Result<T> {
     outcome.map_err(|failure| match failure {
         Failure::Refused(_) if interrupt.raised() => Failure::Interrupted,
@@ -122,10 +106,8 @@ pub fn answered<T>(outcome: Result<T>, interrupt: &InterruptFlag) -> Result<T> {
     })
 }
 
-/// Runs a verb on its target: the only way in, for a terminal as for a server.
-///
-/// # Errors
-/// A refusal: the request is wrong, the target is not safe to test, or consent was not given. Nothing was written.
+/// Runs a verb on its target. Both the command line and the server use this entry point.
+/// Refuses if the request is wrong, the target is unsafe to test, or consent was not given. Nothing was written then.
 pub fn execute<P: Procedure>(
     procedure: &P,
     consent: &mut dyn ConsentSource,
@@ -144,10 +126,6 @@ pub fn execute<P: Procedure>(
     answered(begun, interrupt)
 }
 
-/// Opens the target of a verb as its needs say.
-///
-/// # Errors
-/// A refusal: it is not safe to test, or consent was not given. Nothing was written.
 pub fn open<P: Procedure + ?Sized>(
     procedure: &P,
     target: ResolvedTarget,
@@ -165,7 +143,7 @@ pub fn open<P: Procedure + ?Sized>(
     }
 }
 
-/// The same on a card that is open already, for a verb of which it is a part.
+/// Runs a verb on a card that is already open, as a part of another verb.
 pub fn perform<P: Procedure>(
     procedure: &P,
     opened: &mut OpenTarget,
@@ -176,6 +154,7 @@ pub fn perform<P: Procedure>(
     let seed = common.seed.unwrap_or_else(fresh_seed);
     let mut report =
         Report { header: opened.header(&common.target, seed), body: <P::Body as Default>::default() };
+    // The reader check ran while the card was opened; its I/Os count as part of the verb.
     let IoTotals { counts, io_errors, .. } = std::mem::take(&mut opened.reader_ios);
     if let Some(moved) = report.body.moved() {
         moved.add_failed(counts, &io_errors);
@@ -198,7 +177,7 @@ pub fn perform<P: Procedure>(
         blame_reader(&mut report, *reader);
         ended = Ok(());
     } else if report.header.suspect_reader.is_some() {
-        // Nothing was to be preserved, so the test went on; what it read says nothing of the card.
+        // The test had no data to preserve and went on, but its reads are no evidence about the card.
         report.body.reader_is_suspect();
     }
     if ended.is_ok() && !session.recorded {
@@ -206,10 +185,10 @@ pub fn perform<P: Procedure>(
     }
     let mut nothing = IoTotals::default();
     let moved = report.body.moved().unwrap_or(&mut nothing);
-    // What was overwritten goes back whatever it ended with, a refusal included.
+    // Overwritten data is restored whatever ended the verb, even after a refusal.
     let failure = session.settle(moved, &mut report.header.findings, ended.err());
     if let Some(refusal) = failure.clone().filter(|_| !session.recorded) {
-        // An image that was taken stays, and is named.
+        // A refusal has no document, so its message must name an image that stays behind.
         return Err(backups::naming(refusal, session.backup.as_ref()));
     }
     let failure = session.put_image_back(&mut report, failure);
@@ -221,7 +200,6 @@ pub fn perform<P: Procedure>(
     Ok(session.close(report, failure))
 }
 
-/// A test that its reader ended has a document like any other, which says so.
 fn blame_reader<B: ReportBody>(report: &mut Report<B>, reader: SuspectReader) {
     report.body.reader_is_suspect();
     if let Some(moved) = report.body.moved() {
@@ -235,17 +213,17 @@ fn blame_reader<B: ReportBody>(report: &mut Report<B>, reader: SuspectReader) {
     report.header.suspect_reader = Some(reader);
 }
 
-/// Why nothing is proven of a card whose data did not all come back.
+/// Reason for withdrawing a verdict.
 pub const NOT_RESTORED: &str = "its data is not fully restored";
 
-/// After an I/O failure nobody reads that a card passed: its evidence ended there, or its data is not restored.
+/// Withdraws a good verdict after an I/O error, because the evidence is incomplete or the data is not restored.
 pub fn keep_no_clean_verdict<B: ReportBody>(report: &mut Report<B>, failure: Option<&Failure>) {
     if matches!(failure, Some(Failure::Io(_))) {
         report.withdraw_verdict("an error ended the test");
     }
 }
 
-/// One use of a verb on an open card: everything that the verb needs, and what the frame owes at its end.
+/// Context of a running verb: the open card, and the cleanup that the frame does at the end.
 pub struct VerbSession<'a> {
     pub opened: &'a mut OpenTarget,
     pub interrupt: &'a InterruptFlag,
@@ -254,38 +232,35 @@ pub struct VerbSession<'a> {
     verb: &'static str,
     pub journal: Option<Journal>,
     is_back: bool,
-    /// The image that is put back at the end; none where nothing was written to the card after all.
+    /// Image that is restored at the end. A verb sets it to None if it wrote nothing.
     pub backup: Option<CardImage>,
-    /// True where another card was found in the slot: nothing is put back onto it.
+    /// True if another card was found in the slot. Nothing is restored to it.
     pub another_card: bool,
-    /// True from the moment at which whatever ends the verb ends in the document.
+    /// True once the archive row exists. From then on every failure ends in the document.
     recorded: bool,
-    /// The row; a verb that stores the document from elsewhere while it goes on takes it, and gives it back.
+    /// Archive row. A verb that stores the document from another thread takes it and gives it back.
     pub recorder: Option<SessionRecorder>,
 }
 
 impl VerbSession<'_> {
-    /// Bytes of the open target.
     pub fn bytes(&self) -> u64 {
         self.opened.target.info().bytes
     }
 
-    /// Bytes of the card that is tested; unknown where files are.
+    /// Size of the card in bytes, None for a directory, where files are tested.
     pub fn card_bytes(&self) -> Option<u64> {
         (!self.opened.is_directory()).then(|| self.bytes())
     }
 
-    /// Runs another verb as a part of this one, on the card that is open; it has its own row in the archive.
+    /// Runs another verb as a part of this one on the open card, with its own row in the archive.
     pub fn part<P: Procedure>(&mut self, procedure: &P) -> Result<VerbOutcome<Report<P::Body>>> {
         procedure.check(self.opened.target_type())?;
         perform(procedure, self.opened, self.interrupt, &mut NestedListener::new(self.events))
     }
 
-    /// Starts the journal in which up to `room` bytes are saved before they are overwritten; `salt` is that of the stamps
-    /// that will be written, by which the card is known again.
-    ///
-    /// # Errors
-    /// A refusal: there is no room for it. Nothing was written to the card.
+    /// Starts the journal, which saves up to `room` bytes before they are overwritten. `salt` is that of the stamps to be
+    /// written, by which the card is recognized later.
+    /// Refuses if there is no room for the journal. Nothing was written to the card.
     pub fn begin_journal(&mut self, room: u64, salt: u64) -> Result<()> {
         let mut journal = journals::create(&self.common.target, self.opened, room)?;
         journal
@@ -296,11 +271,8 @@ impl VerbSession<'_> {
         Ok(())
     }
 
-    /// Saves an image of the card, which is put back at the end, however the verb ends. `overwritten` is what it may
-    /// write to at most: by the rest the card is known again. `moved` counts the reads, and those that failed.
-    ///
-    /// # Errors
-    /// A refusal, or what ended it. Nothing was written to the card.
+    /// Saves an image of the card, which is restored at the end. The card is later recognized by its content outside of
+    /// `overwritten`, the range that the verb may write to. `moved` counts the reads and the failed ones.
     pub fn back_up(
         &mut self,
         file: Option<&Path>,
@@ -316,12 +288,11 @@ impl VerbSession<'_> {
         Ok(())
     }
 
-    /// Begins the document's row in the archive. From here on whatever ends the verb ends in the document.
+    /// Begins the document's row in the archive. From here on every failure ends in the document.
     pub fn begin_row<B>(&mut self, report: &mut Report<B>) -> Result<()> {
         self.record(&mut report.header, |start| start)
     }
 
-    /// The same for a verb that has more to say of its start.
     pub fn record(
         &mut self,
         header: &mut ReportHeader,
@@ -336,18 +307,11 @@ impl VerbSession<'_> {
         Ok(())
     }
 
-    /// Stores the document as it is now.
-    ///
-    /// # Errors
-    /// If it cannot be written; what was stored before stays.
     pub fn store<B: Serialize>(&mut self, report: &Report<B>) -> Result<()> {
         self.recorder.as_mut().map_or(Ok(()), |recorder| recorder.update(report))
     }
 
-    /// Runs a probe on the card and counts what it moved, whatever ends it.
-    ///
-    /// # Errors
-    /// What ended the probe, or no memory for its I/Os.
+    /// Runs a probe with I/Os of `block` bytes at queue depth `depth`, and counts its I/O even if it fails.
     pub fn drive<R, E: From<ProbeStop>>(
         &mut self,
         (block, depth): (u32, u32),
@@ -361,8 +325,8 @@ impl VerbSession<'_> {
         ended
     }
 
-    /// Puts back what a probe overwrote that ended with `stop`, or without. Here alone it is decided whether data that was
-    /// saved and overwritten is preserved; `usable` is what is left of a fake.
+    /// Restores the data that a probe overwrote. Only this function decides whether saved data counts as preserved.
+    /// `stop` is the end of the probe; `usable` is the working capacity of a fake card.
     pub(crate) fn put_back(
         &mut self,
         stop: Option<&ProbeStop>,
@@ -381,8 +345,7 @@ impl VerbSession<'_> {
         Some(returned)
     }
 
-    /// The same, with what ends the verb after it: that the card's data could not be put back says more than what ended
-    /// the probe.
+    /// The same, and returns the failure of the verb. A failed restoration takes precedence over the end of the probe.
     pub fn put_back_after(
         &mut self,
         stop: Option<ProbeStop>,
@@ -395,8 +358,8 @@ impl VerbSession<'_> {
         (returned, failure.map_or(Ok(()), Err))
     }
 
-    /// Puts back what a verb that ended early did not. A journal whose content is all on the card again goes; any other
-    /// stays, and is named.
+    /// Restores what a verb that ended early did not. The journal is deleted if all its data is on the card again, and named
+    /// in the failure otherwise.
     pub(crate) fn settle(
         &mut self,
         moved: &mut IoTotals,
@@ -417,7 +380,7 @@ impl VerbSession<'_> {
         failure.or(returned::settle(journal, moved.data_kept, findings).err().map(Failure::from))
     }
 
-    /// Puts the image back, whatever ended the verb; but not onto a card that is another one.
+    /// Restores the image unless another card is in the slot.
     fn put_image_back<B: ReportBody>(
         &mut self,
         report: &mut Report<B>,
@@ -452,19 +415,19 @@ impl VerbSession<'_> {
         };
         report.header.caveats.push(still_in(&path, &error));
         let command = format!("{} {}", quoted_path(&path), quoted(&report.header.target));
-        // By now another card may be there.
+        // Another card may be in the reader by now, so the step says which one is needed.
         report
             .header
             .next
             .insert(0, restore("with the tested card in the reader, restore its data", &command));
         Some(match failure {
-            // What says where the card's data is must not be lost behind what ended the verb.
+            // The location of the card's data must not be hidden by the error of the verb.
             Some(Failure::Io(why) | Failure::Refused(why)) => Failure::io_for(format!("{why}; {error}"), why),
             _ => error,
         })
     }
 
-    /// Notes what ended it early, and stores the last document. Also a document that could not be kept says so.
+    /// Records the failure and stores the final document. A failure to store it is recorded too.
     fn close<B: ReportBody + Serialize>(
         &mut self,
         mut report: Report<B>,
@@ -475,21 +438,21 @@ impl VerbSession<'_> {
         VerbOutcome::of(report, failure.or(not_stored))
     }
 
-    /// What the target itself has to say of how its I/O went.
+    /// Adds the caveats of the target and its I/O method to the header.
     pub fn hear_target(&self, header: &mut ReportHeader) {
         header.io_path = self.opened.target.info().io_path.to_owned();
         caveat::add(&mut header.caveats, self.opened.target.caveats());
     }
 }
 
-/// A journal as a probe knows it.
+/// Casts a journal to the trait that probes use.
 pub fn as_probes_know(
     journal: Option<&mut Journal>,
 ) -> Option<&mut dyn cardscope_engine::journal::JournalWriter> {
     journal.map(|journal| journal as _)
 }
 
-/// Adds what was moved since the card's clock stood at `began`, and the I/Os that failed.
+/// Adds the I/O since the time `began` of the card's clock, and the failed I/Os.
 pub fn count(moved: &mut IoTotals, card: &mut IoDriver<'_>, began: f64) {
     let tally = card.tally();
     moved.bytes_written += tally.written;
@@ -499,17 +462,14 @@ pub fn count(moved: &mut IoTotals, card: &mut IoDriver<'_>, began: f64) {
     moved.add_failed(card.counts(), card.io_errors());
 }
 
-/// Restoring from the journals that wait comes before anything else.
 fn waiting(journals: &[String]) -> impl Iterator<Item = NextStep> {
     journals.iter().map(|journal| restore("restore the card's data", &quoted(journal)))
 }
 
-/// From a file, as a shell takes it: a journal, or an image and the card that it goes back onto.
 fn restore(what: &str, from: &str) -> NextStep {
     NextStep { what: what.to_owned(), command: Some(format!("cardscope restore {from}")) }
 }
 
-/// Where the card's data is that was not put back.
 fn still_in(file: &Path, error: &Failure) -> Caveat {
     let (file, typed) = (file.display(), quoted_path(file));
     Caveat::Other {
@@ -520,13 +480,12 @@ fn still_in(file: &Path, error: &Failure) -> Caveat {
     }
 }
 
-/// A seed that no earlier session had: from a fresh random UUID.
 pub(crate) fn fresh_seed() -> u64 {
     let (high, low) = uuid::Uuid::now_v7().as_u64_pair();
     in_json(random::mix(high ^ low))
 }
 
-/// The 53 bits of a seed that come back unchanged: JSON readers keep numbers as doubles.
+/// Reduces a seed to 53 bits, because JSON readers store numbers as doubles.
 pub fn in_json(seed: u64) -> u64 {
     seed >> 11
 }

@@ -1,9 +1,7 @@
-//! Journals and their cards: what of a card must be known from outside to begin a journal, to know whether one waits for
-//! it, and to say where one is that had to stay.
-//!
-//! A journal that waits has what an earlier test overwrote on a card. Before it is back nothing may be written to that
-//! card: a further test would take the stamps of the first one for the card's own data, and one that destroys would
-//! destroy the places that are to be restored.
+//! Journals of cards: creation, and the check for unrestored data before a card is written to.
+//! A journal holds what an earlier test overwrote. Until it is restored the card must not be written to: a further test
+//! would save the earlier stamps as if they were the card's data, and a destructive test would overwrite the places that are
+//! to be restored.
 
 #[cfg(test)]
 mod waiting_tests;
@@ -23,10 +21,8 @@ use cardscope_model::shell::{quoted, quoted_path};
 use std::path::{Path, PathBuf};
 use whose::whose;
 
-/// Starts a journal for a run that saves up to `room` bytes, before the card is touched.
-///
-/// # Errors
-/// A refusal: there is no place for it, it would lie on the card itself, or the disk has not that room and 5 % more.
+/// Creates a journal for up to `room` bytes, before the first write.
+/// Refuses if there is no folder for it, if it would lie on the card itself, or if the disk lacks that room and 5 % more.
 pub fn create(target: &str, opened: &mut OpenTarget, room: u64) -> Result<Journal> {
     let card = opened.leads_to();
     let folder = folder::ready(target, &|path: &Path| filesystem::lies_on(path, &card), room)?;
@@ -51,7 +47,7 @@ pub fn create(target: &str, opened: &mut OpenTarget, room: u64) -> Result<Journa
     Ok(Journal::create(folder, about)?)
 }
 
-/// A failure that leaves a journal says where it is.
+/// Adds the location of the journal to an I/O failure that leaves it behind.
 pub(crate) fn naming(failure: Failure, journal: Option<&str>) -> Failure {
     let Some(path) = journal else { return failure };
     match failure {
@@ -63,13 +59,11 @@ pub(crate) fn naming(failure: Failure, journal: Option<&str>) -> Failure {
     }
 }
 
-/// Refuses a card for which a journal waits, or may wait; journals of other cards are named in the caveats. Nothing is
-/// written. A journal whose test goes on holds its lock, and is no matter of this run.
-///
-/// # Errors
-/// A refusal that names the journal; the card is gone; the user stops it.
+/// Refuses a card that may have an unrestored journal. Journals of other cards become caveats. A journal of a running test
+/// is locked and skipped.
+/// Refuses with the name of the journal. Fails if the card is removed or the user interrupts.
 pub(crate) fn none_waits(target: &str, opened: &mut OpenTarget, interrupt: &InterruptFlag) -> Result<()> {
-    // Without a folder there are no journals.
+    // No journal exists if their folder is unknown.
     if folder::folder().is_err() {
         return Ok(());
     }

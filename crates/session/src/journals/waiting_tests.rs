@@ -1,4 +1,5 @@
-//! Cards without a name, opened to be written to while a journal waits: their own, others, copies, empty ones, used ones.
+//! Cards without identity that are opened for writing while a journal is unrestored: the same card, others, copies, empty and
+//! used ones.
 
 use super::against;
 use crate::error::Result;
@@ -14,10 +15,10 @@ use tempfile::TempDir;
 const BYTES: usize = 4 << 20;
 const BLOCK: usize = 4096;
 
-/// So many ranges are saved in each batch, spread over the card.
+/// Ranges saved in each batch, spread over the card.
 const RANGES: usize = 8;
 
-/// A card that was killed in the middle of a test, and the journal that the test left.
+/// Card whose test was killed, and its journal.
 struct KilledTest {
     dir: TempDir,
     before: Vec<u8>,
@@ -32,7 +33,7 @@ fn data(seed: u64) -> Vec<u8> {
 }
 
 impl KilledTest {
-    /// A card with this content, after so many batches; the last one was not written.
+    /// Creates a card with this content after some batches, of which the last was not written.
     fn new(before: Vec<u8>, batches: usize) -> Self {
         Self::with(before, batches, |_| ())
     }
@@ -69,7 +70,7 @@ impl KilledTest {
         KilledTest { journal: journal.path().to_owned(), dir, before, after }
     }
 
-    /// What becomes of a card with this content that is to be written to: the note, or the refusal.
+    /// Opens a card with this content for writing. Returns the caveats or the refusal.
     fn opening(&self, content: &[u8]) -> Result<String> {
         let card = self.dir.path().join("card.img");
         std::fs::write(&card, content).unwrap();
@@ -162,7 +163,7 @@ fn a_journal_that_cannot_be_understood_is_a_doubt_for_every_card() {
     for word in ["version 9", "nothing was written", "another folder", killed.journal.to_str().unwrap()] {
         assert!(refusal.contains(word), "{word:?} in {refusal}");
     }
-    // A journal has its name once its beginning is on disk: one that lacks it was cut short.
+    // A journal gets its name once its beginning is on disk, so one without a beginning was truncated.
     for start in ["", "cardscope journal 1\n", "cardscope journal 1\nHEAD"] {
         std::fs::write(&killed.journal, start).unwrap();
         let refusal = killed.opening(&data(2)).unwrap_err().to_string();

@@ -1,8 +1,8 @@
-//! Whose journal is this? Everything that asks whether a card is the one of a journal asks here: opening a card to write
-//! to it, restoring, and putting back at the end of a run.
+//! Matches a journal to a card. Used when a card is opened for writing, by `restore`, and for the restoration at the end of a
+//! run.
 //!
-//! Registers that name the medium decide alone where both sides have them (a CID, an NVMe serial number); a reader's
-//! own serial number stays the same whatever card is in it and counts for nothing. Elsewhere the content decides.
+//! If both sides have registers that identify the card (CID, NVMe serial number), these alone decide. The serial number of
+//! a reader is ignored, since it stays the same for every card. Otherwise the content of the card decides.
 
 use crate::card_key::card_key;
 use crate::error::Result;
@@ -16,39 +16,35 @@ use cardscope_journal::{Journal, JournalFacts};
 use cardscope_model::restore::RecognisedBy;
 use cardscope_model::units::DecimalSize;
 
-/// More than one sector in so many that holds neither what was saved nor a stamp is a doubt. Some always may: a bad card
-/// changes what it is given, and somebody may have used it.
+/// A card is in doubt if more than 1 in 10 sectors holds neither saved data nor a stamp. Some may: a bad card corrupts data,
+/// and it may have been used since.
 const ONE_IN: u64 = 10;
 
-/// Sectors that must speak against a card before it is another one: 8 places of 4 KiB.
+/// Differing sectors that prove a different card: 8 places of 4 KiB.
 const ENOUGH: u64 = 64;
 
-/// Cards that were formatted by the same tool have so few sectors in common, as a share of those that differ: a
-/// partition table, the beginning of a FAT.
+/// Cards formatted by the same tool share a few sectors (partition table, start of the FAT): at most 1 for every 20 that
+/// differ.
 const ALIKE: u64 = 20;
 
-/// Places of 4 KiB that are read of a journal before a card is written to.
+/// Places of 4 KiB that are sampled for a journal before a card is written to.
 const PLACES: usize = 128;
 
-/// The answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JournalOwner {
-    /// This card's.
     Its(RecognisedBy),
-    /// Another card's, and why.
+    /// A different card, and the evidence.
     Another(String),
-    /// Nobody can say, and why.
+    /// Undecided, and the reason.
     Unsure(String),
 }
 
-/// The medium under a target, and which part of it the target is.
+/// Medium of a target, and the part of it that the target covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetMedium {
-    /// By what it is known, where it says so itself. A file is not the disk that it lies on.
+    /// Card key. None for a file, which is not identified by the disk it lies on.
     pub(crate) key: Option<String>,
-    /// First byte of a partition on its disk, else 0.
     pub(crate) start: u64,
-    /// Bytes of the target.
     pub bytes: u64,
 }
 
@@ -63,32 +59,30 @@ impl TargetMedium {
         }
     }
 
-    /// What the registers say: `None` where one side has none.
+    /// Compares the keys. Returns None if one side has none.
     pub fn named(&self, about: &JournalFacts) -> Option<bool> {
         Some(about.card_key.as_ref()? == self.key.as_ref()?)
     }
 
-    /// Whether the target is the same part of its medium, as far as the journal says which part that was.
+    /// True if the target covers the same part of the medium, as far as the journal records that.
     pub fn same_part(&self, about: &JournalFacts) -> bool {
         self.bytes == about.announced_bytes && about.start_bytes.is_none_or(|start| start == self.start)
     }
 
-    /// Whether the journal's target and this one have bytes in common, on one medium.
+    /// True if the journal's target and this one overlap.
     fn meets(&self, about: &JournalFacts) -> bool {
         let start = about.start_bytes.unwrap_or(self.start);
         start < self.start + self.bytes && self.start < start + about.announced_bytes
     }
 
-    /// What is added to the journal's addresses to get this target's.
+    /// Offset from the journal's addresses to those of this target.
     fn shift(&self, about: &JournalFacts) -> i64 {
         about.start_bytes.map_or(0, |start| start.cast_signed() - self.start.cast_signed())
     }
 }
 
-/// Whose journal it is; reads some hundred places of the card where its registers do not say, and writes nothing.
-///
-/// # Errors
-/// If the card is gone or the user stops it.
+/// Finds the owner of a journal. If the keys do not decide, it reads about a hundred places of the card. It writes
+/// nothing.
 pub(super) fn whose(
     journal: &mut Journal,
     medium: &TargetMedium,
@@ -113,7 +107,7 @@ pub(super) fn whose(
     }
     let size = DecimalSize(was);
     Ok(match content {
-        // A reader may announce less than a card has, and a partition is a part of its disk.
+        // The reader may report less than the card has, and a partition covers a part of its disk, so this may be the card.
         JournalOwner::Its(_) => JournalOwner::Unsure(format!(
             "it has the test data, but the journal is for a card of \
             {size}"
@@ -125,8 +119,8 @@ pub(super) fn whose(
     })
 }
 
-/// What the content alone says. `begun` tells whether putting back had begun: until then a test leaves its stamps;
-/// `None` where the journal does not say, as those of earlier versions.
+/// Judges the content alone. `begun` is true if the restoration had begun, since before that a test leaves its stamps on
+/// the card. None if the journal does not record it (earlier versions).
 pub fn by_content(survey: &CardSurvey, begun: Option<bool>) -> JournalOwner {
     let CardSurvey { same, ours, foreign, read, unstamped, untouched, .. } = *survey;
     let telling = same + ours + foreign;
@@ -143,7 +137,7 @@ pub fn by_content(survey: &CardSurvey, begun: Option<bool>) -> JournalOwner {
     if telling == 0 {
         return JournalOwner::Unsure("all its sectors are empty".to_owned());
     }
-    // The same seed gives the same stamps on every card; what no test touched tells them from each other.
+    // A seed produces the same stamps on every card, so only sectors that no test touched distinguish them.
     if untouched.0 == 0 && untouched.1 >= ENOUGH / 2 {
         return JournalOwner::Unsure(format!("{} untouched sectors have changed", untouched.1));
     }
@@ -160,7 +154,7 @@ pub fn by_content(survey: &CardSurvey, begun: Option<bool>) -> JournalOwner {
 mod tests {
     use super::*;
 
-    /// What was read of a card: sectors as they were, with stamps, with something else; the rest is empty.
+    /// Survey with numbers of sectors that hold the original data, stamps, or other data. The rest is empty.
     fn seen(same: u64, ours: u64, foreign: u64) -> CardSurvey {
         CardSurvey { same, ours, foreign, read: 1000, ..CardSurvey::default() }
     }

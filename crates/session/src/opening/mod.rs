@@ -1,6 +1,6 @@
-//! From the name of a target to an open one: a simulated card, a directory, a file or a device.
+//! Opens targets: simulated cards, directories, files and devices.
 //!
-//! Everything that could be lost is asked for here, before the first byte is written.
+//! All questions about data that could be lost are asked here, before the first byte is written.
 
 mod real;
 mod resolved;
@@ -25,10 +25,6 @@ use resolved::ResolvedKind;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens a target by its name, as [`open_resolved`].
-///
-/// # Errors
-/// As there.
 pub fn open(
     name: &str,
     writes: bool,
@@ -38,11 +34,9 @@ pub fn open(
     open_resolved(ResolvedTarget::of(name), writes, consent, interrupt)
 }
 
-/// Opens a target. `writes` tells whether something is going to be written to it.
-///
-/// # Errors
-/// A refusal: there is no such target, it is not safe to write to, consent was not given, or a journal waits that has
-/// what an earlier test overwrote on it.
+/// Opens a target, for writing if `writes` is true.
+/// Refuses if the target does not exist or is unsafe to write to, if consent was not given, or if data that an earlier
+/// test overwrote on it is still unrestored.
 pub fn open_resolved(
     target: ResolvedTarget,
     writes: bool,
@@ -51,17 +45,15 @@ pub fn open_resolved(
 ) -> Result<OpenTarget> {
     let name = target.name.clone();
     let mut opened = open_any(target, writes, OpenPurpose::Test, consent, interrupt)?;
-    // In a directory only files of the test's own are written.
+    // In a directory only test files are written, so unrestored data of the card is safe.
     if writes && !opened.is_directory() {
         journals::none_waits(&name, &mut opened, interrupt)?;
     }
     Ok(opened)
 }
 
-/// Opens a card to put back what a journal or an image has.
-///
-/// # Errors
-/// A refusal, as [`open`], and of a directory; a journal that waits is none.
+/// Opens a card to restore a journal or image.
+/// Refuses as [`open`], and refuses directories. Unrestored journals are no reason here.
 pub fn open_to_restore(
     target: ResolvedTarget,
     consent: &mut dyn ConsentSource,
@@ -70,12 +62,11 @@ pub fn open_to_restore(
     open_any(target, true, OpenPurpose::Restore, consent, interrupt)
 }
 
-/// What a card is opened for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum OpenPurpose {
-    /// A test. A directory may stand for the card that is mounted there: in it a file of the test's own is made.
+    /// Test. A directory is accepted, and test files are created in it.
     Test,
-    /// To put back what an earlier test overwrote, on the card alone, whatever it looks like by now.
+    /// Restoration. It needs the card itself, whatever its content.
     Restore,
 }
 
@@ -102,7 +93,7 @@ fn open_any(
     let held = pinned.and_then(|pinned| ClaimedTarget::of(pinned, access, &mut asking));
     let held = held.map_err(|error| not_held(name, error))?;
     let held = Arc::new(held);
-    // Again: a reader looks for another card when its device is opened.
+    // The object is checked again, because opening the device can make a reader detect a different card.
     if let (Some(object), ClaimedKind::Device(device)) = (&object, held.kind()) {
         check_object(device.number, object, Path::new(name)).map_err(Failure::refused)?;
     }
@@ -125,7 +116,6 @@ fn open_any(
     }
 }
 
-/// A simulated card: nothing to lose, nothing to ask.
 fn simulated(name: &str) -> Result<OpenTarget> {
     #[cfg(any(test, feature = "fault-injection"))]
     if let Some(opened) = slot::opened() {
@@ -140,8 +130,7 @@ fn simulated(name: &str) -> Result<OpenTarget> {
     Ok(opened)
 }
 
-/// Where data is about to be lost, notes a reader that gives different data for one place. Where data is preserved the test
-/// does that itself, and refuses.
+/// Checks the reader before data is lost. Tests that preserve data check it themselves and refuse a suspect one.
 fn look_at_reader(
     opened: &mut OpenTarget,
     consent: &dyn ConsentSource,
@@ -154,8 +143,8 @@ fn look_at_reader(
     Ok(())
 }
 
-/// Asks about the very object that is open, and looks afterwards whether it is still what was asked about. A reader that
-/// gives different data for one place is named in the question.
+/// Asks for consent about the open object, and afterwards checks that it is still the same one. The question names a
+/// suspect reader.
 fn agree(
     name: &str,
     held: &ClaimedTarget,
@@ -188,7 +177,8 @@ fn agree(
     Ok(opened)
 }
 
-/// Where data is preserved nobody is asked, so nobody could agree to overwrite the wrong file.
+/// Refusal of a file that is probably not a card's image. Tests that preserve data ask no question, so nobody would notice
+/// a wrong file.
 fn unlike_card(name: &str, why: UnlikeCard) -> Failure {
     Failure::refused(format!(
         "{name} is not the image of a card: {why}; nothing was written. Name a card (`cardscope list`), its image, or a new \

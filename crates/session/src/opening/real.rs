@@ -1,6 +1,5 @@
-//! What is open behind a held object: a block device, a plain file tested in place, or a directory, in which a test file is
-//! made and removed again; with what is asked beside the I/O: a thermometer, and what the card answers without touching
-//! its flash.
+//! Targets on real objects: block devices, files and directories, with thermometer and queries that do not touch the
+//! flash.
 
 use crate::error::{Failure, Result};
 use crate::opened::OpenTarget;
@@ -30,7 +29,7 @@ pub(super) fn device(
     writes: bool,
     interrupt: &InterruptFlag,
 ) -> Result<OpenTarget> {
-    // Whatever is asked beside the I/O is asked of what is held, not of what the name leads to by now.
+    // Queries use the open descriptor, because the name may lead to another object by now.
     let this = held.path();
     let this = this.to_string_lossy();
     let block = BlockDevice {
@@ -48,7 +47,7 @@ pub(super) fn device(
     Ok(opened)
 }
 
-/// What stands to be lost: the device, its model and size, its partitions and file systems; or the file.
+/// Data that would be lost: device, model, size, partitions and file systems, or the file.
 pub(super) fn at_stake(
     name: &str,
     bytes: u64,
@@ -84,8 +83,7 @@ pub(super) fn file(
     Ok(opened)
 }
 
-/// A directory whose files are targets of their own: what is known of card and rig, with the directory held open, and
-/// the options with which each file is opened. Nothing is made in it.
+/// Opens a directory whose files are separate targets, with the options for opening each. Creates nothing in it.
 pub fn mounted(directory: OwnedFd, name: &Path, interrupt: &InterruptFlag) -> Result<OpenTarget> {
     let mut for_files = RealOptions::default();
     let held = Arc::new(ClaimedTarget::directory(directory, name).map_err(Failure::refused)?);
@@ -107,7 +105,7 @@ fn on_file_system<T: Target + 'static>(
     opened(held, disk, below.as_ref(), interrupt, open)
 }
 
-/// Opens the target on `disk`, given as the user named it and as it is asked, with the file system that lies between.
+/// Opens the target on `disk`, given by the user's name and by its descriptor path, below a file system if there is one.
 fn opened<T: Target + 'static>(
     held: &Arc<ClaimedTarget>,
     disk: Option<(&str, &str)>,
@@ -119,7 +117,7 @@ fn opened<T: Target + 'static>(
     let thermometer = disk.and_then(|(_, disk)| SensorThreads::of_card(&system, disk));
     let mut options = RealOptions {
         io: IoChoice::from_env(),
-        // Its effect is told by the caveats below, which know the layers beneath it too.
+        // The caveats below cover the file system and the layers beneath it, so the target needs only its name.
         file_system: below.map(|f| f.name.clone()),
         interrupt: interrupt.clone(),
         temperature: thermometer.as_ref().map(temperature),
@@ -144,16 +142,14 @@ fn opened<T: Target + 'static>(
     })
 }
 
-/// The latest temperature of a card, which a thread of its own reads, so that asking disturbs no measurement.
+/// Latest temperature of a card. Another thread reads it, so that queries do not disturb a measurement.
 fn temperature(sensors: &SensorThreads) -> TemperatureSource {
     let readings = sensors.readings();
     Arc::new(move || readings.at("card"))
 }
 
-/// What the card of this device can be asked without touching its flash; what it cannot becomes a caveat.
-///
-/// # Errors
-/// If the card was found missing or changed: what was let pass a moment ago was another one.
+/// Sets the queries that the card answers without touching its flash. Missing ones become caveats.
+/// Refuses if the card was removed or exchanged, since the guards checked another one.
 fn ask(system: &SystemRoots, name: &str, device: &str, options: &mut RealOptions) -> Result<Vec<Caveat>> {
     let DeviceCommands { ping, health, missing, gone } = commands(system, device);
     if gone {

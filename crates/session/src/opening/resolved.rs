@@ -1,4 +1,4 @@
-//! The name of a target, resolved once: what a request is checked against is the very object that is opened after it.
+//! Resolved target: a name is resolved once, so that the object that is checked is the one that is opened.
 
 use crate::error::{Failure, Result};
 use crate::opened::TargetType;
@@ -7,26 +7,22 @@ use cardscope_device::object::{ObjectError, check_object};
 use cardscope_simulator::target_spec;
 use std::path::Path;
 
-/// A target that is not open yet.
 #[derive(Debug)]
 pub struct ResolvedTarget {
     pub(super) name: String,
     pub(super) found: ResolvedKind,
-    /// Name of the very card that it must hold.
+    /// Object id of the card that the target must hold.
     pub(super) object: Option<String>,
 }
 
-/// What its name leads to.
 #[derive(Debug)]
 pub(super) enum ResolvedKind {
-    /// A simulated card.
     Simulated,
-    /// A directory, file or device; or nothing that could be opened, which is said when it is to be opened.
+    /// Directory, file or device, or the error to report when it is opened.
     Real(std::result::Result<ResolvedPath, HoldError>),
 }
 
 impl ResolvedTarget {
-    /// Resolves a name.
     pub fn of(name: &str) -> ResolvedTarget {
         let found = match target_spec::is_simulated(name) {
             true => ResolvedKind::Simulated,
@@ -35,12 +31,11 @@ impl ResolvedTarget {
         ResolvedTarget { name: name.to_owned(), found, object: None }
     }
 
-    /// The same, to be opened only while it holds the card that this object names.
     pub fn with_object(self, object: Option<&str>) -> ResolvedTarget {
         ResolvedTarget { object: object.map(str::to_owned), ..self }
     }
 
-    /// Refuses a target that does not hold the card that was named, or cannot hold one.
+    /// Refuses a target that does not hold the required card.
     pub(super) fn check_object(&self) -> Result<()> {
         let (Some(object), ResolvedKind::Simulated | ResolvedKind::Real(Ok(_))) = (&self.object, &self.found)
         else {
@@ -54,10 +49,7 @@ impl ResolvedTarget {
         checked.map_err(Failure::refused)
     }
 
-    /// What it is.
-    ///
-    /// # Errors
-    /// A refusal: the kernel shows its own state there, of whatever type and size it looks.
+    /// Type of the target. Refuses kernel files (proc, sysfs), whose reported type and size are meaningless.
     pub(crate) fn target_type(&self) -> Result<TargetType> {
         Ok(match &self.found {
             ResolvedKind::Simulated => TargetType::Simulated,

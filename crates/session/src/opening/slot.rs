@@ -1,6 +1,5 @@
-//! Tests only: a slot that stands behind the name of every simulated card on this thread. What is opened by such a name is
-//! the card that a test has put there, for verbs as for `restore` and for whatever waits for a card to come back, so that
-//! a card can be pulled out and another one put in.
+//! Fault injection for tests: replaces every simulated card that is opened on this thread. Tests use it to remove or
+//! exchange a card while a verb runs.
 
 use crate::error::Result;
 use crate::opened::OpenTarget;
@@ -12,12 +11,12 @@ thread_local! {
     static SLOT: RefCell<Option<CardReplacement>> = const { RefCell::new(None) };
 }
 
-/// From now on this opens what is in the slot.
+/// Replaces all simulated cards from now on.
 pub fn fill(opening: impl FnMut() -> Result<OpenTarget> + 'static) {
     SLOT.with_borrow_mut(|slot| *slot = Some(Box::new(opening)));
 }
 
-/// What is in the slot; `None` where no test has filled it.
+/// Opens the replacement, or returns None if there is none.
 pub(super) fn opened() -> Option<Result<OpenTarget>> {
     SLOT.with_borrow_mut(|slot| slot.as_mut().map(|opening| opening()))
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink};
 const PAGE: FileMark = FileMark::Head("<!-- ours -->\n");
 const OURS: &str = "<!-- ours -->\nold\n";
 
-/// A folder with a card's image in it.
+/// A folder that contains the image of a card.
 fn folder() -> (tempfile::TempDir, PathBuf, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let top = dir.path().canonicalize().unwrap();
@@ -39,7 +39,7 @@ fn the_card_s_own_image_is_refused_by_whatever_name() {
         refused(&name, &image, "the card itself");
     }
     refused(&link, &image, "that is a link");
-    // An image that begins as a page of ours does is the card all the same.
+    // An image that begins like a page is still the card.
     std::fs::write(&image, OURS).unwrap();
     refused(&top.join("./card.img"), &image, "the card itself");
 }
@@ -103,7 +103,7 @@ fn what_becomes_another_s_between_claim_and_writing_is_left_alone() {
     std::fs::write(&name, "somebody was quicker").unwrap();
     fails("is not a Cardscope file");
     assert_eq!(std::fs::read_to_string(&name).unwrap(), "somebody was quicker");
-    // A page of another run is not the one that was claimed, either.
+    // A page of another run is not the claimed one either.
     std::fs::write(&name, OURS).unwrap();
     fails("another file with that name appeared");
     std::fs::remove_file(&name).unwrap();
@@ -117,7 +117,7 @@ fn what_becomes_another_s_between_claim_and_writing_is_left_alone() {
     file.write(OURS).unwrap();
 }
 
-/// What a name is exchanged for between claim and writing, in turn.
+/// Replacement of a name between claim and writing.
 #[derive(Debug, Clone, Copy)]
 enum NameExchange {
     FolderForLink,
@@ -126,8 +126,8 @@ enum NameExchange {
     FileForAnother,
 }
 
-/// Whatever is exchanged, what somebody else would have root write to keeps its content, owner and rights; a page of
-/// theirs gets no file of root's, and root's page is not given away. 200 rounds of each with `CARDSCOPE_LONG=1`.
+/// Files of others keep content, owner and rights, no file of root is given to another user, and root's page stays
+/// root's. `CARDSCOPE_LONG=1` runs 200 rounds of each.
 #[test]
 fn whatever_a_name_becomes_between_claim_and_writing_nothing_of_ours_is_touched_or_given_away() {
     use NameExchange::{FileForAnother, FileForHardLink, FileForLink, FolderForLink};
@@ -215,7 +215,7 @@ fn a_document_is_ours_by_its_fields() {
     assert_eq!(std::fs::read_to_string(&name).unwrap(), "{}");
 }
 
-/// A small file system in memory, taken away when dropped; needs root, as mounting does.
+/// Small file system in memory, unmounted when dropped. Mounting needs root.
 struct SmallFileSystem(tempfile::TempDir);
 
 impl SmallFileSystem {

@@ -1,4 +1,4 @@
-//! An archetype in words, for `sim show`.
+//! Description of a simulated card in sentences, for `sim show`.
 
 use super::schema::{
     Archetype, CacheKind, CloseCopy, ConstantCard, EndOfLife, FakeCapacity, FakeKind, FatRegion,
@@ -7,7 +7,7 @@ use super::schema::{
 };
 use cardscope_model::units::{BinarySize, DecimalSize, ExactCapacity, three_digits};
 
-/// The card in words, a paragraph for each part.
+/// Paragraphs that describe the card, each about one part.
 pub fn describe(card: &Archetype) -> Vec<String> {
     let source = card.source.as_ref().map(|source| format!("Source: {source}."));
     let mut paragraphs = vec![source, Some(announced(card))];
@@ -156,7 +156,6 @@ fn rig(card: &Archetype) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Rig: {}.", parts.join(", ")))
 }
 
-/// Defects of the reader.
 fn defects(card: &Archetype) -> impl Iterator<Item = String> {
     let (r, shown) = (&card.rig, card.shown_bytes());
     let stale = match r.stale_reads {
@@ -232,7 +231,6 @@ fn share(part: f64) -> String {
     format!("{:.0} %", part * 100.0)
 }
 
-/// A time in the unit that suits it.
 fn time(seconds: f64) -> String {
     match seconds {
         s if s >= 1.0 => format!("{} s", three_digits(s)),
@@ -352,7 +350,7 @@ fn state(card: &Archetype) -> String {
     }
 }
 
-/// A share in percent, without digits that the arithmetic made.
+/// Share in percent, rounded so that errors of binary fractions do not show.
 fn percent(share: f64) -> f64 {
     (share * 1e14).round() / 1e12
 }

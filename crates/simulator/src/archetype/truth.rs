@@ -1,5 +1,5 @@
-//! What a full test of a card should find, worked out from the parameters and the seed without any card, so that
-//! overrides change it too. A test holds it against what stands in each file.
+//! Correct results of a full test, derived from a card's parameters and seed without simulating it, so that overrides
+//! change them, too. A test compares them with the truth in each card's file.
 
 use super::schema::{
     Archetype, CardFaults, CardTruth, ErrorRanges, FakeKind, OpenBlocks, PoolFull, WriteTimes,
@@ -10,7 +10,7 @@ use cardscope_model::verify::Verdict;
 use std::ops::Range;
 
 impl CardTruth {
-    /// The truth that follows from the parameters and the seed. A card of constant speed has no units.
+    /// Derives the truth from parameters and seed. A card of constant speed has no flash units.
     pub fn of(card: &Archetype, seed: u64) -> CardTruth {
         let (usable_bytes, good_bytes) = stored(card, seed);
         let mapped = card.constant.is_none();
@@ -38,7 +38,7 @@ impl CardTruth {
 
 fn open_blocks(card: &Archetype) -> Option<OpenBlocks> {
     match card.write {
-        // As many as the card has are no limit.
+        // A limit that is not below the card's number of blocks never shows.
         Some(WriteTimes::Hybrid(h))
             if u64::from(h.open_linear) >= card.announced_bytes / card.flash.au_bytes =>
         {
@@ -49,8 +49,8 @@ fn open_blocks(card: &Archetype) -> Option<OpenBlocks> {
     }
 }
 
-/// The ceiling of one read after the other may stop the gain before the queue does, and so may the transfers, which
-/// follow each other on the bus.
+/// Depth up to which a queue gains. The least time between two reads, or the transfers, which follow each other on the
+/// bus, may end the gain before the queue is full.
 fn queue_depth(card: &Archetype) -> u32 {
     let Some(read) = &card.read else { return card.queue.depth };
     let (base_s, serial_s) = card.cache.map_or((read.base_s, read.serial_s), |c| {
@@ -61,8 +61,8 @@ fn queue_depth(card: &Archetype) -> u32 {
     (f64::from(card.queue.depth).min(gain).min(on_planes(card))).round() as u32
 }
 
-/// Commands at work on planes that each take one at a time: of q in flight at random places so many meet on one of p
-/// planes that p·q/(p + q − 1) are left, as in any closed queue of equal servers.
+/// Commands at work at a time on planes that each take one: of q in flight at random places on p planes
+/// p·q/(p + q − 1), as in any closed queue of equal servers.
 fn on_planes(card: &Archetype) -> f64 {
     let (planes, depth) = (f64::from(card.flash.planes), f64::from(card.queue.depth));
     if planes > 1.0 { planes * depth / (planes + depth - 1.0) } else { f64::INFINITY }
@@ -70,10 +70,10 @@ fn on_planes(card: &Archetype) -> f64 {
 
 fn verdict(card: &Archetype, good_bytes: u64) -> Verdict {
     let CardFaults { read_flip_p, read_error_p, write_error_p, .. } = card.faults;
-    // A small share of large units may come to none of them: then nothing is damaged.
+    // A small share of large units may choose none of them: then nothing is damaged.
     let loses = good_bytes < card.announced_bytes;
     match card.fake.kind {
-        // Nothing is said of a card that was seen through a reader that misreads it.
+        // A test through a reader that misreads says nothing about the card.
         _ if card.reader_is_bad() => Verdict::ReaderSuspect,
         FakeKind::ReadOnly => Verdict::ReadOnly,
         _ if good_bytes == 0 => Verdict::Dead,
@@ -87,7 +87,7 @@ fn verdict(card: &Archetype, good_bytes: u64) -> Verdict {
     }
 }
 
-/// The prefix that keeps its data and all that does, with all faults, whenever they begin.
+/// Length of the prefix that keeps its data, and number of all bytes that do, after all faults have begun.
 fn stored(card: &Archetype, seed: u64) -> (u64, u64) {
     let end = end(card);
     let (map, failing) = (FakeMap::at_last(card, seed), content::FaultModel::new(&card.faults, seed).failing);
@@ -111,6 +111,7 @@ fn stored(card: &Archetype, seed: u64) -> (u64, u64) {
         weak.each(0, end, |byte, _| sectors.push(byte / SECTOR * SECTOR));
         sectors.sort_unstable();
         sectors.dedup();
+        // Sectors that are bad for another reason must not be subtracted twice.
         let counted =
             sectors.iter().filter(|sector| run(&map, failing, ranges, **sector, SECTOR).0).count() as u64;
         good -= counted * SECTOR;
@@ -119,7 +120,7 @@ fn stored(card: &Archetype, seed: u64) -> (u64, u64) {
     (first_bad, good)
 }
 
-/// The addresses that have a place of their own: up to `end`, and behind a line that is not wired every other range.
+/// Address ranges that share no place with lower ones: up to `end`, and with a dead address line every other range.
 fn own_places(card: &Archetype, end: u64) -> impl Iterator<Item = Range<u64>> {
     let all = if card.fake.kind == FakeKind::AddressLine { card.announced_bytes } else { end };
     (0..all).step_by(2 * end.max(1) as usize).map(move |start| start..(start + end).min(all))
@@ -127,7 +128,7 @@ fn own_places(card: &Archetype, end: u64) -> impl Iterator<Item = Range<u64>> {
 
 const SECTOR: u64 = 512;
 
-/// Where the addresses end that have a place of their own.
+/// End of the addresses that have places, none of them shared with lower ones.
 fn end(card: &Archetype) -> u64 {
     let (fake, all) = (&card.fake, card.announced_bytes);
     let real = fake.real_bytes.unwrap_or(all);
@@ -136,14 +137,14 @@ fn end(card: &Archetype) -> u64 {
         FakeKind::Limbo => real,
         FakeKind::Wraparound | FakeKind::AddressLine => fake.wrap_bytes.unwrap_or(all),
         FakeKind::Chain => real.min(fake.wrap_bytes.unwrap_or(all)),
-        // A slow card keeps what it is given all the same.
+        // A card that slows down when it is full still keeps its data.
         FakeKind::Overcommitted if fake.pool_full != PoolFull::Slow => real,
         FakeKind::None | FakeKind::Damaged | FakeKind::Overcommitted => all,
     }
     .min(all)
 }
 
-/// Whether what stands at `at` is kept, and for how many bytes that holds.
+/// Returns whether the data at `at` is kept, and for how many bytes, at most `len`, that answer holds.
 fn run(map: &FakeMap, failing: Option<ChosenUnits>, ranges: &ErrorRanges, at: u64, len: u64) -> (bool, u64) {
     let route = map.route(at, len);
     let (fails, len) = failing.map_or((false, route.len), |units| units.run(at, route.len));

@@ -1,9 +1,9 @@
-//! The pSLC cache (model, C): clean blocks take writes fast until they are used up. Then the card cleans between two
-//! watermarks: it stays slow until `reopen_bytes` are clean again, so that whole runs of a session are either fast or
-//! slow (docs/reference/flash.md#pslc-cache).
+//! pSLC cache: clean blocks take writes fast until they are used up. The card then cleans between two watermarks: it
+//! stays slow until `reopen_bytes` are clean again, so that whole runs of a session are either fast or slow
+//! (docs/reference/flash.md#pslc-cache).
 //!
-//! Where data lies is kept for each 256 KiB as the cycle of the cache in which it was written: data of an earlier
-//! cycle has been moved to TLC when the cache was cleaned.
+//! For each 256 KiB the cycle of the cache is stored in which it was written: data of an earlier cycle has been moved
+//! to TLC by cleaning.
 
 use super::timing::{CardCommand, RampParameters, RampTiming, ns, ns_per_byte, number};
 use crate::archetype::{Archetype, PslcCache, WhenFull, WriteTimes};
@@ -11,14 +11,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 const CHUNK_SHIFT: u32 = 18;
 
-/// Written to TLC directly, or never.
+/// Cycle of data written to TLC directly, or never.
 const TLC: u8 = 0;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct CacheState {
-    /// Bytes in it that are not yet moved.
+    /// Bytes in the cache that are not yet moved.
     used: f64,
-    /// Bytes that can still be cleaned [D].
+    /// Bytes that can still be cleaned.
     pool: f64,
     open: bool,
     last_write: f64,
@@ -28,7 +28,7 @@ pub(crate) struct CacheState {
     cycle: u8,
 }
 
-/// Long tables of bytes as runs of equal ones, so that the saved state of a card stays small.
+/// Serializes a table of bytes as runs, so that a saved state stays small.
 fn serialize_runs<S: Serializer>(bytes: &[u8], out: S) -> Result<S::Ok, S::Error> {
     let mut runs: Vec<(u8, u32)> = Vec::new();
     for byte in bytes {
@@ -41,7 +41,7 @@ fn serialize_runs<S: Serializer>(bytes: &[u8], out: S) -> Result<S::Ok, S::Error
 }
 
 fn deserialize_runs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
-    /// A card of 2 PiB: more than that in a file is a mistake, not a card.
+    /// Table of a card of 2 PiB; a longer one in a file is an error.
     const MOST: u64 = 1 << 33;
     let runs = Vec::<(u8, u32)>::deserialize(from)?;
     let total: u64 = runs.iter().map(|(_, count)| u64::from(*count)).sum();
@@ -51,11 +51,10 @@ fn deserialize_runs<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Er
     Ok(runs.into_iter().flat_map(|(byte, count)| std::iter::repeat_n(byte, count as usize)).collect())
 }
 
-/// What the cache did with a write.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct CachedWrite {
     pub(crate) bytes: u64,
-    /// Nanoseconds a byte for those.
+    /// Nanoseconds for each of them.
     pub(crate) per_byte: f64,
 }
 
@@ -64,12 +63,12 @@ pub(crate) struct PslcModel {
     p: PslcCache,
     announced: u64,
     pub(super) state: CacheState,
-    /// Cost lines while the cache takes the writes.
+    /// Cost of writes into the cache.
     pub(super) timing: RampTiming,
     cleaned_per_ns: f64,
     most_pool: f64,
     per_byte: f64,
-    /// Nanoseconds a byte that waits for one to be moved.
+    /// Nanoseconds of a byte that waits until one is moved.
     folding: f64,
 }
 
@@ -83,7 +82,7 @@ impl PslcModel {
             announced: card.announced_bytes,
             state: CacheState {
                 used,
-                // JSON knows no infinity: without a limit the pool is simply never drawn from.
+                // JSON has no infinity; without a limit the pool is never used.
                 pool: if most_pool.is_finite() { most_pool } else { 0.0 },
                 open: p.start_bytes != Some(0),
                 last_write: 0.0,
@@ -99,7 +98,7 @@ impl PslcModel {
         }
     }
 
-    /// A command begins at `now`: what was cleaned since the last one counts.
+    /// Begins a command at `now`: counts what was cleaned since the last one.
     #[inline]
     pub(crate) fn begin(&mut self, now: f64) {
         let rested = now - self.state.last_command;
@@ -108,11 +107,12 @@ impl PslcModel {
             if rested > ns(self.p.pool_rest_s) && self.most_pool.is_finite() {
                 self.state.pool = self.most_pool;
             }
+            // This rest is counted, so the pause before the next cleaning starts anew.
             self.state.last_write = self.state.last_write.max(now);
         }
     }
 
-    /// A write begins at `now`, on a card of which `mapped` bytes hold something. Returns what the cache takes of it.
+    /// Writes at `now`, on a card of which `mapped` bytes hold data. Returns what the cache takes of the write.
     #[inline]
     pub(crate) fn take(&mut self, now: f64, piece: CardCommand, mapped: u64) -> CachedWrite {
         let limit = self.p.limit_bytes(self.announced.saturating_sub(mapped));
@@ -121,6 +121,7 @@ impl PslcModel {
             self.clean_while_unwritten(now, limit);
         }
         let room = if self.state.open { (limit - self.state.used).max(0.0) } else { 0.0 };
+        // Converting by way of i64 is several times as fast.
         let bytes = (room as i64 as u64).min(len);
         self.state.used += number(bytes);
         self.draw(number(len));
@@ -142,7 +143,7 @@ impl PslcModel {
         }
     }
 
-    /// Each byte written takes one of the blocks that cleaning needs.
+    /// Each byte written uses up one of the blocks for cleaning.
     #[inline]
     fn draw(&mut self, bytes: f64) {
         if self.most_pool.is_finite() {
@@ -160,13 +161,13 @@ impl PslcModel {
         let pause = now - self.state.last_write - ns(self.p.idle_s);
         if pause > 0.0 {
             self.clean(pause);
-            // The pause is used up; the end of this write begins the next one.
+            // This pause is counted; the end of this write begins the next one.
             self.state.last_write = now;
         }
         let clean = limit - self.state.used;
         if !self.state.open && clean >= (self.p.reopen_bytes as f64).min(limit) && clean >= 1.0 {
             self.state.open = true;
-            // Cycle 0 is TLC; after 255 cycles the oldest data is counted as young again, which costs little.
+            // Cycle 0 is TLC. After 255 cycles the oldest data counts as recent again, which changes few times.
             self.state.cycle = self.state.cycle.checked_add(1).unwrap_or(1);
         }
     }
@@ -196,14 +197,14 @@ impl PslcModel {
         self.state.cycles[(offset >> CHUNK_SHIFT) as usize] == self.state.cycle
     }
 
-    /// Discarded bytes need no cleaning.
+    /// Discarded bytes need no cleaning: they leave the cache at once.
     pub(crate) fn discard(&mut self, len: u64) {
         self.state.used = (self.state.used - len as f64).max(0.0);
         self.state.open |= self.p.clean_bytes as f64 - self.state.used >= self.p.reopen_bytes as f64;
     }
 }
 
-/// Absent times are those of the page engine; the other engines have their own and use the speed alone.
+/// Absent times are those of the page engine. Other engines have times of their kind and use only the speed.
 fn timing(p: &PslcCache, card: &Archetype, mb_s: f64) -> RampTiming {
     let (base_s, large_s, serial_s, ramp_bytes) = match &card.write {
         Some(WriteTimes::Page(w)) => (w.base_s, w.large_s, w.serial_s, w.ramp_bytes),

@@ -1,41 +1,33 @@
-//! What a card has done so far: shown while it is served, and what `info` and wear rest on.
+//! Counters of a card: shown while it is served, and used by its SMART log and its wear.
 
 use super::timing::CardCommand;
 use serde::{Deserialize, Serialize};
 
-/// What the mapping engine did inside the card, beyond storing what it was given.
+/// Internal work of the mapping engine, beyond storing the data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MappingWork {
     /// Blocks merged, or collected as garbage.
     pub merges: u64,
-    /// Bytes copied by that.
+    /// Bytes copied by merges.
     pub copied_bytes: u64,
-    /// Allocation units erased.
     pub erased_units: u64,
 }
 
-/// Commands by kind; part of a card's saved state.
+/// Commands by kind; part of the saved state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandTally {
-    /// Read commands.
     pub reads: u64,
-    /// Bytes read.
     pub read_bytes: u64,
-    /// Write commands.
     pub writes: u64,
-    /// Bytes written.
     pub written_bytes: u64,
-    /// Flush commands.
     pub flushes: u64,
-    /// Discard commands.
     pub discards: u64,
-    /// Bytes discarded.
     pub discarded_bytes: u64,
-    /// Writes that the controller's memory took and joined with others.
+    /// Writes that the controller's memory joined with others.
     pub joined_writes: u64,
-    /// Reads of places where nothing was ever written; counted only where such reads differ.
+    /// Reads of ranges that were never written; counted only on cards where such reads differ.
     pub unmapped_reads: u64,
-    /// Reads that had to fetch a part of the mapping table first.
+    /// Reads that first had to fetch a part of the mapping table.
     pub map_misses: u64,
 }
 
@@ -51,31 +43,27 @@ impl CommandTally {
         }
     }
 
-    /// Commands of any kind.
     pub(crate) fn commands(&self) -> u64 {
         self.reads + self.writes + self.flushes + self.discards
     }
 }
 
-/// Everything that is counted, since the card left the factory.
+/// All counters since the card left the factory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct LifetimeCounters {
-    /// What it was asked for.
     #[serde(flatten)]
     pub tally: CommandTally,
-    /// What it did for that.
     #[serde(flatten)]
     pub work: MappingWork,
-    /// Mean erasures of a block, where wear is modelled.
+    /// Mean erasures of a block, if wear is modelled.
     pub erase_cycles: Option<f64>,
-    /// Share of the endurance used up, in percent.
+    /// Share of the endurance used up, if wear is modelled; may exceed 100.
     pub percent_used: Option<f64>,
     /// Blocks at rest that were moved.
     pub moved_blocks: u64,
-    /// Blocks that were rewritten because they were read too often.
+    /// Blocks that were rewritten after too many reads.
     pub disturbed_blocks: u64,
-    /// Blocks that failed.
     pub failed_blocks: u64,
-    /// Spare blocks that are left.
+    /// Spare blocks left, if wear is modelled.
     pub spare_blocks: Option<u64>,
 }

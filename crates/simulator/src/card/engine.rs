@@ -1,6 +1,5 @@
-//! The mapping engine of a card, one of the families, chosen by its file; and the region at its start where the file
-//! allocation table lies: guarded, so that writes there are slow, or mapped by page, so that small ones anywhere in it
-//! are fast (model 1.2).
+//! Mapping engine of a card (docs/reference/flash.md#mapping), and the region at its start where the file allocation
+//! table lies: guarded, so that writes are slow, or mapped by page, so that small writes anywhere in it are fast.
 
 use super::counters::MappingWork;
 use super::hybrid::HybridEngine;
@@ -39,7 +38,7 @@ impl MappingEngine {
         }
     }
 
-    /// Cost of writing a piece; `first` where it begins a command.
+    /// Cost of writing a piece; `first` for the first piece of a command.
     #[inline]
     pub(super) fn write(&mut self, offset: u64, len: u64, first: bool) -> CommandCost {
         match self {
@@ -50,7 +49,7 @@ impl MappingEngine {
         }
     }
 
-    /// Nanoseconds that a byte of the last write took, where that went in order: a cache in front takes such bytes.
+    /// Nanoseconds for each byte of the last write if it was in order: a cache takes only such bytes.
     #[inline]
     pub(super) fn in_order(&self) -> Option<f64> {
         match self {
@@ -80,7 +79,7 @@ impl MappingEngine {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MappedRegion {
-    /// Byte behind its last.
+    /// Offset behind its last byte.
     pub(super) end: u64,
     slower: f64,
     page_write: Option<f64>,
@@ -99,8 +98,8 @@ impl MappedRegion {
         }
     }
 
-    /// Cost of writing `len` bytes inside it; `engine` says what the same would cost elsewhere, and is not asked
-    /// where the region is mapped by page, so that no block is opened.
+    /// Cost of writing `len` bytes inside the region. `engine` returns the cost elsewhere; it is not called if the
+    /// region is mapped by page, so that no block is opened.
     pub(super) fn write(&self, len: u64, first: bool, engine: impl FnOnce() -> CommandCost) -> CommandCost {
         let cost = match self.page_write {
             Some(base) => CommandCost::serial(if first { base } else { 0.0 } + len as f64 * self.per_byte),

@@ -1,6 +1,6 @@
-//! Hybrid mapping (model, W-H): blocks mapped whole, K of them open. What is written in order goes straight
-//! through; closing a block that is not whole copies, and with K + 1 blocks in turn every write closes one.
-//! Small writes may go to a log of their own instead.
+//! Hybrid mapping (docs/reference/flash.md#open-blocks): blocks mapped whole, K of them open. Writes in order go
+//! straight through; closing a block that is not whole copies data, and with K + 1 blocks in turn every write closes
+//! one. Small writes may go to a separate log.
 
 use super::counters::MappingWork;
 use super::timing::{FlashUnit, ns, ns_per_byte};
@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct OpenBlock {
     au: u64,
-    /// Written out of order since it was opened.
+    /// True after a write out of order.
     random: bool,
-    /// The last run of writes in order: its first byte in the block, and the byte behind its last.
+    /// Last run of writes in order: first byte within the block, and byte behind its last.
     from: u64,
     to: u64,
-    /// Bytes written since it was opened, those out of order in whole pages.
+    /// Bytes written since the block was opened; those out of order count in whole pages.
     log_bytes: u64,
 }
 
@@ -29,7 +29,7 @@ impl OpenBlock {
 struct WriteStream {
     start: u64,
     next: u64,
-    /// True once it has left the block that it began in.
+    /// True after the stream left the block that it began in.
     established: bool,
 }
 
@@ -42,17 +42,17 @@ pub(crate) struct HybridState {
     pub(crate) work: MappingWork,
 }
 
-/// The engine. Costs are nanoseconds, all of them serial: such cards have no queue.
+/// Costs are nanoseconds, all of them serial, since such cards have no queue.
 #[derive(Debug)]
 pub(crate) struct HybridEngine {
     p: HybridWrite,
     per_byte: f64,
     copy_per_byte: f64,
-    /// Nanoseconds a byte of small writes that go to their log.
+    /// Nanoseconds for each byte that goes to the log of small writes.
     small_per_byte: f64,
     au: FlashUnit,
     page: FlashUnit,
-    /// What a write out of order occupies whole.
+    /// Smallest unit that a write out of order occupies.
     plane: FlashUnit,
     in_order: bool,
     pub(crate) state: HybridState,
@@ -106,7 +106,7 @@ impl HybridEngine {
         self.in_order.then_some(self.per_byte)
     }
 
-    /// Keeps track of the stream and prices the command's begin by it.
+    /// Follows the stream of writes; returns the cost of beginning this one.
     #[inline]
     fn follow(&mut self, offset: u64, jumps: bool, first: bool) -> f64 {
         let stream = &mut self.state.stream;
@@ -121,7 +121,7 @@ impl HybridEngine {
         cost
     }
 
-    /// Cost of a write that goes to the log of small writes; `None` where it does not.
+    /// Cost of a write that goes to the log of small writes; None if it does not.
     #[inline]
     fn write_small(&mut self, offset: u64, len: u64) -> Option<f64> {
         let small = self.p.small_log?;
@@ -141,7 +141,7 @@ impl HybridEngine {
         Some(cost)
     }
 
-    /// True where a write would go on in an open block, or begin one at its start.
+    /// True if a write at `offset` continues an open block, or begins a block at its start.
     fn continues_a_block(&self, offset: u64) -> bool {
         let au = self.au.number(offset);
         let inside = offset - au * self.au.bytes;
@@ -170,7 +170,7 @@ impl HybridEngine {
         cost
     }
 
-    /// A write out of order for which the log of the last block has no room merges it first, and then begins a new one.
+    /// Merges the last block if its log has no room for a write out of order, and begins a new log.
     #[inline]
     fn merge_full_log(&mut self, offset: u64, len: u64) -> f64 {
         let Some(block) = self.state.open.last_mut() else { return 0.0 };
@@ -197,7 +197,7 @@ impl HybridEngine {
         cost
     }
 
-    /// A block written whole in order only needs its predecessor erased (switch merge).
+    /// Drops a block that was written whole in order: only its predecessor is erased (switch merge).
     #[inline]
     fn drop_whole(&mut self) {
         if self.state.open.last().is_some_and(|o| o.to - o.from == self.au.bytes) {
@@ -237,9 +237,10 @@ impl HybridEngine {
         cost
     }
 
-    /// Closes the block used longest ago where as many are open as may be.
+    /// Closes the least recently used blocks until one more may be opened.
     #[inline]
     fn make_room(&mut self) -> f64 {
+        // The blocks are searched only if the limits differ.
         let random = self.p.open_random != self.p.open_linear && self.state.open.iter().any(|o| o.random);
         let limit = if random { self.p.open_random.max(1) } else { self.p.open_linear } as usize;
         let mut cost = 0.0;

@@ -1,8 +1,8 @@
-//! Log with merge at reclaim (model, W-L): random writes go to one log, and reclaiming it costs a merge for each
-//! allocation unit that it touches. Random writes therefore get slower with their span, not with their number.
+//! Log engine (docs/reference/flash.md#span-of-random-writes): random writes go to one log, and reclaiming it costs a
+//! merge for each allocation unit in it. Random writes therefore get slower with their span, not with their number.
 //!
-//! The cost is charged as it accrues and paid one merge at a time: the mean is the model's closed form
-//! t_b + D·T_m·c/L with D the units in the log, and single writes stall for T_m, as on real cards.
+//! The cost accrues with each write and is paid one merge at a time: the mean is the closed form t_b + D·T_m·c/L with D
+//! the units in the log and c the bytes of an entry, and single writes stall for T_m, as on real cards.
 
 use super::counters::MappingWork;
 use super::timing::{FlashUnit, ns, ns_per_byte};
@@ -10,36 +10,37 @@ use crate::archetype::{FlashUnits, LogWrite};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Bytes that one entry of the log stands for.
+/// Bytes of an entry of the log.
 const ENTRY: u64 = 4096;
 
-/// Streams of writes in order that are recognised side by side.
+/// Streams of writes in order that are recognised at the same time.
 const STREAMS: usize = 16;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct LogState {
     pub(super) units: usize,
-    /// Unit of each entry, oldest first, so that units leave the log again.
+    /// Unit of each entry, oldest first, so that a unit leaves the log with its last entry.
     entries: VecDeque<u32>,
-    /// Cost that has accrued and is not yet paid.
+    /// Merge time in ns that has accrued and is not yet paid.
     debt: f64,
     streams: [u64; STREAMS],
     oldest_stream: usize,
-    /// Bytes written since a unit was last used up.
+    /// Bytes written since the last erasure was counted.
     filled: u64,
     pub(crate) work: MappingWork,
 }
 
-/// The engine. Costs are nanoseconds, all of them serial.
+/// Costs are nanoseconds, all of them serial.
 #[derive(Debug)]
 pub(crate) struct LogEngine {
     p: LogWrite,
     per_byte: f64,
     capacity: usize,
-    /// What one entry adds to the debt for each unit in the log.
+    /// Share of a merge that one entry adds for each unit in the log.
     share: f64,
     au: FlashUnit,
     in_order: bool,
+    /// Entries by unit.
     in_log: Vec<u32>,
     /// Units with at least one entry.
     distinct: u32,
@@ -74,6 +75,7 @@ impl LogEngine {
     #[inline]
     pub(crate) fn write(&mut self, offset: u64, len: u64, first: bool) -> f64 {
         self.use_up(len);
+        // Later pieces of a command, and writes of a whole unit, need no log.
         self.in_order = self.state.continues(offset, len) || !first || len >= self.au.bytes;
         if self.in_order {
             let fixed = if first { ns(self.p.fixed_s) } else { 0.0 };
@@ -87,7 +89,7 @@ impl LogEngine {
         self.in_order.then_some(self.per_byte)
     }
 
-    /// Whatever is written, in order or to the log, uses up units that were erased for it.
+    /// Counts erasures: every write, in order or to the log, uses up erased units.
     #[inline]
     fn use_up(&mut self, len: u64) {
         self.state.filled += len;
@@ -103,7 +105,7 @@ impl LogEngine {
         for i in 0..entries {
             self.enter(self.au.number(offset + i * ENTRY) as u32);
         }
-        // One write never costs more than merging its own unit outright.
+        // A write never costs more than an immediate merge of its unit.
         let share = f64::from(self.distinct) * entries as f64 * self.share;
         let merge = ns(self.p.merge_s);
         self.state.debt += merge * share.min(1.0);
@@ -133,6 +135,7 @@ impl LogEngine {
     }
 
     pub(super) fn resume(&mut self, state: LogState) {
+        // A saved state may hold anything, so indices are kept within the tables.
         let highest = state.entries.iter().max().map_or(0, |unit| *unit as usize + 1);
         self.in_log = vec![0; state.units.max(highest)];
         state.entries.iter().for_each(|unit| self.in_log[*unit as usize] += 1);
@@ -142,7 +145,7 @@ impl LogEngine {
 }
 
 impl LogState {
-    /// True where the write continues a known stream; else it begins one, in place of the oldest.
+    /// True if the write continues a stream; if not, it begins one in place of the oldest.
     #[inline]
     fn continues(&mut self, offset: u64, len: u64) -> bool {
         if let Some(stream) = self.streams.iter_mut().find(|s| **s == offset) {

@@ -1,5 +1,6 @@
-//! Which blocks of 4 KiB the card keeps anything for: what was never written, or was discarded, is read faster on
-//! some cards, needs no copying on others, and leaves a dynamic cache more room. One bit a block.
+//! Blocks of 4 KiB that hold data, one bit each: a block that was never written, or was discarded, is read faster on
+//! some cards, needs no copying on others, and leaves a dynamic cache more room
+//! (docs/reference/flash.md#unmapped-areas).
 
 use super::timing::ns;
 use crate::archetype::ReadTimes;
@@ -30,7 +31,7 @@ impl MappedBlocks {
         self.words[(block / 64) as usize] >> (block % 64) & 1 == 1
     }
 
-    /// The range was written; a block that is touched at all is mapped. Returns the bytes that are mapped anew.
+    /// Marks a written range; a block that is only touched is mapped as well. Returns the bytes that are newly mapped.
     #[inline]
     pub(crate) fn set(&mut self, offset: u64, len: u64) -> u64 {
         let before = self.blocks;
@@ -38,7 +39,7 @@ impl MappedBlocks {
         (self.blocks - before) << SHIFT
     }
 
-    /// The range was discarded; a block that is only touched stays mapped. Returns the bytes that were mapped.
+    /// Clears a discarded range; a block that is only touched stays mapped. Returns the bytes that were mapped.
     pub(crate) fn clear(&mut self, offset: u64, len: u64) -> u64 {
         let before = self.blocks;
         let blocks = offset.div_ceil(1 << SHIFT)..(offset + len) >> SHIFT;
@@ -69,8 +70,8 @@ impl MappedBlocks {
     }
 }
 
-/// A page of 4 KiB of the mapping table, with 4 bytes for each 4 KiB, covers 4 MiB: the host memory buffers that Express
-/// cards ask for are that large for what they map.
+/// Part of the mapping table: a page of 4 KiB with 4 bytes for each 4 KiB, which covers 4 MiB. The host memory buffers
+/// that Express cards ask for have this size for their capacity.
 const PART_SHIFT: u32 = 22;
 
 const NONE: u32 = u32::MAX;
@@ -79,14 +80,14 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct MapState {
     /// A bit for each part of the table.
     pub(super) resident: Vec<u64>,
-    /// Parts in the memory, in a ring.
+    /// Parts in memory, as a ring.
     pub(super) ring: Vec<u32>,
     next: usize,
 }
 
-/// The part of the mapping table that fits into the controller's memory (model, R: t_map, C_map). A read whose part is not
-/// there waits for a second read of the flash. Parts are replaced in the order in which they came: for places drawn
-/// evenly over a span the share of misses is then the closed form 1 - C_map/span.
+/// Parts of the mapping table in the controller's memory (C_map). A read of any other part waits for a second read of
+/// the flash (t_map). The part that was fetched first is replaced first, so for places drawn evenly over a span the
+/// share of misses is the closed form 1 - C_map/span.
 #[derive(Debug)]
 pub(crate) struct MapCache {
     pub(super) state: MapState,
@@ -94,7 +95,7 @@ pub(crate) struct MapCache {
 }
 
 impl MapCache {
-    /// Absent where the whole table fits.
+    /// None if the whole table fits into memory.
     pub(crate) fn new(read: &ReadTimes, announced_bytes: u64) -> Option<Self> {
         let held = read.map_cache_bytes.filter(|c| *c < announced_bytes && read.map_miss_s > 0.0)?;
         let parts = (announced_bytes >> PART_SHIFT) as usize + 1;
@@ -106,7 +107,7 @@ impl MapCache {
         Some(MapCache { state, miss: ns(read.map_miss_s) })
     }
 
-    /// What it costs to have the part for `offset`: 0 where it is there, else it is fetched.
+    /// Fetches the part for `offset`; returns the cost, 0 if it is in memory.
     #[inline]
     pub(crate) fn fetch(&mut self, offset: u64) -> f64 {
         let part = (offset >> PART_SHIFT) as u32;

@@ -1,5 +1,5 @@
-//! The card on its own clock: what a command costs, by which engine, in which queue, at what temperature.
-//! Equations and symbols are those of the flash model's description; here is only what ties them together.
+//! Card on a virtual clock: cost of a command by engine, queue and temperature. docs/simulator.md#the-model lists the
+//! parts; this module ties them together.
 
 mod cache;
 pub(crate) mod counters;
@@ -33,13 +33,13 @@ pub(crate) use timing::CardCommand;
 use timing::{CommandCost, RampTiming, later, ns, number};
 use wear::WearTracker;
 
-/// A long command is charged in pieces of this size, so that heat and cache follow its course.
+/// Pieces in which a long command is charged, so that heat and cache follow its course.
 const PIECE: u64 = 8 << 20;
 
-/// Commands in flight that the table of queue costs tells apart.
+/// Commands in flight that the table of queue costs distinguishes.
 const DEPTHS: usize = 256;
 
-/// A card. Times are nanoseconds since it was put in.
+/// Times are nanoseconds since the card was inserted.
 #[derive(Debug)]
 pub(crate) struct CardModel {
     engine: MappingEngine,
@@ -53,17 +53,17 @@ pub(crate) struct CardModel {
     planes: Option<PlaneState>,
     wear: Option<WearTracker>,
     noise: NoiseSource,
-    /// 1 / Q.
+    /// 1 / Q, with Q the depth of the queue.
     queue_share: f64,
-    /// Of reads and of writes, each outside of the cache and in it.
+    /// Factors by commands in flight: for reads and for writes, each outside the cache and in it.
     queue_cost: [[Box<[f32; DEPTHS]>; 2]; 2],
     flush: f64,
     discard: f64,
     last_end: f64,
     tally: CommandTally,
-    /// Erasures of the engine that the wear knows of.
+    /// Erasures of the engine that are counted as wear.
     worn: u64,
-    /// Blocks that fell out of use at the end of the card's life and that nobody was told of yet.
+    /// Blocks that failed after the end of life and are not yet reported.
     lost: Vec<Range<u64>>,
 }
 
@@ -95,7 +95,7 @@ impl CardModel {
         }
     }
 
-    /// Serves a command that arrives at `now`; returns when it ends. Commands end in the order of their arrival.
+    /// Executes a command that arrives at `now`; returns its end. Commands end in the order of their arrival.
     #[inline(always)]
     pub(crate) fn serve(&mut self, now: f64, command: CardCommand) -> f64 {
         self.tally.count(&command);
@@ -117,7 +117,7 @@ impl CardModel {
         if command.len <= PIECE { end } else { self.serve_rest(now, command) }
     }
 
-    /// The pieces of a long command behind its first.
+    /// Executes all pieces of a long command but the first.
     #[inline(never)]
     fn serve_rest(&mut self, now: f64, command: CardCommand) -> f64 {
         let (mut done, mut end) = (PIECE, self.last_end);
@@ -130,18 +130,18 @@ impl CardModel {
         end
     }
 
-    /// [`Card::serve_by_flash`] for those who need not be fast.
+    /// Same as [`CardModel::serve_by_flash`], not inlined: for callers that are rare.
     #[inline(never)]
     fn serve_apart(&mut self, now: f64, command: CardCommand) -> f64 {
         self.serve_by_flash(now, command)
     }
 
-    /// One piece of a command. Always inline, with what it calls: costs that are returned through memory and copied at once
-    /// stall the processor for longer than it takes to work them out.
+    /// Executes a piece of a command. Always inline, with all that it calls: costs that are returned through memory and
+    /// copied at once stall the processor for longer than the computation takes.
     #[inline(always)]
     fn serve_piece(&mut self, now: f64, piece: CardCommand, first: bool) -> f64 {
         let slot = (piece.in_flight as usize).min(DEPTHS - 1);
-        // Where a write went is asked when it is there; reading moves nothing.
+        // A write decides where its data lies, so the cache is asked after it; a read moves nothing.
         let cost = if piece.write {
             self.write_cost_of(later(now, self.last_end), piece, first)
         } else {
@@ -170,9 +170,9 @@ impl CardModel {
         self.pslc.as_ref().is_some_and(|pslc| pslc.holds(offset))
     }
 
-    /// T(d) = max(T1 / min(d, Q), t_ser), said by command: alone in the queue the first term rules, with Q and more
-    /// in flight the second, and in between the closed loop of the first gives d / T1. `alone` for a command that
-    /// must wait for the one before it.
+    /// End of a command: T(d) = max(T1 / min(d, Q), t_ser), applied to single commands. With one command in flight the
+    /// first term rules, with Q and more the second, and in between the closed loop of the first gives d / T1. `alone`
+    /// for a command that must wait for the one before it.
     #[inline(always)]
     fn end_of(&self, now: f64, cost: CommandCost, draw: NoiseDraw, first: bool, alone: bool) -> f64 {
         if !first {
@@ -204,6 +204,7 @@ impl CardModel {
 
     #[inline(always)]
     fn write_cost_of(&mut self, now: f64, piece: CardCommand, first: bool) -> CommandCost {
+        // A write replaces what the controller's read buffer holds.
         if let Some(reads) = &mut self.reads {
             reads.forget();
         }
@@ -224,7 +225,7 @@ impl CardModel {
         cost
     }
 
-    /// A write that begins in the region at the card's start, and may reach beyond it.
+    /// Cost of a write that begins in the region at the card's start, and may reach beyond it.
     fn write_in_region(
         &mut self,
         now: f64,
@@ -261,11 +262,11 @@ impl CardModel {
         }
     }
 
-    /// Wears the card by a write; returns what its worn blocks add to the time.
+    /// Wears the card by a write; returns the time that worn blocks add to it.
     fn wear_out(&mut self, piece: CardCommand) -> f64 {
         let Some(wear) = &mut self.wear else { return 0.0 };
         let erased = match &self.engine {
-            // It maps nothing: whole blocks are erased once they were written.
+            // A card of constant speed maps nothing: it erases a block for each block of data written.
             MappingEngine::Constant(_) => wear.au.number(self.tally.written_bytes),
             engine => engine.work().erased_units,
         };
@@ -276,15 +277,16 @@ impl CardModel {
         let failed = wear.state.failed;
         let slower = wear.erased(erased - self.worn);
         self.worn = erased;
+        // Only the number of failing blocks is modelled; the block being written takes the loss.
         if wear.state.failed > failed && wear.end() == Some(EndOfLife::LosesBlocks) {
             self.lost.push(wear.au.range(piece.offset));
         }
         slower
     }
 
-    /// A command to a controller that joins writes in its memory.
+    /// Executes a command on a controller that joins writes in its memory.
     fn serve_through_ram(&mut self, now: f64, command: CardCommand) -> f64 {
-        // A controller left alone has meanwhile written what it held.
+        // An idle controller has written back its memory in the meantime.
         let last_end = self.last_end;
         if let Some(range) = self.ram.as_mut().and_then(|ram| ram.rested(now, last_end)) {
             self.store(last_end, range, 1);
@@ -312,13 +314,13 @@ impl CardModel {
         self.answer(now, len)
     }
 
-    /// What the controller's memory held goes to the flash.
+    /// Writes a range from the controller's memory to the flash.
     fn store(&mut self, now: f64, range: Range<u64>, in_flight: u32) -> f64 {
         let (offset, len) = (range.start, range.end - range.start);
         self.serve_apart(now, CardCommand { write: true, offset, len, in_flight })
     }
 
-    /// A command that the controller's memory answers.
+    /// Ends a command that the controller's memory answers.
     fn answer(&mut self, now: f64, len: u64) -> f64 {
         let cost = self.ram.as_ref().map_or(0.0, |ram| ram.cost(len));
         let draw = self.noise.draw(false);
@@ -326,7 +328,7 @@ impl CardModel {
         self.last_end
     }
 
-    /// Flushes at `now`; returns when everything is stored.
+    /// Flushes at `now`; returns when all data is stored.
     pub(crate) fn flush(&mut self, now: f64) -> f64 {
         self.tally.flushes += 1;
         if let Some(range) = self.ram.as_mut().and_then(RamBuffer::drain) {
@@ -336,7 +338,7 @@ impl CardModel {
         self.last_end
     }
 
-    /// The card is told at `now` that a range holds nothing of value; returns when it has taken note.
+    /// Discards a range at `now`; returns when the card has noted it.
     pub(crate) fn discard(&mut self, now: f64, offset: u64, len: u64) -> f64 {
         self.tally.discards += 1;
         self.tally.discarded_bytes += len;
@@ -368,13 +370,13 @@ impl CardModel {
         }
     }
 
-    /// Temperature at `now` in °C, where a heat model runs.
+    /// Temperature at `now` in °C; None without a heat model.
     pub(crate) fn celsius(&mut self, now: f64) -> Option<f64> {
         let last_end = self.last_end.min(now);
         self.heat.as_mut().map(|heat| heat.celsius(now, last_end))
     }
 
-    /// What it counted about its heat, where a heat model runs.
+    /// Counters of heat at `now`; zeros without a heat model.
     pub(crate) fn heat_counters(&mut self, now: f64) -> HeatCounters {
         self.celsius(now);
         self.heat.as_ref().map(|heat| heat.state.counters).unwrap_or_default()
@@ -385,7 +387,7 @@ impl CardModel {
         self.wear.as_ref().and_then(WearTracker::end)
     }
 
-    /// Blocks that fell out of use since this was last asked.
+    /// Removes and returns the blocks that failed after the end of life.
     pub(crate) fn take_lost(&mut self) -> Vec<Range<u64>> {
         std::mem::take(&mut self.lost)
     }
@@ -405,7 +407,7 @@ impl CardModel {
     }
 }
 
-/// A write in front of which a cache stands: what the cache takes at its speed, the rest at the flash's own.
+/// Cost of a write behind a cache: its part in the cache at that speed, the rest at the speed of the flash.
 #[inline(always)]
 fn cached_write(pslc: &PslcModel, tlc: &RampTiming, taken: CachedWrite, len: u64) -> CommandCost {
     let mut cost = if taken.bytes == len { pslc.timing.cost(len) } else { tlc.cost(len) };
@@ -415,7 +417,7 @@ fn cached_write(pslc: &PslcModel, tlc: &RampTiming, taken: CachedWrite, len: u64
     cost
 }
 
-/// Only where something depends on it is it kept which blocks hold data.
+/// True if something depends on which blocks hold data; the bit map is not kept for other cards.
 fn needs_mapped(a: &Archetype) -> bool {
     let collects = matches!(&a.write, Some(WriteTimes::Page(page)) if page.gc.is_some());
     collects || a.cache.is_some_and(|c| c.bits.is_some()) || a.read.is_some_and(|r| r.unmapped_s.is_some())

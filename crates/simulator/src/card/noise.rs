@@ -1,14 +1,14 @@
-//! Scatter of the times.
+//! Scatter of times.
 //!
-//! The hot path draws one number an I/O and looks its factor up: exp() and ln() of millions of I/Os would cost
-//! more than the rest of the model. Both come from the libm crate, here and wherever the model needs them: the C
-//! library's differ in the last bit from version to version, and with it the same card would.
+//! Each I/O draws one number and looks up its factor: exp() and ln() for millions of I/Os would cost more than the rest
+//! of the model. Both come from the libm crate here and in the whole model, since the C library's results differ in the
+//! last bit from version to version, and a seed must give the same times on every computer.
 
 use crate::archetype::schema;
 use cardscope_model::random::SeededRandom;
 use std::sync::LazyLock;
 
-/// Factors in the table; a power of two, so that bits of the random number pick one.
+/// Factors in a table: a power of two, so that bits of the random number select one.
 const TABLE: usize = 1024;
 
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct NoiseSource {
     pub(super) random: SeededRandom,
     read: Box<[f32; TABLE]>,
     write: Box<[f32; TABLE]>,
-    /// Hiccup if the upper half of the random number lies below this.
+    /// A hiccup occurs if the upper half of the random number is below this.
     hiccup_below: u32,
     hiccup_ns: f64,
 }
@@ -24,7 +24,7 @@ pub(crate) struct NoiseSource {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NoiseDraw {
     pub(crate) factor: f64,
-    /// Added to it, in ns.
+    /// Added to the cost, in ns.
     pub(crate) hiccup_ns: f64,
 }
 
@@ -56,16 +56,15 @@ impl NoiseSource {
     }
 }
 
-/// Evenly spaced quantiles of the normal distribution, the same for all cards.
 static QUANTILES: LazyLock<[f64; TABLE]> =
     LazyLock::new(|| std::array::from_fn(|i| quantile((i as f64 + 0.5) / TABLE as f64)));
 
-/// exp(σ·z) at these quantiles z.
+/// Factors exp(σ·z) for these quantiles z.
 fn table(sigma: f64) -> Box<[f32; TABLE]> {
     Box::new(QUANTILES.map(|z| libm::exp(sigma * z) as f32))
 }
 
-/// Quantile of the normal distribution: bisection of its distribution function.
+/// Quantile of the normal distribution, by bisection of its distribution function.
 fn quantile(p: f64) -> f64 {
     let (mut low, mut high) = (-6.0, 6.0);
     for _ in 0..60 {
@@ -75,7 +74,7 @@ fn quantile(p: f64) -> f64 {
     (low + high) / 2.0
 }
 
-/// Abramowitz and Stegun 26.2.17: error below 7.5e-8.
+/// Distribution function of the normal distribution (Abramowitz and Stegun 26.2.17: error below 7.5e-8).
 pub(crate) fn normal_cdf(z: f64) -> f64 {
     let t = 1.0 / (1.0 + 0.231_641_9 * z.abs());
     let series = [0.319_381_530, -0.356_563_782, 1.781_477_937, -1.821_255_978, 1.330_274_429];

@@ -1,9 +1,9 @@
-//! Page mapping with garbage collection (model, W-P), as a fluid: how many bytes are erased, how many are stale, and
-//! what share of a block that is collected is still valid. One step a write, whatever the size of the card.
+//! Page mapping with garbage collection, as a fluid: bytes that are erased, bytes that are stale, and the valid share
+//! of a block that is collected. One step for each write, whatever the size of the card.
 //!
-//! Stale bytes are of two kinds: whole blocks of them, left behind where data was overwritten in order, cost an
-//! erasure only; among scattered ones a victim keeps the share p = exp(-(1 - p)/u) of a card written evenly at
-//! random (FIFO collection; the model's own closed form).
+//! There are two kinds of stale bytes. Whole blocks of them, from data overwritten in order, cost only an erasure. Of
+//! scattered ones a victim keeps the share p = exp(-(1 - p)/u) of a card written evenly at random (FIFO collection; u
+//! is the share of the flash that holds valid data; docs/simulator.md#design-choices).
 
 use super::counters::MappingWork;
 use super::timing::{RampParameters, RampTiming, ns, ns_per_byte};
@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PageState {
     free: f64,
-    /// Stale bytes in blocks that hold nothing else.
+    /// Stale bytes in blocks without valid data.
     stale_whole: f64,
-    /// Stale bytes among valid ones.
+    /// Stale bytes in blocks with valid data.
     stale_scattered: f64,
     next: u64,
-    /// Bytes written that no erasure was counted for yet, on a card whose collection is not modelled.
+    /// Bytes written since the last erasure was counted, on a card whose collection is not modelled.
     unerased: u64,
     pub(crate) work: MappingWork,
 }
@@ -27,17 +27,17 @@ pub(crate) struct PageState {
 pub(crate) struct WriteSize {
     pub(crate) offset: u64,
     pub(crate) len: u64,
-    /// Bytes of it where nothing was before.
+    /// Bytes where nothing was stored before.
     pub(crate) new_bytes: u64,
-    /// Bytes of the whole card that hold something, this write included.
+    /// Bytes of the whole card that hold data, this write included.
     pub(crate) mapped: u64,
 }
 
 #[derive(Debug)]
 pub(crate) struct PageEngine {
-    /// Cost lines of writes and, where the card says nothing of reads, of those.
+    /// Cost of writes, and of reads if the card has no times for them.
     pub(super) timing: RampTiming,
-    /// Added to a write whose part of the mapping table is not in the controller's memory, in ns.
+    /// Added in ns if the controller's memory lacks that part of the mapping table.
     pub(super) map_miss: f64,
     unit: u64,
     gc: Option<GarbageCollection>,
@@ -69,7 +69,7 @@ impl PageEngine {
         }
     }
 
-    /// Takes note of a write. Returns the ns for which it stalls on the collection that it causes.
+    /// Counts a write; returns the ns for which it waits for garbage collection.
     #[inline]
     pub(crate) fn store(&mut self, w: WriteSize) -> f64 {
         let Some(gc) = self.gc else {
@@ -86,7 +86,7 @@ impl PageEngine {
         }
         self.state.free -= w.len as f64;
         let mut stall = 0.0;
-        // One unit is always kept erased, to copy into.
+        // One unit always stays erased: collection copies into it.
         let unit = gc.unit_bytes as f64;
         while self.state.free < unit && self.state.stale_whole + self.state.stale_scattered >= 1.0 {
             stall += self.collect(&gc, w.mapped as f64);
@@ -94,7 +94,7 @@ impl PageEngine {
         stall
     }
 
-    /// Without a model of the collection each unit written is one erased.
+    /// Counts an erasure for each unit written, since collection is not modelled.
     #[inline]
     fn count_erased(&mut self, len: u64) {
         self.state.unerased += len;
@@ -114,7 +114,7 @@ impl PageEngine {
             s.free += unit;
             return ns(gc.erase_s);
         }
-        // Whole blocks that are not quite one unit are found among the scattered ones.
+        // Less than a unit of whole stale blocks counts as scattered.
         s.stale_scattered += std::mem::take(&mut s.stale_whole);
         let share = valid_share(mapped / (mapped + s.stale_scattered));
         let gained = ((1.0 - share) * unit).min(s.stale_scattered);
@@ -125,7 +125,7 @@ impl PageEngine {
         copied * ns_per_byte(gc.copy_mb_s) + ns(gc.erase_s)
     }
 
-    /// Bytes that were discarded as a range of `len`.
+    /// Counts `unmapped` bytes of a discard of `len` as stale.
     pub(crate) fn discard(&mut self, unmapped: u64, len: u64) {
         if len >= self.unit {
             self.state.stale_whole += unmapped as f64;
@@ -139,12 +139,12 @@ impl PageEngine {
     }
 }
 
-/// The share p of a victim that is still valid at utilisation `u`: the root of p = exp(-(1 - p)/u) below 1.
+/// Valid share p of a victim at utilisation `u`: the root of p = exp(-(1 - p)/u) below 1.
 fn valid_share(u: f64) -> f64 {
     if u <= 0.0 {
         return 0.0;
     }
-    // Iterated from below it rises to the lower root; near u = 1 slowly, but p is then close to 1 anyway.
+    // From 0 the iteration rises to the lower root. Near u = 1 it is slow, but p is then close to 1 anyway.
     let mut p = 0.0;
     for _ in 0..200 {
         let next = libm::exp(-(1.0 - p) / u);

@@ -1,24 +1,24 @@
-//! The controller's memory that joins writes which continue each other: they end at once, and the flash is written
-//! when the memory is full, when something else is asked for, on a flush, or after a moment of rest.
+//! Memory of the controller that joins writes which continue each other: they end at once. The flash is written when
+//! the memory is full, when another command needs it, on a flush, or after a rest.
 
 use super::timing::{ns, ns_per_byte};
 use crate::archetype::CommandPath;
 use std::ops::Range;
 
-/// A controller that is left alone for so long, in ns, writes what it holds. \[I\]
+/// Idle time in ns after which the controller writes back its memory (assumed).
 const REST: f64 = 10e6;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RamStep {
-    /// Goes to the flash first: what was held and is not continued.
+    /// Data that goes to the flash first, since the write does not continue it.
     pub(crate) before: Option<Range<u64>>,
-    /// Goes to the flash now; absent where the memory took all of the write.
+    /// Data that goes to the flash with this write; None if the memory took all of it.
     pub(crate) now: Option<Range<u64>>,
 }
 
 #[derive(Debug)]
 pub(crate) struct RamBuffer {
-    /// Not yet on the flash; empty where start and end are the same.
+    /// Range not yet on the flash; empty if start and end are equal.
     pub(super) held: Range<u64>,
     bytes: u64,
     path: f64,
@@ -26,7 +26,7 @@ pub(crate) struct RamBuffer {
 }
 
 impl RamBuffer {
-    /// Absent on a card that joins nothing.
+    /// None for a card that joins no writes.
     pub(crate) fn new(front: &CommandPath, bus_mb_s: f64) -> Option<Self> {
         (front.ram_bytes > 0).then(|| RamBuffer {
             held: 0..0,
@@ -50,24 +50,23 @@ impl RamBuffer {
         RamStep { before, now: full.then_some(whole) }
     }
 
-    /// True where a read finds all of its bytes here.
+    /// True if a read can be answered from memory.
     #[inline]
     pub(crate) fn holds(&self, offset: u64, len: u64) -> bool {
         self.held.start <= offset && offset + len <= self.held.end
     }
 
-    /// What must go to the flash before the range can be read there.
+    /// Removes and returns the data that must be on the flash before this range can be read.
     pub(crate) fn in_the_way(&mut self, offset: u64, len: u64) -> Option<Range<u64>> {
         if self.held.start < offset + len && offset < self.held.end { self.drain() } else { None }
     }
 
-    /// What a controller that rested from `last_end` to `now` has written meanwhile.
+    /// Removes and returns the data that the controller has written back between `last_end` and `now`.
     #[inline]
     pub(crate) fn rested(&mut self, now: f64, last_end: f64) -> Option<Range<u64>> {
         if now - last_end > REST { self.drain() } else { None }
     }
 
-    /// Everything that is held goes to the flash.
     pub(crate) fn drain(&mut self) -> Option<Range<u64>> {
         let held = std::mem::take(&mut self.held);
         (!held.is_empty()).then_some(held)

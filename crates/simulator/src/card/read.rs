@@ -1,6 +1,7 @@
-//! Reads (model, R): a base, steps where a boundary is crossed, a transfer; less where the controller still holds
-//! the unit or the read continues the last one. Planes share the work of a queue (model 1.1; the interleaving that read
-//! pairs at growing strides show): two commands on one plane follow each other, on two planes they overlap.
+//! Reads: a base time, steps for each boundary that is crossed, a transfer; less if the controller still holds the
+//! unit, or the read continues the last one. Planes share the work of a queue: two commands on one plane follow each
+//! other, on two planes they overlap (Chen, Koufaty and Zhang, docs/reference/flash.md#literature, infer planes from
+//! pairs of reads).
 
 use super::timing::{CommandCost, FlashUnit, RampParameters, RampTiming, ns};
 use crate::archetype::{Archetype, FlashUnits, ReadTimes};
@@ -52,8 +53,8 @@ impl ReadPath {
         }
     }
 
-    /// Cost of reading `len` bytes at `offset`; `cached` where they lie in the pSLC cache, `unmapped` where nothing
-    /// was ever written: then no flash is read, and no boundary is crossed.
+    /// Cost of a read. `cached` for data in the pSLC cache, `unmapped` for a range that was never written: then no
+    /// flash is read and no boundary is crossed.
     #[inline(always)]
     pub(crate) fn cost(&mut self, offset: u64, len: u64, cached: bool, unmapped: bool) -> CommandCost {
         let continues = offset == self.next;
@@ -83,7 +84,7 @@ impl ReadPath {
         cost
     }
 
-    /// True where the whole range lies in the unit that the last read ended in.
+    /// True if the whole range lies in the unit that the last read ended in.
     #[inline]
     fn buffered(&self, offset: u64, len: u64) -> bool {
         self.within_unit.is_some()
@@ -93,14 +94,14 @@ impl ReadPath {
             && !self.read_unit.crossed(offset, len)
     }
 
-    /// Forgets what the controller holds: it was overwritten, or the card was reset.
+    /// Empties the controller's read buffer, after a write or a reset.
     #[inline]
     pub(crate) fn forget(&mut self) {
         self.next = u64::MAX;
     }
 }
 
-/// Which plane an address lies on, and which one is at work.
+/// Plane of the last read; a queued read on the same plane waits.
 #[derive(Debug)]
 pub(super) struct PlaneState {
     unit: FlashUnit,
@@ -109,7 +110,7 @@ pub(super) struct PlaneState {
 }
 
 impl PlaneState {
-    /// Absent where there is one plane, or no queue that could use more.
+    /// None for a single plane, or without a queue that could use more.
     pub(super) fn new(flash: &FlashUnits, depth: u32) -> Option<Self> {
         let count = u64::from(flash.planes);
         (count > 1 && depth > 1).then(|| PlaneState {
@@ -119,7 +120,7 @@ impl PlaneState {
         })
     }
 
-    /// True where a read at `offset` must wait for the command before it. A write occupies no plane for long: the
+    /// True if a read at `offset` must wait for the command before it. A write occupies no plane for long, since the
     /// controller holds its data.
     #[inline]
     pub(super) fn waits(&mut self, offset: u64, write: bool) -> bool {

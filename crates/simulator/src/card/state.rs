@@ -1,5 +1,5 @@
-//! What a card has come to, to be saved and put back: its engine's open blocks and logs, its cache, its heat, its
-//! age, the place of its random numbers. Parameters are not among it; they are the archetype's.
+//! Engine state of a card, to be saved and restored: open blocks and logs, cache, heat, wear, random numbers.
+//! Parameters are left out, since they belong to the archetype.
 
 use super::counters::CommandTally;
 use super::engine::MappingEngine;
@@ -9,7 +9,7 @@ use cardscope_model::random::SeededRandom;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// The saved state of a card. Times are on its clock, which goes on where it was.
+/// Times are card times: the card's clock continues where it was saved.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct CardState {
     engine: EngineState,
@@ -34,7 +34,7 @@ enum EngineState {
     Constant,
 }
 
-/// A state that is not one of this card.
+/// Error for the state of another card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OtherCard;
 
@@ -61,8 +61,8 @@ impl CardModel {
         }
     }
 
-    /// Goes on from a saved state. What only one of the two has (heat that was switched off, say) begins anew. Fails if
-    /// it was saved by a card of another shape; this one is then as it was.
+    /// Continues from a saved state. Parts that only one of both has (heat that was switched off, for example) begin
+    /// anew. Fails for the state of a card of another shape, and changes nothing then.
     pub(crate) fn resume(&mut self, state: CardState) -> Result<(), OtherCard> {
         if !self.fits(&state) {
             return Err(OtherCard);
@@ -87,7 +87,7 @@ impl CardModel {
         Ok(())
     }
 
-    /// True where the state's tables are as long as this card's.
+    /// True if engines and lengths of tables are those of this card.
     fn fits(&self, state: &CardState) -> bool {
         fn same<T>(mine: Option<&T>, theirs: Option<&T>, length: impl Fn(&T) -> usize) -> bool {
             mine.zip(theirs).is_none_or(|(a, b)| length(a) == length(b))
@@ -123,7 +123,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// Commands of all kinds and lengths, one after the other; returns when each ended.
+    /// Executes commands of all kinds and lengths one after the other; returns their ends.
     fn live(card: &mut CardModel, archetype: &Archetype, from: u64, count: u64) -> Vec<u64> {
         let mut random = SeededRandom::from_state(from);
         let span = archetype.announced_bytes.min(2048 * MIB) / 4096;
@@ -149,7 +149,7 @@ mod tests {
     fn a_card_that_is_saved_and_put_back_goes_on_to_the_nanosecond() {
         let odd = [
             "sim:random-3?front.ram_bytes=64KiB&wear.level_every=20&wear.disturb_reads=50",
-            // Hot from the start and never cool again; a cache that is used up.
+            // Throttled from the start for good; a cache that is used up.
             "sim:lexar-1tb-express?thermal.tmt1_c=20&thermal.tmt2_c=200&light_read=0.5",
             "sim:sandisk-256g-express?clean_bytes=500MB&reopen_bytes=400MB&clean_mb_s=20",
         ];

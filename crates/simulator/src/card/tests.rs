@@ -9,7 +9,7 @@ fn read(offset: u64, in_flight: u32) -> CardCommand {
     CardCommand { write: false, offset, len: 4096, in_flight }
 }
 
-/// 4 KiB reads a second with `depth` in flight in a closed loop.
+/// 4 KiB reads per second in a closed loop with `depth` in flight.
 fn rate(card: &mut CardModel, depth: usize) -> f64 {
     let mut ends: std::collections::VecDeque<f64> = (0..depth).map(|_| 0.0).collect();
     for i in 0..20_000u64 {
@@ -79,7 +79,7 @@ fn write(offset: u64, len: u64) -> CardCommand {
     CardCommand { write: true, offset, len, in_flight: 1 }
 }
 
-/// Nanoseconds of a command that comes when the one before it has ended.
+/// Nanoseconds of a command that arrives when the last one has ended.
 fn time(card: &mut CardModel, command: CardCommand) -> f64 {
     let now = card.last_end;
     card.serve(now, command) - now
@@ -167,7 +167,7 @@ fn two_queued_reads_on_one_plane_follow_each_other() {
         }
         ends.back().copied().unwrap()
     };
-    // Pages of 32 KiB on four planes: 8 KiB a plane. A stride of 8 KiB goes round, one of 32 KiB stays on a plane.
+    // Pages of 32 KiB on four planes: 8 KiB a plane. A stride of 8 KiB visits all planes, one of 32 KiB only one.
     let (round, stays) = (spread(4, 8192), spread(4, 32768));
     assert!(stays > 4.0 * round, "{stays} against {round}");
     let one = spread(1, 32768) / round;

@@ -1,12 +1,12 @@
-//! Heat (model, T): one node with a capacity and a resistance to the room, fed by what the card does, and two
-//! limits with hysteresis. Integrated in steps of at least 10 ms of the card's clock, exactly for a constant power.
-//! It counts what an NVMe card reports of it in its SMART log.
+//! Heat: one node with a capacity and a resistance to the room, heated by the card's work, and two limits with
+//! hysteresis (docs/reference/flash.md#heat). Integrated exactly for constant power, in steps of at least 10 ms of card
+//! time. Counts what an NVMe card reports in its SMART log.
 
 use super::timing::{CommandCost, ns};
 use crate::archetype::{Archetype, CoolingKind, ThermalNode, ThrottleKind};
 use serde::{Deserialize, Serialize};
 
-/// Shortest step in ns: far below any time constant of a card (minutes), far above the time of an I/O.
+/// Shortest step in ns: far below the time constant of a card (minutes), far above the time of an I/O.
 const STEP: f64 = 10e6;
 
 const KELVIN: f64 = 273.0;
@@ -15,30 +15,24 @@ const KELVIN: f64 = 273.0;
 struct HeatWork {
     /// ns with a command under way.
     busy: f64,
-    /// ns that reads kept the data path busy, at full speed.
+    /// ns of the data path for reads, at full speed.
     reading: f64,
-    /// ns that writes did.
+    /// ns of the data path for writes, at full speed.
     writing: f64,
 }
 
-/// What a card counts about its heat; seconds of its own clock.
+/// Counters of heat; seconds of card time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct HeatCounters {
-    /// Times that light throttling (TMT1) began.
+    /// Starts of light throttling (TMT1).
     pub(crate) t1_transitions: u32,
-    /// Times that heavy throttling (TMT2) began.
+    /// Starts of heavy throttling (TMT2).
     pub(crate) t2_transitions: u32,
-    /// Seconds in light throttling.
     pub(crate) t1_s: f64,
-    /// Seconds in heavy throttling.
     pub(crate) t2_s: f64,
-    /// Seconds at or above the warning temperature.
     pub(crate) warning_s: f64,
-    /// Seconds at or above the critical temperature.
     pub(crate) critical_s: f64,
-    /// Seconds with a command under way.
     pub(crate) busy_s: f64,
-    /// Highest temperature so far in °C.
     pub(crate) highest_c: f64,
 }
 
@@ -98,14 +92,14 @@ impl HeatModel {
     #[inline]
     pub(crate) fn slowed(&self, cost: CommandCost, write: bool, first: bool) -> CommandCost {
         let factor = if write { self.write_factor } else { self.read_factor };
-        // A long command keeps the data path busy from its second piece on, so its pieces take the full factor.
+        // A long command keeps the data path busy from its second piece on, so those pieces take the full factor.
         if self.p.throttle == ThrottleKind::Clock || !first {
             return cost.scaled(factor);
         }
         CommandCost { serial: cost.serial.max(cost.service) * factor, ..cost }
     }
 
-    /// A command begins at `now`, after the card has rested since the last one ended.
+    /// Begins a command at `now`; integrates the rest since the last command ended.
     #[inline]
     pub(crate) fn begin(&mut self, now: f64, last_end: f64) {
         if now - last_end > STEP {
@@ -114,8 +108,8 @@ impl HeatModel {
         }
     }
 
-    /// The card was busy for `busy` ns until `now`, and would have moved its data in `moving` ns when cool: what it
-    /// moves costs the same energy at any speed.
+    /// Counts `busy` ns of work until `now`. `moving` ns is the transfer time of a cool card, since a transfer takes
+    /// the same energy at any speed.
     #[inline]
     pub(crate) fn worked(&mut self, now: f64, busy: f64, moving: f64, write: bool) {
         self.state.work.busy += busy;
@@ -251,7 +245,7 @@ mod tests {
         assert!((counters.t1_s - 65.9).abs() < 1.0, "{counters:?}");
         assert!((counters.t2_s - 42.5).abs() < 1.5, "{counters:?}");
         assert!((counters.busy_s - 150.0).abs() < 1.0, "{counters:?}");
-        // Left alone it cools: through both limits, and comes back at its next load.
+        // At rest it cools through both limits; it throttles again at the next load.
         card.heat_counters(now + 600e9);
         let (now, _) = read(&mut card, now + 600e9, 60.0, MIB);
         assert_eq!(card.heat_counters(now).t1_transitions, 2);

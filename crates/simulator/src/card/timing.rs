@@ -1,29 +1,29 @@
-//! A command, and the two straight lines behind every cost: the wait before the data, which overlaps between queued commands, and the
-//! transfer, which does not. Times are nanoseconds as f64: exact to a fraction of one for a hundred days.
+//! Commands and their costs: a wait before the data, which overlaps between queued commands, and a transfer, which does
+//! not. Times are nanoseconds as f64: exact to a fraction of one for a hundred days.
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CardCommand {
     pub(crate) write: bool,
     pub(crate) offset: u64,
-    /// Bytes, at least one.
+    /// At least 1.
     pub(crate) len: u64,
     /// Commands in flight, this one included.
     pub(crate) in_flight: u32,
 }
 
-/// Cost of one command before noise.
+/// Cost of a command in ns, before noise.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CommandCost {
-    /// Before the data; commands in the queue overlap here.
+    /// Wait before the data; overlaps between queued commands.
     pub(crate) access: f64,
-    /// The rest; one command after the other.
+    /// Transfer; commands follow each other.
     pub(crate) service: f64,
-    /// Least time between two ends.
+    /// Least time between the ends of two commands.
     pub(crate) serial: f64,
 }
 
 impl CommandCost {
-    /// A cost that nothing overlaps.
+    /// Cost that overlaps with nothing.
     #[inline]
     pub(crate) fn serial(service: f64) -> CommandCost {
         CommandCost { access: 0.0, service, serial: 0.0 }
@@ -44,10 +44,10 @@ impl CommandCost {
     }
 }
 
-/// Length at which the base of a [`Timing`] holds.
+/// Length for which the base of a [`RampTiming`] holds.
 const SMALL: u64 = 4096;
 
-/// A wait that grows with the length of the command from 4 KiB to `ramp_bytes`, then a transfer at a fixed speed.
+/// Wait that grows with the length of the command from 4 KiB to `ramp_bytes`, then a transfer at a fixed speed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RampTiming {
     base: f64,
@@ -57,7 +57,7 @@ pub(crate) struct RampTiming {
     serial: f64,
 }
 
-/// Parameters of a [`Timing`] in the units of the archetype's file.
+/// Parameters of a [`RampTiming`], in the units of the archetype's file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RampParameters {
     pub(crate) base_s: f64,
@@ -90,13 +90,13 @@ impl RampTiming {
     }
 }
 
-/// Bytes as a number to reckon with: the processor converts those with a sign several times as fast.
+/// Bytes as f64. A processor converts signed numbers several times as fast.
 #[inline]
 pub(crate) fn number(bytes: u64) -> f64 {
     bytes as i64 as f64
 }
 
-/// The later of two times. `f64::max` also asks whether either is no number, four times an I/O; no time is none.
+/// Later of two times. `f64::max` also checks for NaN, four times for each I/O; no time is NaN.
 #[inline]
 pub(crate) fn later(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
@@ -107,12 +107,11 @@ pub(crate) fn ns(seconds: f64) -> f64 {
     seconds * 1e9
 }
 
-/// Nanoseconds for one byte at a speed in MB/s.
 pub(crate) fn ns_per_byte(mb_s: f64) -> f64 {
     1e3 / mb_s
 }
 
-/// A unit of the flash: how to tell whether a range crosses one, fast where it is a power of two.
+/// Unit of the flash, with a fast division where its size is a power of two.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FlashUnit {
     pub(super) bytes: u64,
@@ -132,7 +131,6 @@ impl FlashUnit {
         }
     }
 
-    /// The unit that holds `offset`: first byte and byte behind the last.
     pub(crate) fn range(self, offset: u64) -> std::ops::Range<u64> {
         let start = self.number(offset) * self.bytes;
         start..start + self.bytes

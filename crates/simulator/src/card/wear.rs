@@ -1,6 +1,6 @@
 //! Wear: erasures, blocks that fail and are replaced, blocks at rest that are moved, and blocks that are rewritten
-//! because they were read too often (model 1.2). Levelling keeps all blocks at about the same age, so how many
-//! have failed follows from the mean number of erasures and the scatter of the blocks' endurance.
+//! after many reads (docs/reference/flash.md#wear). Levelling keeps all blocks at about the same age, so the number of
+//! failed blocks follows from the mean number of erasures and the scatter of endurance.
 
 use super::noise::normal_cdf;
 use super::timing::{FlashUnit, ns_per_byte};
@@ -15,9 +15,8 @@ pub(crate) struct WearState {
     since_move: u32,
     pub(crate) failed: u64,
     pub(crate) moved: u64,
-    /// Reads of each block since it was last written; empty where reads do not matter.
+    /// Reads of each block since its last write; empty if reads do not matter.
     pub(super) reads: Vec<u32>,
-    /// Blocks that were rewritten for their reads.
     pub(crate) disturbed: u64,
 }
 
@@ -27,7 +26,7 @@ pub(crate) struct WearTracker {
     pub(super) state: WearState,
     blocks: f64,
     pub(super) au: FlashUnit,
-    /// Moving a block, in ns.
+    /// Time of moving a block, in ns.
     copy: f64,
 }
 
@@ -48,7 +47,7 @@ impl WearTracker {
         self.p.start_cycles + self.state.erased as f64 / self.blocks
     }
 
-    /// Share of the endurance that is used up, in percent; may exceed 100.
+    /// Share of the endurance used up, in percent; may exceed 100.
     pub(crate) fn percent_used(&self) -> f64 {
         self.cycles() / self.p.endurance_cycles * 100.0
     }
@@ -57,13 +56,13 @@ impl WearTracker {
         u64::from(self.p.spare_blocks).saturating_sub(self.state.failed)
     }
 
-    /// What the card has come to, once its spare blocks are used up.
+    /// Behaviour of the worn card; None while spare blocks are left.
     pub(crate) fn end(&self) -> Option<EndOfLife> {
         (self.state.failed > u64::from(self.p.spare_blocks)).then_some(self.p.end)
     }
 
-    /// `units` blocks were erased. Returns what it adds to the write that caused it, in ns: a block that fails while
-    /// it is written is copied, and now and then one at rest is moved.
+    /// Counts `units` erasures; returns the ns that they add to the write: a block that fails is copied, and now and
+    /// then a block at rest is moved.
     pub(crate) fn erased(&mut self, units: u64) -> f64 {
         self.state.erased += units;
         let mut copies = 0;
@@ -85,7 +84,7 @@ impl WearTracker {
         copies as f64 * self.copy
     }
 
-    /// The block at `offset` was read. Returns what its rewriting adds, in ns.
+    /// Counts a read of the block at `offset`; returns the ns of rewriting it, mostly 0.
     #[inline]
     pub(crate) fn read(&mut self, offset: u64) -> f64 {
         let Some(limit) = self.p.disturb_reads else { return 0.0 };
@@ -99,7 +98,7 @@ impl WearTracker {
         self.erased(1) + self.copy
     }
 
-    /// The block at `offset` was written: its charge is fresh.
+    /// Resets the reads of the block at `offset`, since writing renews its charge.
     #[inline]
     pub(crate) fn written(&mut self, offset: u64) {
         if let Some(count) = self.state.reads.get_mut(self.au.number(offset) as usize) {

@@ -1,6 +1,6 @@
-//! Blocks of 4 KiB by number: those in use, for cards that have fewer of them than addresses, and those that the write
-//! cache of a fake holds. The blocks' content stands in a layer of its
-//! own, by address (f3's emulator keeps one by block number modulo its size; public reports know 0 to 256 MB).
+//! Sets of 4 KiB blocks: those in use, on cards with fewer blocks than addresses, and those in the write cache of a
+//! fake. Their content is in a separate layer, by address (f3's emulator has one place for each remainder of the block
+//! number; public reports name caches of 0 to 256 MB).
 
 use super::store::NumberMap;
 use crate::archetype::CacheKind;
@@ -15,7 +15,7 @@ pub(crate) struct WriteCache {
 
 #[derive(Debug)]
 enum BlockTable {
-    /// Block number + 1 by slot, 0 where nothing is.
+    /// Block number + 1 for each slot; 0 for an empty slot.
     Direct(Vec<u64>),
     Ordered {
         renew: bool,
@@ -23,8 +23,8 @@ enum BlockTable {
     },
 }
 
-/// Blocks in the order in which they give way. A block that moves back leaves its old entry behind, which its number
-/// of order tells from the new one.
+/// Blocks in order of eviction. A block that moves back leaves its old entry in the queue; `newest` tells which entry
+/// is valid.
 #[derive(Debug, Default)]
 struct EvictionOrder {
     queue: VecDeque<(u64, u64)>,
@@ -49,7 +49,7 @@ impl WriteCache {
         }
     }
 
-    /// The block in the slot that this one would take, where each has a slot of its own.
+    /// Block in the slot of this one, if the cache is direct-mapped.
     pub(crate) fn neighbour(&self, block: u64) -> Option<u64> {
         match &self.table {
             BlockTable::Direct(slots) => slots[(block % self.slots) as usize].checked_sub(1),
@@ -57,7 +57,7 @@ impl WriteCache {
         }
     }
 
-    /// Takes a block that is written. Returns the one that gives way.
+    /// Adds a block that is written; returns the block that is evicted.
     pub(crate) fn take(&mut self, block: u64) -> Option<u64> {
         match &mut self.table {
             BlockTable::Direct(slots) => {
@@ -73,7 +73,6 @@ impl WriteCache {
         }
     }
 
-    /// Notes that a block it holds is read.
     pub(crate) fn used(&mut self, block: u64) {
         if let BlockTable::Ordered { renew: true, order } = &mut self.table
             && order.newest.contains_key(&block)
@@ -89,7 +88,7 @@ impl WriteCache {
         }
     }
 
-    /// The blocks it holds, in the order in which they give way, where there is one.
+    /// Cached blocks, in order of eviction if there is one.
     pub(crate) fn blocks(&self) -> Vec<u64> {
         match &self.table {
             BlockTable::Direct(slots) => slots.iter().filter_map(|slot| slot.checked_sub(1)).collect(),
@@ -103,6 +102,7 @@ impl EvictionOrder {
         self.next += 1;
         self.newest.insert(block, self.next);
         self.queue.push_back((block, self.next));
+        // Rebuilding at twice the size keeps pushes cheap on average.
         if self.queue.len() > 2 * self.newest.len() + 64 {
             self.queue = self.live().collect();
         }
@@ -123,10 +123,10 @@ impl EvictionOrder {
     }
 }
 
-/// Words that are made at a time: 16 MiB of the card.
+/// Words that are allocated at a time: 16 MiB of the card.
 const GROUP: u64 = 64;
 
-/// A set of block numbers that knows its size.
+/// Set of block numbers that knows its size.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct LiveBlocks {
     groups: Vec<Option<Box<[u64]>>>,
@@ -169,7 +169,7 @@ impl LiveBlocks {
         &mut words[(block / 64 % GROUP) as usize]
     }
 
-    /// Whether it can be what this module made.
+    /// True if this module can have made the set; a file may hold anything.
     pub(crate) fn is_valid(&self) -> bool {
         let words = || self.groups.iter().flatten();
         words().all(|group| group.len() == GROUP as usize)

@@ -1,5 +1,6 @@
-//! The medium by chunks of 1 MiB: what was written where, and to which address it was said to go. A terabyte of noise
-//! costs 16 bytes a MiB, a terabyte of random 4 KiB writes 56, and the worst of all histories 16 KiB a MiB written.
+//! Content of a medium as extents, in chunks of 1 MiB: descriptions and the addresses that they were written to. A
+//! terabyte of noise takes 16 bytes per MiB, a terabyte of random 4 KiB writes 56, and the worst case 16 KiB per MiB
+//! written.
 
 use cardscope_engine::content::IoContent;
 use serde::de::Error;
@@ -10,36 +11,36 @@ use std::ops::Range;
 
 const CHUNK: u64 = 1 << 20;
 
-/// Chunks that are made at a time: what nobody wrote near costs nothing.
+/// Chunks that are allocated at a time, so that unwritten parts cost nothing.
 const GROUP: usize = 64;
 
-/// What an extent holds, and the address it was written to less its place on the medium: the bytes of a description are
-/// those of the address it was written *to*. [`Content::Buffer`] stands for bytes kept as such.
+/// Description of an extent, and its write address minus its place on the medium, since the bytes of a description
+/// depend on the address it was written *to*. [`Content::Buffer`] stands for content that is stored as bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct ExtentKind {
     pub(crate) what: IoContent,
     pub(crate) shift: i64,
 }
 
-/// What stands on a medium. What nobody wrote holds nothing.
+/// Content of a medium by extent; unwritten parts have none.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct ContentExtents {
     groups: Vec<Option<Box<[MibChunk]>>>,
     kinds: Vec<ExtentKind>,
     ids: HashMap<ExtentKind, KindId>,
-    /// The kind of the last write, which is most often that of the next.
+    /// Kind of the last write, which is mostly that of the next one.
     recent: Option<(ExtentKind, KindId)>,
 }
 
 impl ContentExtents {
-    /// Notes that the range, of whole sectors, now holds `kind`. Returns true if nothing changed by it.
+    /// Sets a range of whole sectors to `kind`. Returns true if nothing changed.
     #[inline]
     pub(crate) fn write(&mut self, range: Range<u64>, kind: ExtentKind) -> bool {
         let id = match self.recent {
             Some((recent, id)) if recent == kind => id,
             _ => self.id(kind),
         };
-        // Nearly all writes of a benchmark find their own description in place.
+        // Nearly all writes of a benchmark find the same description in place.
         let chunk = (range.start / CHUNK) as usize;
         if (range.end - 1) / CHUNK == chunk as u64
             && let Some(Some(group)) = self.groups.get(chunk / GROUP)
@@ -75,7 +76,7 @@ impl ContentExtents {
         unchanged
     }
 
-    /// The chunk, made if something is to stand there.
+    /// Chunk by number, allocated unless it would hold nothing.
     fn chunk(&mut self, number: usize, id: KindId) -> Option<&mut MibChunk> {
         let group = number / GROUP;
         if group >= self.groups.len() {
@@ -99,7 +100,7 @@ impl ContentExtents {
         id
     }
 
-    /// What stands at `at`, and the byte up to which it is the same; never further than `end`.
+    /// Kind at `at`, and the offset up to which it is the same, at most `end`.
     pub(crate) fn at(&self, at: u64, end: u64) -> (u64, Option<ExtentKind>) {
         let number = (at / CHUNK) as usize;
         match self.groups.get(number / GROUP) {
@@ -122,7 +123,7 @@ impl ContentExtents {
     }
 }
 
-/// What a file keeps of it; the rest follows.
+/// Serialized part; the rest is derived from it.
 #[derive(Serialize, Deserialize)]
 struct StoredShape<'a> {
     groups: Cow<'a, [Option<Box<[MibChunk]>>]>,
@@ -151,7 +152,7 @@ impl<'de> Deserialize<'de> for ContentExtents {
     }
 }
 
-/// Number of a description; [`NOTHING`] where none was ever written.
+/// Number of a kind, from 1; [`NOTHING`] for none.
 pub(crate) type KindId = u32;
 
 /// Never written, or discarded.
@@ -161,30 +162,29 @@ pub(super) const SECTOR: u64 = 512;
 
 pub(super) const SECTORS: u16 = 2048;
 
-/// Sectors of a block, of which the middle form keeps one bit each.
+/// Sectors of a block; [`Two`] has one bit for each block.
 const BLOCK: u16 = 8;
 
-/// Runs below which a bit a block saves nothing.
+/// Number of runs below which [`Two`] saves nothing.
 const FEW: usize = 6;
 
-/// What one MiB holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum MibChunk {
     Same(KindId),
-    /// One of two in each block of 4 KiB.
+    /// Either of two kinds for each block of 4 KiB.
     Two(Box<TwoKinds>),
     Runs(Box<ExtentRuns>),
 }
 
-/// Two descriptions by blocks of 4 KiB.
+/// Two kinds by block of 4 KiB.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct TwoKinds {
     ids: [KindId; 2],
-    /// Set where the second one stands.
+    /// Set for blocks of the second kind.
     second: [u64; 4],
 }
 
-/// Runs in order; each ends where the next begins, and the first begins at 0.
+/// Runs in order; each ends where the next begins, the first begins at 0.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ExtentRuns(Vec<(u16, KindId)>);
 
@@ -195,7 +195,7 @@ impl Default for MibChunk {
 }
 
 impl MibChunk {
-    /// Notes that the sectors `start..end` hold `id`. Returns true if they did already.
+    /// Sets the sectors `start..end` to `id`. Returns true if nothing changed.
     pub(super) fn write(&mut self, start: u16, end: u16, id: KindId) -> bool {
         if start == 0 && end == SECTORS {
             let same = matches!(self, MibChunk::Same(old) if *old == id);
@@ -243,7 +243,7 @@ impl MibChunk {
         })
     }
 
-    /// What the sector holds, and the sector up to which it is the same.
+    /// Kind of the sector, and the sector up to which it is the same.
     pub(super) fn at(&self, sector: u16) -> (u16, KindId) {
         match self {
             MibChunk::Same(id) => (SECTORS, *id),
@@ -261,7 +261,7 @@ impl MibChunk {
         }
     }
 
-    /// Whether it can be what this module made, with descriptions below `ids`.
+    /// True if this module can have made the chunk, with kinds below `ids`; a file may hold anything.
     pub(super) fn is_valid(&self, ids: KindId) -> bool {
         match self {
             MibChunk::Same(id) => *id < ids,
@@ -294,7 +294,7 @@ impl TwoKinds {
         let flip = if second == 1 { u64::MAX } else { 0 };
         let mut end = block;
         while end < SECTORS / BLOCK {
-            // Bits that differ from the first one's; what lies below `end` in its word is shifted out.
+            // Bits that differ from the first one; bits below `end` in its word are shifted out.
             let differ = (self.second[usize::from(end / 64)] ^ flip) >> (end % 64);
             if differ != 0 {
                 end += differ.trailing_zeros() as u16;
@@ -317,7 +317,7 @@ impl ExtentRuns {
         let first = self.0.partition_point(|(at, _)| *at < start);
         let last = self.0.partition_point(|(at, _)| *at <= end);
         let left = first.checked_sub(1).map(|i| self.0[i].1);
-        // What stood behind the range goes on there, unless it is the same.
+        // The run behind the range continues after it, unless it is of the same kind.
         let right = (end < SECTORS).then(|| self.0[last - 1].1).filter(|right| *right != id);
         let new = (left != Some(id)).then_some((start, id));
         self.0.splice(first..last, new.into_iter().chain(right.map(|right| (end, right))));
@@ -356,7 +356,7 @@ mod tests {
             let mut chunk = MibChunk::default();
             let mut plain = [NOTHING; SECTORS as usize];
             for (block, blocks, odd, id) in writes {
-                // Half of the writes are whole blocks, which keeps the middle form in use.
+                // Half of the writes are whole blocks, so that the form for two kinds stays in use.
                 let odd = if odd < 4 { 0 } else { odd };
                 let start = block * BLOCK + odd;
                 let end = (start + blocks * BLOCK - odd).min(SECTORS);

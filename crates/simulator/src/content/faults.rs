@@ -1,5 +1,5 @@
-//! When a card fails a command or vanishes. The moments follow from the seed and from what was done to the card, so
-//! that the same commands meet the same faults.
+//! Faults of a card (failing commands, vanishing) and its false address map. Both follow from the seed and from the
+//! history of commands, so that the same commands meet the same faults.
 
 use crate::archetype::{Archetype, FakeKind, schema};
 use crate::chance::{ChosenUnits, SeededChance};
@@ -7,11 +7,11 @@ use cardscope_engine::target::{IoDirection, IoRequest, TargetError};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Tell the choices of one seed apart.
+/// Purpose numbers: each purpose draws random numbers that are independent of the others.
 const FAILING: u64 = 0x6661_696c;
 const TRIES: u64 = 0x7472_6965;
 
-/// What the card has been through.
+/// Commands so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FaultCounters {
     pub(crate) written: u64,
@@ -22,10 +22,10 @@ pub(crate) struct FaultCounters {
 #[derive(Debug)]
 pub(crate) struct FaultModel {
     p: schema::CardFaults,
-    /// The units that fail, on a card with all its faults.
+    /// Units in which every command fails after the faults have begun.
     pub(crate) failing: Option<ChosenUnits>,
     tries: SeededChance,
-    /// Places that failed by chance, and the tries that still fail there.
+    /// Ranges that failed by chance, and the number of attempts that will fail there.
     again: Vec<(Range<u64>, u64)>,
     pub(crate) counters: FaultCounters,
 }
@@ -42,12 +42,12 @@ impl FaultModel {
         }
     }
 
-    /// When the card vanishes by its clock, in nanoseconds.
+    /// Card time at which the card vanishes, in ns; infinity for never.
     pub(crate) fn vanishes_at(&self) -> f64 {
         self.p.vanish_after_s.map_or(f64::INFINITY, |s| s * 1e9)
     }
 
-    /// Whether the card has vanished by what was done to it.
+    /// True if the commands so far make the card vanish.
     pub(crate) fn vanished(&self) -> bool {
         let FaultCounters { written, ios, .. } = self.counters;
         self.p.vanish_after_bytes.is_some_and(|most| written >= most)
@@ -58,7 +58,7 @@ impl FaultModel {
         self.counters.written >= self.p.begin_after_bytes
     }
 
-    /// Counts a command, and fails if the card fails it.
+    /// Counts a command. Fails if the card fails it.
     pub(crate) fn strike(&mut self, write: bool, offset: u64, len: u64) -> Result<(), CardIoError> {
         let (number, begun) = (self.counters.ios, self.begun());
         self.counters.ios += 1;
@@ -88,7 +88,7 @@ impl FaultModel {
 }
 
 impl FaultModel {
-    /// True where a command fails because another one failed by chance in its place.
+    /// True if the range failed by chance before and must fail again.
     fn fails_again(&mut self, offset: u64, len: u64) -> bool {
         let touches = |(place, _): &(Range<u64>, u64)| place.start < offset + len && offset < place.end;
         let Some(at) = self.again.iter().position(touches) else { return false };
@@ -99,7 +99,7 @@ impl FaultModel {
         true
     }
 
-    /// True where the command that was counted last is torn by the loss of power.
+    /// True if the loss of power tears the last counted command.
     pub(crate) fn tears(&self) -> bool {
         self.p.vanish_tears && self.vanished()
     }
@@ -110,31 +110,30 @@ fn hits(units: ChosenUnits, offset: u64, len: u64) -> bool {
     bad || run < len
 }
 
-/// Why the card did not do as it was told.
+/// Reason why a card did not execute a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CardIoError {
-    /// This command failed; the card still answers.
+    /// The command failed, but the card still answers.
     Failed {
         reason: String,
-        /// The errno that the kernel would give.
+        /// Errno that the kernel would return.
         errno: i32,
     },
-    /// It does not answer any more.
-    Gone { reason: String },
+    Gone {
+        reason: String,
+    },
 }
 
 impl CardIoError {
-    /// The card failed this command by itself.
     pub(crate) fn failed(reason: &str) -> CardIoError {
         CardIoError::Failed { reason: reason.to_owned(), errno: libc::EIO }
     }
 
-    /// It answers no more from now on.
     pub(crate) fn gone(reason: &str) -> CardIoError {
         CardIoError::Gone { reason: reason.to_owned() }
     }
 
-    /// What a kernel would tell a program: no room, no device, or an error like any other.
+    /// Errno that the kernel would return to a program: no space, no device, or an I/O error.
     pub(crate) fn errno(&self) -> i32 {
         match self {
             CardIoError::Failed { errno: libc::ENOSPC, .. } => libc::ENOSPC,
@@ -143,7 +142,7 @@ impl CardIoError {
         }
     }
 
-    /// In the engine's words, of an I/O.
+    /// Error of an I/O for the engine.
     #[cold]
     pub(crate) fn of(self, io: &IoRequest) -> TargetError {
         let operation = match io.direction {
@@ -153,7 +152,7 @@ impl CardIoError {
         self.during(operation, io.offset, u64::from(io.len))
     }
 
-    /// The same, of a call that may be no read or write.
+    /// Error of any call for the engine; offset and length 0 for calls without a range.
     pub(crate) fn during(self, operation: &'static str, offset: u64, len: u64) -> TargetError {
         match self {
             CardIoError::Failed { reason, errno } => {
@@ -164,37 +163,36 @@ impl CardIoError {
     }
 }
 
-/// Tell the choices of one seed apart.
 pub(super) const DAMAGED: u64 = 0x6461_6d61;
 const LOST: u64 = 0x6c6f_7374;
 
-/// Where a run of addresses leads.
+/// Place to which a range of addresses leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AddressRoute {
-    /// Bytes of the run, from the address asked for.
+    /// Bytes from the requested address that lead there.
     pub(crate) len: u64,
     pub(crate) place: MediumLocation,
 }
 
-/// A place of the medium.
+/// Place on the medium, as a byte offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MediumLocation {
-    /// Kept at this byte of the medium.
+    /// The byte keeps its data.
     Kept(u64),
-    /// This byte of the medium keeps nothing any more; what it held before may still show.
+    /// The byte loses its data; older data may be read.
     Bad(u64),
     Nowhere,
 }
 
-/// The map of one card.
+/// Address map of a card that may be a fake.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FakeMap {
     kind: FakeKind,
-    /// Bytes of the medium that keep what they are given, as far as the map goes.
+    /// Bytes of the medium that exist.
     pub(super) real: u64,
     wrap: u64,
     damaged: Option<ChosenUnits>,
-    /// Units that are lost once faults have begun.
+    /// Units that are lost after the faults have begun.
     late: Option<ChosenUnits>,
     pub(super) begun: bool,
 }
@@ -214,12 +212,12 @@ impl FakeMap {
         }
     }
 
-    /// The card with all its faults, whenever they begin.
+    /// Map of the card after all faults have begun.
     pub(crate) fn at_last(card: &Archetype, seed: u64) -> Self {
         FakeMap { begun: true, ..FakeMap::new(card, seed) }
     }
 
-    /// Where the first bytes of the run of `len` bytes at `offset` lead; as long a run as leads to one place.
+    /// Place of the start of a range of `len` bytes at `offset`, and the bytes that share it.
     #[inline]
     pub(crate) fn route(&self, offset: u64, len: u64) -> AddressRoute {
         let route = match self.kind {

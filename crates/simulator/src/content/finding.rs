@@ -1,5 +1,4 @@
-//! What a read of the medium finds: what is kept, what the cache of a fake still holds, what shows in the place of
-//! what is lost, and which bits are wrong.
+//! Reads of the medium: data that is kept, data that a fake's cache still holds, substitutes for lost data, wrong bits.
 
 use super::faults::{CardIoError, MediumLocation};
 use super::found::{ContentPiece, ReadContent};
@@ -9,8 +8,8 @@ use crate::archetype::LostRead;
 use cardscope_engine::content::IoContent;
 
 impl CardMedium {
-    /// Appends what read number `number` of the card finds. Fails if a part of it is lost and the card fails such
-    /// reads.
+    /// Appends the content of read number `number`. Fails if a part is lost and the card returns errors for lost
+    /// blocks.
     pub(crate) fn read(
         &mut self,
         offset: u64,
@@ -30,6 +29,7 @@ impl CardMedium {
             }
             address += route.len;
         }
+        // Random flips follow the number of the read, so that the same history gives the same bits.
         if let Some(once) = self.once.filter(|_| self.map.begun) {
             once.in_read(number, len, |byte, mask| found.flips.push((byte, mask)));
         }
@@ -45,6 +45,7 @@ impl CardMedium {
                 Some(piece) => found.push(piece),
                 None => found.push(constant(run, self.unwritten, place)),
             }
+            // Weak cells show only in written flash.
             if let (Some(weak), Some(_), StoreLayer::Flash, true) = (&self.weak, piece, layer, self.map.begun)
             {
                 weak.each(place, place + run, |byte, mask| found.flips.push((before + byte - place, mask)));
@@ -53,7 +54,7 @@ impl CardMedium {
         }
     }
 
-    /// On an overcommitted card a block that found no room is lost.
+    /// Reads from an overcommitted card, on which a block that found no room is lost.
     fn find_pooled(&self, at: u64, len: u64, found: &mut ReadContent) -> Result<(), CardIoError> {
         for (from, to) in blocks(at, len) {
             let kept =
@@ -67,7 +68,7 @@ impl CardMedium {
         Ok(())
     }
 
-    /// A lost range: some of its blocks may still be in the cache.
+    /// Reads a lost range, some blocks of which may be in the cache.
     fn find_lost(
         &mut self,
         address: u64,
@@ -90,7 +91,7 @@ impl CardMedium {
         Ok(())
     }
 
-    /// What a lost range reads as; `old` is the place where something may have stood before.
+    /// Appends the substitute for a lost range; `old` is the place of older data, if there is one.
     fn lose(
         &self,
         address: u64,
@@ -119,7 +120,7 @@ impl CardMedium {
         Ok(())
     }
 
-    /// The data of another block: of the one in the cache's slot, where each has one, else of any real one.
+    /// Appends the data of another block: the one in the same slot of a direct-mapped cache, or any real one.
     fn find_other(&self, address: u64, len: u64, found: &mut ReadContent) {
         let (block, within) = (address / BLOCK, address % BLOCK);
         let real = self.map.real / BLOCK;
@@ -139,7 +140,7 @@ impl CardMedium {
         }
     }
 
-    /// Fetches what was found as bytes to its place in `out`. Fails if the host cannot read it any more.
+    /// Copies the pieces that are stored as bytes to their places in `out`. Fails if the host cannot read them.
     pub(crate) fn fetch(&self, found: &ReadContent, out: &mut [u8]) -> Result<(), CardIoError> {
         let mut at = 0;
         for piece in &found.pieces {

@@ -1,5 +1,4 @@
-//! What a read found: pieces that say what is there, and the bits that are wrong. Bytes are made only when somebody
-//! asks for them.
+//! Content of a read, as pieces with a description each, and its wrong bits. Bytes are generated only on demand.
 
 use cardscope_engine::content::{self, ContentMatch, IoContent};
 
@@ -7,9 +6,9 @@ use cardscope_engine::content::{self, ContentMatch, IoContent};
 pub(crate) struct ContentPiece {
     pub(crate) len: u64,
     pub(crate) what: IoContent,
-    /// Where [`Content::Buffer`] lie.
+    /// Key of bytes that are stored ([`Content::Buffer`]).
     pub(crate) at: u64,
-    /// The address that the description was written to; the read's own on an honest card.
+    /// Address that the description was written to; on an honest card that of the read.
     pub(crate) origin: u64,
 }
 
@@ -17,11 +16,11 @@ pub(crate) struct ContentPiece {
 pub(crate) struct ReadContent {
     pub(crate) offset: u64,
     pub(crate) pieces: Vec<ContentPiece>,
-    /// Bits that are wrong, by byte of the read.
+    /// Wrong bits: byte within the read, and mask.
     pub(crate) flips: Vec<(u64, u8)>,
-    /// Bytes of an earlier answer that came in place of the first ones of this read.
+    /// Bytes of an earlier read that replace the start of this one.
     pub(crate) stale: Vec<u8>,
-    /// True where a reader changed what the card answered.
+    /// True if the reader falsified the card's answer.
     pub(crate) misread: bool,
     pub(crate) len: u64,
 }
@@ -36,7 +35,7 @@ impl ReadContent {
         self.len = 0;
     }
 
-    /// Repeats what was found, wrong bits included, until it is `len` bytes long.
+    /// Repeats the content with its wrong bits up to `len` bytes.
     pub(crate) fn repeat(&mut self, len: u64) {
         let (pieces, flips, once) = (self.pieces.clone(), self.flips.clone(), self.len);
         while self.len < len && once > 0 {
@@ -52,7 +51,6 @@ impl ReadContent {
         }
     }
 
-    /// True where some of it is kept as bytes.
     pub(crate) fn has_bytes(&self) -> bool {
         self.pieces.iter().any(|p| p.what == IoContent::Buffer)
     }
@@ -65,8 +63,8 @@ impl ReadContent {
         }
     }
 
-    /// Makes the bytes of all pieces but those kept as bytes, which stand in `out` already, puts stale ones in their
-    /// place, and turns the bits that are wrong.
+    /// Generates the bytes of all pieces except stored ones, which are in `out` already; then puts in stale bytes and
+    /// flips wrong bits.
     pub(crate) fn fill(&self, out: &mut [u8]) {
         let mut at = 0;
         for piece in &self.pieces {
@@ -80,7 +78,7 @@ impl ReadContent {
         }
     }
 
-    /// First byte that differs from what was expected there. `bytes` holds what was kept as bytes, and no more.
+    /// Offset of the first byte that differs from `expected`. `bytes` are the stored bytes, at their places.
     pub(crate) fn first_difference(&self, expected: IoContent, bytes: Option<&[u8]>) -> Option<u64> {
         if self.flips.is_empty() && self.stale.is_empty() {
             self.between(expected, bytes)
@@ -89,7 +87,7 @@ impl ReadContent {
         }
     }
 
-    /// Only where two descriptions disagree are bytes made, a little at a time.
+    /// Compares descriptions. Bytes are generated only where two of them disagree, a little at a time.
     fn between(&self, expected: IoContent, bytes: Option<&[u8]>) -> Option<u64> {
         let mut at = 0;
         for piece in &self.pieces {
@@ -106,13 +104,13 @@ impl ReadContent {
         None
     }
 
-    /// The rare read with wrong bits: all of it is made.
+    /// Compares bytes, for the rare read with wrong bits or stale data.
     fn between_bytes(&self, expected: IoContent, bytes: Option<&[u8]>) -> Option<u64> {
         let mut made = bytes.map_or_else(Vec::new, <[u8]>::to_vec);
         made.resize(self.len as usize, 0);
         self.fill(&mut made);
         if expected == IoContent::Noise {
-            // Noise is noise at any address; only its bits can be wrong.
+            // Noise matches noise at any address, so only its flipped bits are wrong.
             let moved = self.stale.is_empty() && self.pieces.iter().all(|p| p.what == IoContent::Noise);
             if moved {
                 return self.flips.iter().map(|(byte, _)| *byte).min();
@@ -133,7 +131,7 @@ fn continues(last: &ContentPiece, next: &ContentPiece) -> bool {
         && (follows(last.origin, next.origin) || everywhere(next.what) && next.what != IoContent::Noise)
 }
 
-/// True for content that passes for the same wherever it was written.
+/// True for content that is the same at any address.
 fn everywhere(content: IoContent) -> bool {
     matches!(content, IoContent::Constant(_) | IoContent::Noise)
 }

@@ -1,5 +1,5 @@
-//! The medium behind its fake map: where a write goes and what a read finds, with the cache that hides a fake, the
-//! pool of an overcommitted card and the bits that flip.
+//! Medium of a card behind its false address map: places of writes, the cache that hides a fake, the pool of an
+//! overcommitted card, flipped bits.
 
 use super::blocks::{LiveBlocks, WriteCache};
 use super::extents::ContentExtents;
@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::io;
 
-/// What caches hold and pools count.
+/// Unit of caches and pools.
 pub(super) const BLOCK: u64 = 4096;
 
-/// Tell the choices of one seed apart.
+/// Purpose numbers: each purpose draws random numbers that are independent of the others.
 pub(crate) const WEAK: u64 = 0x7765_616b;
 const ONCE: u64 = 0x6f6e_6365;
 const OTHER: u64 = 0x6f74_6865;
@@ -23,7 +23,7 @@ const OTHER: u64 = 0x6f74_6865;
 #[derive(Debug)]
 pub(crate) struct CardMedium {
     pub(super) map: FakeMap,
-    /// Nothing is false about it: writes and reads go straight to the store.
+    /// True if nothing is false: reads and writes go straight to the store.
     pub(super) honest: bool,
     pub(super) fake: FakeCapacity,
     pub(super) unwritten: u8,
@@ -32,11 +32,11 @@ pub(crate) struct CardMedium {
     pub(super) pool: Option<BlockPool>,
     pub(super) weak: Option<WeakBits>,
     pub(super) once: Option<WeakBits>,
-    /// Blocks that wear has taken.
+    /// Blocks that failed by wear.
     pub(super) worn: Option<LiveBlocks>,
     pub(super) other: SeededChance,
-    /// Where in the cache's layer the block written last is kept, behind all that has an address; for cards that show it
-    /// in the place of lost ones.
+    /// Address in the cache's layer of a copy of the block written last, beyond all real addresses; for cards that
+    /// return it for lost blocks.
     pub(super) last: u64,
     pub(super) reading: u64,
 }
@@ -48,14 +48,14 @@ pub(super) struct BlockPool {
 }
 
 impl CardMedium {
-    /// A card as its archetype says it starts; bytes beyond `budget` go to a file.
+    /// Card with its start content; bytes beyond `budget` go to a file.
     pub(crate) fn new(card: &Archetype, seed: u64, budget: u64) -> Self {
         let mut medium = CardMedium::empty(card, seed, budget);
         medium.fill(card, seed);
         medium
     }
 
-    /// A card on which nothing was ever written.
+    /// Card that was never written.
     pub(crate) fn empty(card: &Archetype, seed: u64, budget: u64) -> Self {
         let (fake, faults) = (&card.fake, &card.faults);
         let blocks = fake.real_bytes.unwrap_or(card.announced_bytes).div_ceil(BLOCK);
@@ -83,7 +83,7 @@ impl CardMedium {
         }
     }
 
-    /// What was done with the card before: written once, in order, past any cache.
+    /// Writes the start content once, in order, past any cache.
     fn fill(&mut self, card: &Archetype, seed: u64) {
         for range in mapped_ranges(card, seed) {
             let end = self.pool_end(&range);
@@ -101,7 +101,7 @@ impl CardMedium {
         }
     }
 
-    /// As much of the range as an overcommitted card has blocks for; they are in use from now on.
+    /// End of the part of the range for which an overcommitted card has blocks; marks them as in use.
     fn pool_end(&mut self, range: &std::ops::Range<u64>) -> u64 {
         let Some(pool) = &mut self.pool else { return range.end };
         let mut block = range.start / BLOCK;
@@ -116,7 +116,7 @@ impl CardMedium {
         self.map.begun = true;
     }
 
-    /// These bytes of the medium keep nothing any more.
+    /// Marks a range of the medium as failed: it loses its data.
     pub(crate) fn wear_out(&mut self, range: std::ops::Range<u64>) {
         self.honest = false;
         let worn = self.worn.get_or_insert_default();
@@ -140,14 +140,14 @@ impl CardMedium {
         }
     }
 
-    /// True once an overcommitted card has no block left and is slow for it.
+    /// True if an overcommitted card has no free block and is slow because of it.
     pub(crate) fn slow(&self) -> bool {
         self.pool
             .as_ref()
             .is_some_and(|p| self.fake.pool_full == PoolFull::Slow && p.live.count() >= p.blocks)
     }
 
-    /// True where a read changes the card or may fail, so that it matters even if nobody looks at what it found.
+    /// True if a read changes the card or may fail, so that it must be executed even if its content is not needed.
     pub(crate) fn reads_matter(&self) -> bool {
         self.fake.lost == LostRead::Error || self.cache.is_some()
     }
@@ -212,7 +212,7 @@ impl CardMedium {
         Ok(())
     }
 
-    /// A write of an overcommitted card: blocks in use are kept, and new ones while there are any.
+    /// Writes to an overcommitted card: blocks in use keep the data, and new ones while there are any.
     fn write_pooled(
         &mut self,
         address: u64,
@@ -238,7 +238,7 @@ impl CardMedium {
         Ok(())
     }
 
-    /// Blocks that are kept go through the cache and push others out of it.
+    /// Passes kept blocks through the cache, where they evict others.
     fn pass_through(&mut self, address: u64, len: u64) {
         let Some(cache) = &mut self.cache else { return };
         for (from, _) in blocks(address, len) {
@@ -248,7 +248,7 @@ impl CardMedium {
         }
     }
 
-    /// A write of a lost range: the cache keeps it for a while.
+    /// Writes a lost range: the cache holds it for a while.
     fn write_lost(&mut self, address: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
         for (from, to) in blocks(address, len) {
             let Some(cache) = &mut self.cache else { return Ok(()) };
@@ -258,6 +258,7 @@ impl CardMedium {
             if let Some(old) = cache.take(block) {
                 self.store.remove(StoreLayer::Cache, old * BLOCK..(old + 1) * BLOCK);
             }
+            // A new block is a full one: the rest of it reads as a lost block.
             if new && to - from < BLOCK {
                 let rest = WrittenData::described(IoContent::Constant(self.lost_byte()));
                 self.store.put(StoreLayer::Cache, whole.start, BLOCK, whole.start, rest)?;
@@ -275,12 +276,12 @@ impl CardMedium {
         }
     }
 
-    /// Forgets a range: it reads as if nothing had been written.
+    /// Discards a range, which then reads as if it had never been written.
     pub(crate) fn discard(&mut self, offset: u64, len: u64) {
         if self.fake.kind == FakeKind::ReadOnly {
             return;
         }
-        // Nothing in this can fail; the card only forgets.
+        // Removing data cannot fail.
         let _ = self.each(offset, len, |medium, address, len, place| {
             if let MediumLocation::Kept(at) = place {
                 medium.store.remove(StoreLayer::Flash, at..at + len);
@@ -308,7 +309,7 @@ impl CardMedium {
     }
 }
 
-/// The range in parts that end on blocks: (first byte, byte behind the last).
+/// Splits a range at block boundaries, into (start, end).
 pub(super) fn blocks(offset: u64, len: u64) -> impl Iterator<Item = (u64, u64)> {
     let end = offset + len;
     let mut at = offset;
@@ -321,20 +322,20 @@ pub(super) fn blocks(offset: u64, len: u64) -> impl Iterator<Item = (u64, u64)> 
     })
 }
 
-/// The content of a card: borrowed on its way to a file, owned when it comes from one.
+/// Content of a card for a saved state: borrowed for saving, owned after loading.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ContentState<'a> {
     flash: Cow<'a, ContentExtents>,
     cache: Cow<'a, ContentExtents>,
-    /// Blocks in the cache, in the order in which they give way.
+    /// Cached blocks, in order of eviction.
     cached: Vec<u64>,
     live: Option<Cow<'a, LiveBlocks>>,
-    /// Blocks that wear has taken.
+    /// Blocks that failed by wear.
     worn: Option<Cow<'a, LiveBlocks>>,
 }
 
 impl CardMedium {
-    /// Everything but the pages of bytes.
+    /// All content except the pages of bytes.
     pub(crate) fn content(&self) -> ContentState<'_> {
         ContentState {
             flash: Cow::Borrowed(&self.store.flash),
@@ -345,7 +346,7 @@ impl CardMedium {
         }
     }
 
-    /// Takes back what a file kept, on a card on which nothing stands. False if it cannot be this card's.
+    /// Restores saved content on an unwritten card. Returns false if it does not fit this card.
     pub(crate) fn restore(&mut self, state: ContentState<'_>) -> bool {
         self.store.flash = state.flash.into_owned();
         self.store.cache = state.cache.into_owned();
@@ -368,17 +369,16 @@ impl CardMedium {
         self.worn.as_ref().is_none_or(LiveBlocks::is_valid)
     }
 
-    /// Numbers of the pages of bytes, in order.
     pub(crate) fn pages(&self) -> Vec<u64> {
         self.store.bytes.numbers()
     }
 
-    /// Fetches a page. Fails if the host cannot read it any more.
+    /// Reads a page. Fails if the host cannot read it.
     pub(crate) fn page(&self, number: u64, out: &mut [u8; PAGE]) -> io::Result<()> {
         self.store.bytes.read(number * PAGE as u64, out)
     }
 
-    /// Takes back a page. Fails if there is no room for it.
+    /// Restores a page. Fails if there is no room for it.
     pub(crate) fn put_page(&mut self, number: u64, page: &[u8; PAGE]) -> Result<(), CardIoError> {
         let offset = number.checked_mul(PAGE as u64).unwrap_or_default();
         self.store.bytes.write(offset, page).map_err(no_room)

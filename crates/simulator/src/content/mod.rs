@@ -1,4 +1,4 @@
-//! What stands on a simulated card: described by extents, not kept as bytes, and false where the card is a fake.
+//! Content of a simulated card: extents with descriptions instead of bytes, and false where the card is a fake.
 
 mod blocks;
 mod extents;

@@ -1,4 +1,4 @@
-//! Fakes against a naive model: a map of blocks, written as the descriptions of the fakes read, with none of the
+//! Fakes compared with a naive model: a map of blocks, written as the descriptions of the fakes read, without the
 //! structures that make the real one fast.
 
 use super::*;
@@ -12,14 +12,14 @@ const BLOCK: u64 = 4096;
 const BLOCKS: u64 = 96;
 const SEED: u64 = 11;
 
-/// What a block reads as, where it reads.
+/// Bytes of a block, or None for a read error.
 type BlockBytes = Option<Vec<u8>>;
 
-/// A fake as its description reads.
+/// Fake as its description reads.
 struct NaiveFake {
     fake: FakeCapacity,
     kept: HashMap<u64, Vec<u8>>,
-    /// Blocks in the cache, the next to give way first.
+    /// Cached blocks, the next to be evicted first.
     cached: Vec<(u64, Vec<u8>)>,
     bad: Vec<bool>,
 }
@@ -37,7 +37,7 @@ impl NaiveFake {
         self.fake.real_bytes.unwrap_or(BLOCKS * BLOCK) / BLOCK
     }
 
-    /// The block that keeps what is written to this one.
+    /// Block that keeps the data written to this one.
     fn home(&self, block: u64) -> Option<u64> {
         let wrapped = block % (self.fake.wrap_bytes.unwrap_or(BLOCKS * BLOCK) / BLOCK);
         match self.fake.kind {
@@ -54,7 +54,7 @@ impl NaiveFake {
         (self.fake.cache_bytes.unwrap_or(0) / BLOCK) as usize
     }
 
-    /// A block passes into the cache.
+    /// Adds a block to the cache.
     fn take(&mut self, block: u64, bytes: Vec<u8>) {
         if self.slots() == 0 {
             return;
@@ -197,7 +197,7 @@ fn steps(most: usize) -> impl Strategy<Value = Vec<MediumStep>> {
     prop::collection::vec(step, 1..most)
 }
 
-/// Carries a step out on the medium; returns the blocks it wrote, with their bytes.
+/// Executes a step on the medium; returns the blocks that it wrote, with their bytes.
 fn carry_out(medium: &mut CardMedium, step: &MediumStep) -> Vec<(u64, Vec<u8>)> {
     let clip = |at: u64, count: u64| count.min(BLOCKS - at);
     let (at, bytes) = match *step {

@@ -1,5 +1,5 @@
-//! Two layers of content: the flash by its own places, and the memory of a fake's cache by address. Both keep
-//! descriptions as such and share the room for bytes.
+//! Two layers of content: the flash, by place, and the cache of a fake, by address. Both store descriptions, and share
+//! the memory for bytes.
 
 use super::extents::{ContentExtents, ExtentKind};
 use super::faults::CardIoError;
@@ -23,7 +23,7 @@ pub(crate) enum StoreLayer {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum WrittenData<'a> {
-    /// A description, and how far the host's address of it lies behind the one that reaches the card.
+    /// Description, and the host's address minus the address that reaches the card.
     Described(IoContent, i64),
     Bytes(&'a [u8]),
 }
@@ -33,7 +33,7 @@ impl WrittenData<'_> {
         WrittenData::Described(what, 0)
     }
 
-    /// The same on a card that a reader reaches at `place` where the host says `address`.
+    /// Data that a reader sends to `place` for the host's `address`.
     pub(crate) fn reaching(self, place: u64, address: u64) -> Self {
         match self {
             WrittenData::Described(what, shift) => {
@@ -43,7 +43,7 @@ impl WrittenData<'_> {
         }
     }
 
-    /// The part of `len` bytes from `from` on.
+    /// Part of `len` bytes from `from`.
     pub(crate) fn part(&self, from: u64, len: u64) -> Self {
         match *self {
             WrittenData::Described(what, shift) => WrittenData::Described(what, shift),
@@ -59,7 +59,7 @@ pub(crate) struct ContentStore {
     pub(crate) bytes: SparseBytes,
 }
 
-/// Bytes of the cache's layer lie behind those of any flash.
+/// Offset of the bytes of the cache's layer, beyond those of any flash.
 const CACHE_BYTES: u64 = 1 << 62;
 
 fn key(layer: StoreLayer, at: u64) -> u64 {
@@ -70,7 +70,7 @@ fn key(layer: StoreLayer, at: u64) -> u64 {
 }
 
 impl ContentStore {
-    /// Keeps up to `budget` bytes of pages in memory.
+    /// Holds up to `budget` bytes of pages in memory.
     pub(crate) fn new(budget: u64) -> Self {
         ContentStore {
             flash: ContentExtents::default(),
@@ -115,7 +115,7 @@ impl ContentStore {
         }
     }
 
-    /// Page by page: one that is all one byte, as most of a file system is, is described and not kept.
+    /// Stores bytes page by page. A page of one repeated byte, as most of a file system is, is stored as a description.
     fn put_bytes(&mut self, layer: StoreLayer, at: u64, bytes: &[u8]) -> io::Result<()> {
         let (mut place, mut rest) = (at, bytes);
         while !rest.is_empty() {
@@ -139,7 +139,7 @@ impl ContentStore {
         self.layer(layer).remove(range);
     }
 
-    /// What stands at a place, and the length of which it is the same; nothing where nobody wrote.
+    /// Piece at a place, None if it was never written, and the length for which that holds.
     pub(crate) fn at(&self, layer: StoreLayer, at: u64, len: u64) -> (u64, Option<ContentPiece>) {
         let extents = match layer {
             StoreLayer::Flash => &self.flash,
@@ -154,7 +154,7 @@ impl ContentStore {
         (len, piece)
     }
 
-    /// Fetches the bytes of a piece that are kept as such. Fails if the file that memory spilled to cannot be read.
+    /// Copies the bytes of a piece. Fails if the spill file cannot be read.
     pub(crate) fn fetch(&self, piece: &ContentPiece, out: &mut [u8]) -> Result<(), CardIoError> {
         self.bytes.read(piece.at, out).map_err(|e| CardIoError::Failed {
             reason: format!("the simulation's file of spilled data cannot be read: {e}"),
@@ -174,7 +174,7 @@ pub(super) fn no_room(error: io::Error) -> CardIoError {
     CardIoError::Failed { reason, errno }
 }
 
-/// Page numbers are no passwords: one round of mixing spreads them.
+/// Hasher for page numbers, which need no protection against collisions: one round of mixing.
 #[derive(Debug, Default)]
 pub(crate) struct MixHasher(u64);
 
@@ -194,7 +194,7 @@ impl Hasher for MixHasher {
 
 pub(crate) type NumberMap<T> = HashMap<u64, T, BuildHasherDefault<MixHasher>>;
 
-/// Pages by number; one that is absent holds zeros.
+/// Pages by number; absent pages hold zeros.
 #[derive(Debug)]
 pub(crate) struct SparseBytes {
     index: NumberMap<u32>,
@@ -206,7 +206,7 @@ impl SparseBytes {
         SparseBytes { index: NumberMap::default(), pages }
     }
 
-    /// Stores `bytes` at `offset`. Fails if there is no room for a page; what stood elsewhere is untouched.
+    /// Stores `bytes` at `offset`. Fails if there is no room for a page; all else is unchanged then.
     pub(crate) fn write(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let (mut at, mut rest) = (offset, bytes);
         while !rest.is_empty() {
@@ -230,7 +230,7 @@ impl SparseBytes {
         Ok(())
     }
 
-    /// Fetches the bytes at `offset`. Fails if the file that memory spilled to cannot be read.
+    /// Copies the bytes at `offset`. Fails if the spill file cannot be read.
     pub(crate) fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let (mut at, mut rest) = (offset, out);
         while !rest.is_empty() {
@@ -247,7 +247,7 @@ impl SparseBytes {
         Ok(())
     }
 
-    /// Drops the pages that lie whole in the range: something else stands there now.
+    /// Drops the pages that lie entirely in the range, since a description replaces them.
     #[inline]
     pub(crate) fn drop_pages(&mut self, start: u64, end: u64) {
         if !self.index.is_empty() {
@@ -258,7 +258,7 @@ impl SparseBytes {
     #[inline(never)]
     fn drop_some(&mut self, start: u64, end: u64) {
         let SparseBytes { index, pages } = self;
-        // A discard of the whole card must not look at each page number of a terabyte.
+        // A discard of the whole card must not iterate over each page number of a terabyte.
         if end.saturating_sub(start) > index.len() as u64 {
             index.retain(|number, place| {
                 let stays = !(start..end).contains(number);
@@ -281,14 +281,13 @@ impl SparseBytes {
 
 pub(crate) const PAGE: usize = 4096;
 
-/// Pages that memory is asked for at a time.
+/// Pages that are allocated at a time.
 const SLAB: u32 = 256;
 
-/// Pages by number: the first of them in memory, the others in a file.
+/// Pages by number: the first ones in memory, the others in a spill file.
 #[derive(Debug, Default)]
 pub(crate) struct PageSpill {
     slabs: Vec<Box<[u8]>>,
-    /// Pages that memory has room for.
     most: u32,
     file: Option<File>,
     taken: u32,
@@ -296,28 +295,27 @@ pub(crate) struct PageSpill {
 }
 
 impl PageSpill {
-    /// Keeps up to `budget` bytes in memory.
     pub(crate) fn new(budget: u64) -> Self {
         PageSpill { most: u32::try_from(budget / PAGE as u64).unwrap_or(u32::MAX), ..PageSpill::default() }
     }
 
-    /// Keeps a new page and gives its number. Fails if neither memory nor disk has room; nothing else is lost by it.
+    /// Stores a new page and returns its number. Fails if neither memory nor disk has room; all else is unchanged then.
     pub(crate) fn add(&mut self, page: &[u8; PAGE]) -> io::Result<u32> {
         let number = self.free.last().copied().unwrap_or(self.taken);
+        // The spill file is created only when memory is used up.
         if number >= self.most && self.file.is_none() {
             self.file = Some(unnamed()?);
         } else if number < self.most && self.slabs.len() == (number / SLAB) as usize {
             self.slabs.push(vec![0; SLAB as usize * PAGE].into_boxed_slice());
         }
         self.write(number, 0, page)?;
-        // Only a page that is written is taken: a full disk costs nothing but this one.
+        // The number is taken after the write, so that a full disk costs only this page.
         if self.free.pop().is_none() {
             self.taken = self.taken.checked_add(1).ok_or(io::ErrorKind::StorageFull)?;
         }
         Ok(number)
     }
 
-    /// Overwrites part of a page. Fails with what the file's disk reports.
     pub(crate) fn write(&mut self, number: u32, within: usize, part: &[u8]) -> io::Result<()> {
         match &self.file {
             Some(file) if number >= self.most => file.write_all_at(part, self.offset(number, within)),
@@ -329,7 +327,6 @@ impl PageSpill {
         }
     }
 
-    /// Fetches part of a page. Fails with what the file's disk reports.
     pub(crate) fn read(&self, number: u32, within: usize, part: &mut [u8]) -> io::Result<()> {
         match &self.file {
             Some(file) if number >= self.most => file.read_exact_at(part, self.offset(number, within)),
@@ -355,8 +352,7 @@ impl PageSpill {
     }
 }
 
-/// A file without a name: `$TMPDIR` where it is set, else the user's cache folder, since `/tmp` is memory on many
-/// hosts.
+/// Creates an unnamed file in `$TMPDIR`, or else in the user's cache folder, since `/tmp` is in memory on many hosts.
 fn unnamed() -> io::Result<File> {
     let folder = folder();
     ResolvedFolder::make(&folder, 0o700)

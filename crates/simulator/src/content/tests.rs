@@ -9,7 +9,6 @@ use cardscope_model::random::SeededRandom;
 const MIB: u64 = 1 << 20;
 const OURS: IoContent = IoContent::Stamp { salt: 7, generation: 1 };
 
-/// A card of 64 MiB.
 fn card(fake: FakeCapacity) -> Archetype {
     Archetype { announced_bytes: 64 * MIB, fake, ..Archetype::load("constant").unwrap() }
 }
@@ -44,7 +43,7 @@ fn holds(medium: &mut CardMedium, offset: u64, len: u64, expected: IoContent) ->
     differs(medium, offset, len, expected).is_none()
 }
 
-/// The bytes that a read finds, where it does not fail.
+/// Bytes of a read; None if it fails.
 pub(super) fn read(medium: &mut CardMedium, offset: u64, len: usize) -> Option<Vec<u8>> {
     let found = found(medium, offset, len as u64).ok()?;
     let mut out = vec![0xee; len];
@@ -229,7 +228,7 @@ fn zeros_given_as_bytes_cost_no_memory() {
 fn random_writes_of_one_description_over_a_terabyte_stay_small() {
     let mut extents = extents::ContentExtents::default();
     let kind = extents::ExtentKind { what: IoContent::Noise, shift: 0 };
-    // 1 GiB in the place of 1 TB: the cost goes by the MiB, and each MiB is met 100 times as in 100 million writes.
+    // 1 GiB stands for 1 TB: memory is per MiB, and each MiB is written 100 times, as by 100 million writes to 1 TB.
     let mut random = SeededRandom::from_state(1);
     for _ in 0..100_000 {
         let at = random.next_u64() % 262_144 * 4096;

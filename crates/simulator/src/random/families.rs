@@ -1,5 +1,5 @@
-//! The families that cards come in, and how often: old cards with blocks mapped whole, UHS-I cards with a log,
-//! cards mapped by page, and SD Express cards with a pSLC cache and heat.
+//! Families of random cards and their shares: old cards with blocks mapped whole, UHS-I cards with a log, cards mapped
+//! by page, and SD Express cards with a pSLC cache and heat.
 
 use super::registers::{CAPACITY_UNIT, DrawnClaims, registers};
 use crate::archetype::{
@@ -12,7 +12,7 @@ use cardscope_model::random::SeededRandom;
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// A card with its flash and its times; name, fake and identity are still to come.
+/// Draws flash and times of a card, without name, fake and identity.
 pub(super) fn draw(draw: &mut FamilyDraw) -> Archetype {
     let family = draw.one_of(&[
         (40, hybrid as fn(&mut FamilyDraw) -> Archetype),
@@ -24,7 +24,7 @@ pub(super) fn draw(draw: &mut FamilyDraw) -> Archetype {
     if draw.chance(0.05)
         && let Some(read) = &mut card.read
     {
-        // SD NAND answers in 0.14, others in 0.15 to 0.3 of the time where nothing was written.
+        // Cards answer in 0.14 (SD NAND) to 0.3 of the usual time where nothing was written.
         read.unmapped_s = Some(rounded(read.base_s * draw.between(0.14, 0.3)));
     }
     card
@@ -58,13 +58,14 @@ fn blank(announced_bytes: u64, flash: FlashUnits, read: ReadTimes, write: WriteT
     Archetype { announced_bytes, flash, read: Some(read), write: Some(write), ..Archetype::default() }
 }
 
-/// A size near a nominal one, as makers choose them: some per cent below, in the unit that a CSD can say.
+/// Draws a size near a nominal one, as makers choose it: 1.5 % below to 0.5 % above, in units of the CSD.
 fn capacity(draw: &mut FamilyDraw, nominal_gb: &[u64]) -> u64 {
     let nominal = nominal_gb[draw.below(nominal_gb.len() as u64) as usize] as f64 * 1e9;
     (nominal * draw.between(0.985, 1.005)) as u64 / CAPACITY_UNIT * CAPACITY_UNIT
 }
 
-/// Page, planes and unit; TLC makes both of them multiples of three.
+/// Draws page, planes and unit; `odd` is the share of cards with three bits per cell, whose sizes are multiples of
+/// three.
 fn flash(draw: &mut FamilyDraw, pages_kib: &[(u32, u64)], units_mib: &[(u32, u64)], odd: f64) -> FlashUnits {
     let threes = draw.chance(odd);
     let (page, au) = if threes {
@@ -82,10 +83,10 @@ fn flash(draw: &mut FamilyDraw, pages_kib: &[(u32, u64)], units_mib: &[(u32, u64
     }
 }
 
-/// Reads with steps where page, unit and segment are crossed, as shares of the base.
+/// Draws read times; steps at page, unit and segment are shares of the base.
 fn read(draw: &mut FamilyDraw, base: (f64, f64), mb_s: (f64, f64)) -> ReadTimes {
     let base_s = draw.around(base.0, base.1);
-    // 20 of 27 cards show their page, 24 of 27 their unit.
+    // 20 of 27 cards show their page to reads, 24 of 27 their unit.
     let page = if draw.chance(0.74) { draw.around(0.047, 0.32) } else { 0.0 };
     let unit = if draw.chance(0.89) { draw.around(0.078, 0.31) } else { 0.0 };
     ReadTimes {
@@ -112,10 +113,10 @@ fn noise(draw: &mut FamilyDraw) -> CostNoise {
 fn hybrid(draw: &mut FamilyDraw) -> Archetype {
     let flash = flash(draw, &[(15, 8), (70, 16), (15, 32)], &[(1, 1), (1, 2), (7, 4), (1, 8)], 0.15);
     let read = read(draw, (0.000_42, 0.0013), (11.0, 45.0));
-    // 14 of 28 cards show no limit up to 7; where there is one it is mostly 3.
+    // 14 of 28 cards show no limit up to 7; a limit is mostly 3.
     let linear = draw.one_of(&[(8, 3), (4, 4), (2, 5), (1, 6), (1, 1), (6, 12), (6, 16)]);
     let write = HybridWrite {
-        // Of 11 cards 5 copied the rest of a block, 3 all of it, 3 less.
+        // 5 of 11 cards copied the rest of a block, 3 all of it, 3 less.
         close: draw.one_of(&[(5, CloseCopy::Partial), (3, CloseCopy::Full), (3, CloseCopy::Written)]),
         open_linear: linear,
         open_random: if draw.chance(0.85) { linear } else { 1 },
@@ -127,14 +128,14 @@ fn hybrid(draw: &mut FamilyDraw) -> Archetype {
         copy_mb_s: draw.around(4.7, 10.0),
         close_s: draw.around(0.003, 0.02),
         random_log_bytes: draw.one_of(&[(1, 4), (2, 16), (1, 64)]) * MIB,
-        // Five of 28 cards, all of one maker.
+        // 5 of 28 cards, all of one maker.
         small_log: draw.chance(0.18).then(|| small_log(draw)),
         ..HybridWrite::default()
     };
     let announced = capacity(draw, &[4, 8, 16, 32]);
     let mut card = blank(announced, flash, read, WriteTimes::Hybrid(write));
     card.noise = noise(draw);
-    // 8 of 28 cards guard what lies in the first 8 or 12 MiB.
+    // 8 of 28 cards guard the first 8 or 12 MiB.
     card.fat_region = draw.chance(0.29).then(|| FatRegion {
         bytes: draw.one_of(&[(7, 8), (1, 12)]) * MIB,
         speed: rounded(draw.between(0.2, 0.7)),
@@ -172,7 +173,7 @@ fn log(draw: &mut FamilyDraw) -> Archetype {
     let announced = capacity(draw, &[16, 32, 64, 128, 256]);
     let mut card = blank(announced, flash, read, WriteTimes::Log(write));
     card.noise = noise(draw);
-    // A queue that helps writes, one that is only said to be there, or none.
+    // A queue that speeds up writes, a fake one, or none.
     let factor = draw.one_of(&[(60, 1.0), (25, 0.45), (15, 40.0)]);
     if factor != 1.0 {
         let factor = rounded(factor * draw.between(0.7, 1.3));
@@ -228,7 +229,7 @@ fn express(draw: &mut FamilyDraw) -> Archetype {
     card
 }
 
-/// Spare flash from what 2^30 sold as 10^9 leaves to a quarter.
+/// Draws garbage collection; spare flash is from 7 % (2^30 sold as 10^9) to a quarter.
 fn gc(draw: &mut FamilyDraw, unit_bytes: u64) -> GarbageCollection {
     GarbageCollection {
         spare_share: draw.around(0.07, 0.25),
@@ -282,7 +283,7 @@ fn thermal(draw: &mut FamilyDraw) -> ThermalNode {
     }
 }
 
-/// An Express card of no maker: vendor 0xFFFF is none.
+/// NVMe identity of no maker: vendor 0xFFFF is not assigned.
 fn nvme(card: &Archetype, thermal: &ThermalNode, serial: u32) -> NvmeDescription {
     let kelvin = |celsius: f64| (celsius + 273.0) as u16;
     NvmeDescription {
@@ -325,12 +326,12 @@ impl FamilyDraw {
         low + (high - low) * self.0.above_zero()
     }
 
-    /// Between two values, evenly in the logarithm: for what spreads over orders of magnitude.
+    /// Number between two values, evenly in the logarithm, for parameters that spread over orders of magnitude.
     pub(super) fn around(&mut self, low: f64, high: f64) -> f64 {
         rounded(libm::exp(self.between(libm::log(low), libm::log(high))))
     }
 
-    /// One of the values, by their weights.
+    /// Draws one of the values by weight.
     pub(super) fn one_of<T: Copy>(&mut self, weighted: &[(u32, T)]) -> T {
         let all: u32 = weighted.iter().map(|(weight, _)| weight).sum();
         let mut left = (self.0.above_zero() * f64::from(all)).ceil() as u32;
@@ -348,7 +349,7 @@ impl FamilyDraw {
     }
 }
 
-/// Three digits: a card's file should be readable, and no property is known better.
+/// Rounds to three digits: a card's file stays readable, and no property is more precise.
 pub(super) fn rounded(value: f64) -> f64 {
     if value == 0.0 {
         return 0.0;

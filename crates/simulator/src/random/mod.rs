@@ -1,8 +1,8 @@
-//! Random cards within the ranges in which real ones were measured, each with its truth: to find out how often a
-//! detector is right, and to try one's own tools on cards that nobody has fitted them to. A seed names one card.
+//! Random cards within the ranges of real ones, each with its truth: measures how often a detector is right on cards
+//! that it was not tuned for. A seed names one card.
 //!
-//! Ranges and shares are those of the flash model's description: quantiles over 58 public flashbench runs of 29
-//! cards, and the published levels of UHS-I and SD Express cards. What is a guess there is a guess here.
+//! Ranges and shares come from 58 public flashbench runs of 29 cards (docs/reference/flash.md#public-logs) and from
+//! published speeds of UHS-I and SD Express cards; some are assumed.
 
 mod families;
 mod registers;
@@ -13,12 +13,11 @@ use crate::archetype::{
 };
 use families::FamilyDraw;
 
-/// What the name of a random card begins with; its seed follows.
+/// Prefix of the name of a random card; its seed follows.
 pub const PREFIX: &str = "random-";
 
 const MIB: u64 = 1 << 20;
 
-/// The card of a seed.
 pub fn card(seed: u64) -> Archetype {
     let mut draw = FamilyDraw::new(seed);
     let mut card = families::draw(&mut draw);
@@ -36,7 +35,7 @@ pub fn card(seed: u64) -> Archetype {
     card
 }
 
-/// How it lies about its capacity: most do not.
+/// Draws a false capacity; most cards have none.
 fn fake(draw: &mut FamilyDraw, announced: u64) -> FakeCapacity {
     let kind = draw.one_of(&[
         (70, FakeKind::None),
@@ -49,7 +48,7 @@ fn fake(draw: &mut FamilyDraw, announced: u64) -> FakeCapacity {
     ]);
     let lost =
         draw.one_of(&[(3, LostRead::Zeros), (2, LostRead::Ones), (1, LostRead::Stale), (1, LostRead::Error)]);
-    // What is really there: from a twentieth to two thirds, in any unit of 4 KiB.
+    // Real capacity: from a twentieth to two thirds, in units of 4 KiB.
     let real = (announced as f64 * draw.between(0.05, 0.66)) as u64 / 4096 * 4096;
     match kind {
         FakeKind::None => FakeCapacity::default(),

@@ -1,24 +1,24 @@
-//! Registers of a random SD card: what a maker would burn into a card of its capacity and speed (Physical Layer
-//! Specification 4.10: 5.2 CID, 5.3 CSD version 2.0, 4.10.2 SD status). The maker is one that nobody is.
+//! Registers of a random SD card, as a maker would write them for its capacity and speed (Physical Layer Specification
+//! 4.10: 5.2 CID, 5.3 CSD version 2.0, 4.10.2 SD status). The manufacturer ID is not assigned.
 
 use crate::archetype::SdRegisters;
 use cardscope_sd::registers::crc7::crc7;
 use cardscope_sd::registers::csd::Csd;
 
-/// The unit of C_SIZE in a CSD of version 2.0.
+/// Unit of C_SIZE in a CSD of version 2.0.
 pub(super) const CAPACITY_UNIT: u64 = 512 << 10;
 
-/// What the 28 bits of C_SIZE in a CSD of version 3.0 hold at most: 128 TiB.
+/// Largest value of the 28 bits of C_SIZE in a CSD of version 3.0: 128 TiB.
 const MOST_UNITS: u64 = (1 << 28) - 1;
 
-/// AU_SIZE by code, table 4-47, in MiB from code 7 on.
+/// AU_SIZE in MiB by code from 7 on (table 4-47).
 const AU_MIB: [u64; 9] = [1, 2, 4, 8, 12, 16, 24, 32, 64];
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DrawnClaims {
     pub(super) announced_bytes: u64,
     pub(super) au_bytes: u64,
-    /// What it writes in order, in MB/s: decides the marks.
+    /// Speed of writes in order; decides the marks.
     pub(super) write_mb_s: f64,
     /// Application performance class, 0 to 2.
     pub(super) app: u8,
@@ -35,7 +35,7 @@ pub(super) fn registers(claims: DrawnClaims) -> SdRegisters {
     }
 }
 
-/// MID 0xFE is nobody's; "RN", name RANDM, revision 1.0, made in January 2024.
+/// CID: the unassigned MID 0xFE, "RN", name RANDM, revision 1.0, made in January 2024.
 fn cid(claims: DrawnClaims) -> [u8; 16] {
     let mut cid = [0u8; 16];
     cid[0] = 0xfe;
@@ -55,7 +55,7 @@ fn csd(announced_bytes: u64) -> [u8; 16] {
     )
 }
 
-/// A CSD of version 2.0 or 3.0 with another capacity, in whole units: above 2 TiB it is that of an SDUC card.
+/// CSD of version 2.0, or 3.0 (SDUC) above 2 TiB, with another capacity in whole units.
 fn announcing(mut csd: [u8; 16], announced_bytes: u64) -> [u8; 16] {
     let c_size = (announced_bytes / CAPACITY_UNIT).saturating_sub(1).min(MOST_UNITS) as u32;
     csd[0] = if c_size < 1 << 22 { 0x40 } else { 0x80 };
@@ -65,7 +65,7 @@ fn announcing(mut csd: [u8; 16], announced_bytes: u64) -> [u8; 16] {
 }
 
 impl SdRegisters {
-    /// Has the CSD announce so many bytes. One of version 1.0 becomes one of a later card; an empty one stays empty.
+    /// Writes the capacity into the CSD. A CSD of version 1.0 becomes one of a later version; a blank one stays blank.
     pub(crate) fn announce(&mut self, bytes: u64) {
         let csd = match Csd::from_hex(&self.csd) {
             Ok(old) if old.blank.is_some() => return,

@@ -1,7 +1,7 @@
-//! Keeps the machine's cores from sleeping while cards are in use, since waking one up takes longer than a command of
-//! a fast card: 70 µs a round trip through FUSE on a machine like ours, 7 µs with cores kept awake (DESIGN,
-//! Baselines). Power management is asked by `/dev/cpu_dma_latency` (kernel documentation, PM QoS); where the kernel has
-//! no cpuidle driver it cannot be, and idle cores are given something to do instead.
+//! Holds the cores awake while cards are in use, since waking a core takes longer than a command of a fast card: a
+//! round trip through FUSE took 70 µs on a development machine, and 7 µs with cores held awake. Uses
+//! `/dev/cpu_dma_latency` (kernel documentation, PM QoS). A kernel without a cpuidle driver has no use for it; there,
+//! threads spin on idle cores instead.
 
 use super::delay::hurry;
 use super::options::{LagMeasure, ServingOptions};
@@ -17,18 +17,18 @@ use std::time::{Duration, Instant};
 const LATENCY: &str = "/dev/cpu_dma_latency";
 const IDLE_DRIVER: &str = "/sys/devices/system/cpu/cpuidle/current_driver";
 
-/// How long after the last command the cores are kept busy.
+/// Time after the last command for which the cores are held awake.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// So long a core is kept busy without a pause: about as long as the scheduler lets a thread run beside another one. A
-/// core that has paused sleeps, and is woken late, on a virtual machine most of all.
+/// Spinning without a pause: about as long as the scheduler lets a thread run before another one. A core that pauses
+/// sleeps and wakes late, most of all on a virtual machine.
 const STRETCH: Duration = Duration::from_millis(3);
 
-/// A pause in which whoever waits for the core gets it. The scheduler puts a thread behind the others of its session only
-/// (sched(7), autogroup): the kernel's own workers, without which no I/O ends, and other sessions wait beside all of it.
+/// Pause for threads that wait for the core. Idle priority orders threads within a session only (sched(7), autogroup):
+/// the kernel's workers, without which no I/O ends, and other sessions wait even for a spinning thread.
 const PAUSE: Duration = Duration::from_micros(1);
 
-/// Holds the cores awake as long as it lives.
+/// Holds the cores awake until it is dropped.
 #[derive(Debug)]
 pub(super) struct CpuLatencyGuard {
     _latency: Option<File>,
@@ -48,7 +48,7 @@ struct SpinnerState {
 }
 
 impl CpuLatencyGuard {
-    /// Takes what measures are asked for and possible; without any it does nothing.
+    /// Takes the measures that the options allow and the host permits.
     pub(super) fn new(options: &ServingOptions) -> CpuLatencyGuard {
         let latency = options.takes(LagMeasure::LatencyHold).then(hold_latency).flatten();
         let mut awake = CpuLatencyGuard { _latency: latency, spinning: None, threads: Vec::new() };
@@ -104,14 +104,15 @@ impl SpinnerState {
         self.wake.notify_all();
     }
 
-    /// Spins on one core, behind everything else that runs there. A thread that cannot be put last is ended: it
-    /// would take time from those who need it.
+    /// Spins on one core at the lowest priority. A thread that cannot have that priority ends, since it would take time
+    /// from others.
     fn run(&self, core: usize) {
         let mut only = CpuSet::new();
         only.set(core);
         if schedule::run_last().is_err() || sched_setaffinity(None, &only).is_err() {
             return;
         }
+        // Pauses of a microsecond need precise timers.
         hurry(false);
         while !self.over.load(Ordering::Relaxed) {
             let began = Instant::now();
@@ -143,7 +144,7 @@ impl SpinnerState {
     }
 }
 
-/// The wish lasts as long as the file is open. Only root may wish.
+/// Requests a latency of 0, which lasts as long as the file is open. Only root may do so.
 fn hold_latency() -> Option<File> {
     let mut file = OpenOptions::new().write(true).open(LATENCY).ok()?;
     file.write_all(&0i32.to_ne_bytes()).ok()?;
@@ -154,7 +155,6 @@ fn has_idle_driver() -> bool {
     std::fs::read_to_string(IDLE_DRIVER).is_ok_and(|driver| driver.trim() != "none")
 }
 
-/// The cores that this process may use.
 fn cores() -> Vec<usize> {
     let allowed = sched_getaffinity(None).unwrap_or_default();
     (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect()

@@ -1,5 +1,5 @@
-//! A card as a file system (FUSE). The files are opened for direct I/O, so that each request of a tool reaches the
-//! model and nothing is answered by the kernel's page cache.
+//! FUSE file system of a served card. Files are opened for direct I/O, so that each request of a tool reaches the model
+//! and the kernel's page cache answers none.
 
 use super::FILE;
 use super::delay::{self, AnswerDelay, DelayOptions};
@@ -20,25 +20,25 @@ use super::options::LagMeasure;
 use super::own_path::HostRoundTrip;
 use super::slot::{RequestArrival, ServedCard, ServedRequest as InFlight, TimedResult, whole};
 
-/// Largest request; the kernel's own limit of 256 pages.
+/// Largest request: the kernel's limit of 256 pages.
 const MAX_REQUEST: u32 = 1 << 20;
 
-/// Requests that the kernel may have in flight without waiting; its default of 12 would hide deep queues.
+/// Requests that the kernel sends without waiting; its default of 12 would limit deep queues.
 const IN_FLIGHT: u16 = 1024;
 
-/// Where one reader may wait for an answer by itself, another reads on.
+/// Threads that read requests if one of them may wait for an answer.
 const READERS: usize = 2;
 
 struct CardFile {
     card: Arc<ServedCard>,
     files: MountFiles,
-    /// Absent where answers are given at once.
+    /// None if answers are given at once.
     delay: Option<AnswerDelay>,
     own_path: Arc<HostRoundTrip>,
     handles: AtomicU64,
 }
 
-/// A request in flight, and half of the way that it came and its answer goes.
+/// Request in flight, and half of the round trip through the host.
 struct FuseRequest {
     request: InFlight,
     half: Duration,
@@ -57,7 +57,7 @@ pub(super) fn mount(card: &Arc<ServedCard>, directory: &Path) -> std::io::Result
         handles: AtomicU64::new(1),
     };
     let mut config = Config::default();
-    // fusermount takes its options in one list between commas.
+    // fusermount takes its options as one list separated by commas.
     let name = MountOption::FSName(card.text.replace(',', "_"));
     config.mount_options = vec![name, MountOption::Subtype("cardscope".to_owned()), MountOption::NoAtime];
     config.n_threads = Some(if inline { READERS } else { 1 });
@@ -68,7 +68,7 @@ pub(super) fn mount(card: &Arc<ServedCard>, directory: &Path) -> std::io::Result
     Ok(session)
 }
 
-/// Threads inherit how the one that makes them is scheduled, and the readers are made deep inside the library.
+/// Mounts from a new thread: the library creates its readers deep inside, and threads inherit their scheduling.
 fn spawn(
     file: CardFile,
     directory: &Path,
@@ -87,7 +87,7 @@ fn spawn(
 }
 
 impl CardFile {
-    /// A request, and when it set out.
+    /// Registers a request; returns it with the time at which the client sent it.
     fn came(&self) -> (FuseRequest, RequestArrival) {
         let request = self.card.request();
         let half = self.own_path.half(request.came.at);
@@ -95,7 +95,7 @@ impl CardFile {
         (FuseRequest { request, half }, came)
     }
 
-    /// Gives an answer so that it arrives at its time.
+    /// Gives an answer early enough to arrive at its time.
     fn answer(&self, asked: FuseRequest, at: Instant, answer: impl FnOnce() + Send + 'static) {
         let due = earlier(at, asked.half);
         self.own_path.answered(due, Instant::now());
@@ -120,7 +120,7 @@ fn errno(error: &CardIoError) -> Errno {
 
 impl Filesystem for CardFile {
     fn init(&mut self, _req: &Request, config: &mut KernelConfig) -> std::io::Result<()> {
-        // Each is a wish: a kernel that lacks it serves the card with fewer requests in flight.
+        // Failures are ignored: a kernel without these serves the card with fewer requests in flight.
         let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
         let _ = config.add_capabilities(InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP);
         let _ = config.set_max_write(MAX_REQUEST);
@@ -143,7 +143,8 @@ impl Filesystem for CardFile {
         }
     }
 
-    /// Owner, mode, times and size are as they are: `dd` and `mkfs` truncate what they open, a card cannot be.
+    /// Ignores changes of owner, mode, times and size: `dd` and `mkfs` truncate what they open, but a card has one
+    /// size.
     fn setattr(
         &self,
         req: &Request,
@@ -207,6 +208,7 @@ impl Filesystem for CardFile {
     ) {
         if ino != CARD {
             let data = self.files.read(ino, fh.0, offset, size);
+            // Probes of the round trip are answered with a delay, as by a card.
             match (&self.delay, self.own_path.held()) {
                 (Some(delay), Some(held)) => {
                     delay.answer(Instant::now() + held, Box::new(move |_| reply.data(&data)));
@@ -267,7 +269,7 @@ impl Filesystem for CardFile {
         self.answer_empty(asked, answered, reply);
     }
 
-    /// Loop devices discard by punching holes.
+    /// Discards punched holes, as loop devices request them.
     fn fallocate(
         &self,
         _req: &Request,
@@ -288,7 +290,7 @@ impl Filesystem for CardFile {
             return reply.ok();
         }
         let zero = mode & libc::FALLOC_FL_ZERO_RANGE != 0;
-        // Who punches a hole may count on zeros in it.
+        // A program that punches a hole may rely on zeros in it.
         if !zero && !self.card.live.holes_are_zeros {
             return reply.error(Errno::EOPNOTSUPP);
         }
@@ -319,13 +321,13 @@ const COUNTERS: INodeNo = INodeNo(4);
 const TRUTH_FILE: &str = "truth.json";
 const COUNTERS_FILE: &str = "counters.json";
 
-/// Names and sizes never change.
+/// Validity of names and sizes, which never change.
 const FOR_LONG: Duration = Duration::from_secs(3600);
 
 struct MountFiles {
     card: Arc<ServedCard>,
     since: SystemTime,
-    /// The counters as each open file last saw them, so that a file read in parts fits together.
+    /// Counters by open file, so that a file read in parts is consistent.
     seen: Mutex<BTreeMap<u64, Arc<str>>>,
 }
 
@@ -348,7 +350,7 @@ impl MountFiles {
         Self::listing().into_iter().skip(2).find(|(_, _, known)| name == *known).map(|(ino, _, _)| ino)
     }
 
-    /// Attributes, and how long they hold.
+    /// Attributes, and how long the kernel may cache them.
     fn attributes(&self, ino: INodeNo) -> Option<(FileAttr, Duration)> {
         let (kind, perm, size, valid) = match ino {
             INodeNo::ROOT => (FileType::Directory, 0o755, 0, FOR_LONG),
@@ -377,7 +379,7 @@ impl MountFiles {
         Some((attributes, valid))
     }
 
-    /// Reads a part of `truth.json` or `counters.json`; a read from the start sees the counters as they are now.
+    /// Reads part of `truth.json` or `counters.json`; a read from the start takes the current counters.
     fn read(&self, ino: INodeNo, handle: u64, offset: u64, len: u32) -> Vec<u8> {
         let part = |text: &str| {
             let from = (offset as usize).min(text.len());
@@ -404,7 +406,7 @@ impl MountFiles {
     }
 
     fn counters(&self) -> String {
-        // A report is plain numbers and names: serde_json cannot fail on it.
+        // A report has only numbers and names, which serde_json can always write.
         let text = serde_json::to_string_pretty(&self.card.report()).unwrap_or_default();
         format!("{text}\n")
     }

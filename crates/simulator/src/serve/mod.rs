@@ -1,6 +1,6 @@
-//! Simulated cards in real time: the tools of others (fio, f3probe, flashbench, mkfs, qemu) run on them through the
-//! kernel's file systems (FUSE) or over the network (NBD). Each request is given to the model when it comes and
-//! answered when the model says; several may be in flight.
+//! Serves simulated cards in real time to other tools (fio, f3probe, flashbench, mkfs, qemu), through the kernel (FUSE)
+//! or over the network (NBD). The model gets each request on arrival and says when to answer it; several may be in
+//! flight.
 
 mod awake;
 mod delay;
@@ -17,5 +17,5 @@ pub use options::{LagMeasure, ServeError, ServingOptions};
 pub use report::{AnswerLag, LagQuantiles, ServeReport};
 pub use server::{CardServer, ServeJob, serve};
 
-/// The file that is the card, in the directory it is mounted on.
+/// Name of the card's file in its mount directory.
 pub const FILE: &str = "card";

@@ -1,6 +1,5 @@
-//! The directory to mount on: clears what a killed server left there, refuses what is in use, and says what to do
-//! where the kernel takes no mount. A directory is asked by a thread of its own, since asking hangs where the server
-//! that is mounted there does.
+//! Mount directories: clears the mount of a killed server, refuses directories in use, and explains refusals of the
+//! kernel. A separate thread accesses a directory, since that hangs with the server that is mounted there.
 
 use super::ServeError;
 use crate::target_spec::PREFIX;
@@ -10,10 +9,10 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// The kernel's answer for a mount whose server is gone.
+/// Error of a mount whose server is gone.
 const DEAD: i32 = libc::ENOTCONN;
 
-/// How long a server may take to answer before it counts as hung.
+/// Time after which a server that does not answer counts as hung.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 const FUSE: &str = "/dev/fuse";
@@ -44,7 +43,7 @@ pub(super) fn prepare(directory: &Path) -> Result<(), ServeError> {
     Err(refuse(directory, wrong))
 }
 
-/// Makes sure that the cards' own directories can be made in one: it is there, and no mount of another server.
+/// Checks that directories of cards can be created in `directory`, and that it is not the mount of another server.
 pub(super) fn prepare_parent(directory: &Path) -> Result<(), ServeError> {
     let found = match state(directory) {
         MountState::Silent | MountState::Dead => return prepare(directory),
@@ -56,7 +55,7 @@ pub(super) fn prepare_parent(directory: &Path) -> Result<(), ServeError> {
     Ok(())
 }
 
-/// Makes a card's own directory where it is absent; true if it did.
+/// Creates a card's directory; returns false if it exists already.
 pub(super) fn make(directory: &Path) -> Result<bool, ServeError> {
     match std::fs::create_dir(directory) {
         Ok(()) => Ok(true),
@@ -65,7 +64,7 @@ pub(super) fn make(directory: &Path) -> Result<bool, ServeError> {
     }
 }
 
-/// Unmounts lazily: whoever still has the file open keeps it, nobody finds it any more.
+/// Unmounts lazily: programs keep the files that they have open, but the path is free.
 pub(super) fn detach(directory: &Path) -> bool {
     let tried = |program: &str, arguments: &[&str]| {
         let mut command = Command::new(program);
@@ -77,10 +76,11 @@ pub(super) fn detach(directory: &Path) -> bool {
             .stderr(Stdio::null());
         command.status().is_ok_and(|s| s.success())
     };
+    // Ordinary users can only unmount with fusermount, which may be missing where root mounts.
     tried("fusermount3", &["-u", "-z"]) || tried("fusermount", &["-u", "-z"]) || tried("umount", &["-l"])
 }
 
-/// The kernel's number of what is mounted on a directory; `None` where nothing is.
+/// Kernel's number of the mount on a directory; None if nothing is mounted.
 pub(super) fn id(directory: &Path) -> Option<String> {
     let line = mounted(directory)?;
     line.split(' ').next().map(str::to_owned)
@@ -89,14 +89,14 @@ pub(super) fn id(directory: &Path) -> Option<String> {
 fn ours(directory: &Path) -> bool {
     let line = mounted(directory).unwrap_or_default();
     let (_, kind) = line.split_once(" - ").unwrap_or_default();
-    // Root's mounts have no subtype, so the source tells: it is the card's name.
+    // Mounts made by root have no subtype; their source is the name of the card.
     kind.starts_with("fuse.cardscope ") || kind.starts_with(&format!("fuse {PREFIX}"))
 }
 
-/// The line of what is mounted on a directory in the kernel's table (proc_pid_mountinfo(5)); the last one lies on top.
+/// Line of a mount in the kernel's table (proc_pid_mountinfo(5)); the last one is the topmost mount.
 fn mounted(directory: &Path) -> Option<String> {
     let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    // The parent is asked, and not the directory, whose server may be gone.
+    // The path is resolved by the parent, since the server of the directory itself may be gone.
     let whole = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
     let parent = whole.parent().and_then(|parent| parent.canonicalize().ok());
     let place = match (parent, whole.file_name()) {
@@ -109,7 +109,7 @@ fn mounted(directory: &Path) -> Option<String> {
     table.lines().rfind(|line| line.split(' ').nth(4) == Some(&escaped)).map(str::to_owned)
 }
 
-/// Why the kernel took no mount, and what to do.
+/// Error with the reason why the kernel refused a mount, and what to do.
 pub(super) fn explain(directory: &Path, error: &io::Error) -> ServeError {
     let opened = std::fs::OpenOptions::new().read(true).write(true).open(FUSE);
     let reason = match opened.map_err(|e| e.kind()) {
@@ -131,19 +131,19 @@ pub(super) fn explain(directory: &Path, error: &io::Error) -> ServeError {
 }
 
 enum MountState {
-    /// It answers, whatever it is, or is not there.
+    /// The directory answers, or does not exist.
     Answers,
-    /// Something whose server is gone is mounted there.
+    /// The server of its mount is gone.
     Dead,
-    /// Something whose server hangs is mounted there.
+    /// The server of its mount hangs.
     Silent,
 }
 
 fn state(directory: &Path) -> MountState {
     let (sender, receiver) = mpsc::channel();
     let path = directory.to_owned();
-    // A listing, since names and attributes may be known to the kernel long after the server died. A thread that
-    // hangs on a hung server is left behind; it ends with that server.
+    // The kernel may still know names and attributes after a server died, so the directory is listed. A thread that
+    // hangs ends with the server.
     std::thread::spawn(move || {
         sender.send(std::fs::read_dir(path).and_then(|mut all| all.next().transpose()))
     });

@@ -1,6 +1,6 @@
-//! The host's own way to a served card and back, through the kernel and two threads: measured once it is mounted, so that it
-//! can be taken off each answer's wait and the client sees the card's time. A thread that slept for a millisecond is woken
-//! later than one that did a moment ago, on a busy machine by three times as much: each way is measured both times.
+//! Round trip of the host itself, through the kernel and two threads: measured when a card is mounted, and subtracted
+//! from each wait, so that a client sees the card's time. Measured twice, since a thread that slept for a millisecond
+//! wakes later than one that just ran, on a busy machine by a factor of three.
 
 use super::delay::SHORT;
 use std::fs::File;
@@ -9,30 +9,30 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often each way is measured.
+/// Measurements of each round trip.
 const PROBES: usize = 48;
 
-/// Before a probe both sides go to sleep, as they do between the commands of a slow card.
+/// Pause in which both threads fall asleep, as between the commands of a slow card.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// How long the answer to a probe is held back, as a fast card's is. Who has waited for so long is woken later than by an answer
-/// at once: by 18 µs and not 6 µs on a virtual machine.
+/// Delay of the answer to a probe, as by a fast card. A client that waits this long wakes later than after an immediate
+/// answer: by 18 µs instead of 6 µs on a virtual machine.
 const HELD: Duration = Duration::from_micros(50);
 
-/// More than this is not the way but a busy machine.
+/// Longest plausible round trip; a longer one means a busy machine.
 const MOST: Duration = Duration::from_micros(100);
 
-/// Both ways, in nanoseconds; no time before they are measured.
+/// Round trips in nanoseconds; 0 before they are measured.
 #[derive(Debug)]
 pub(super) struct HostRoundTrip {
     start: Instant,
-    /// Where a reader of requests was awake a moment ago.
+    /// Round trip if a reader of requests ran a moment ago.
     awake: AtomicU64,
-    /// Where it slept.
+    /// Round trip if it slept.
     asleep: AtomicU64,
-    /// When one was last awake, in nanoseconds from `start`.
+    /// Last activity of a reader of requests, in nanoseconds from `start`.
     last: AtomicU64,
-    /// While probes are answered.
+    /// True while probes are answered.
     measuring: AtomicBool,
 }
 
@@ -47,19 +47,20 @@ impl HostRoundTrip {
         }
     }
 
-    /// How long the answer to a read beside the card is held back.
+    /// Delay of the answer to a probe; None while none is measured.
     pub(super) fn held(&self) -> Option<Duration> {
         self.measuring.load(Ordering::Relaxed).then_some(HELD)
     }
 
-    /// Measures both by reads whose answers are held back for [`Self::held`]; nothing where the file cannot be read.
+    /// Measures both round trips by reads that are answered after [`Self::held`]; measures nothing if the file cannot
+    /// be read.
     pub(super) fn measure(&self, file: &Path) {
         let Ok(file) = File::open(file) else { return };
         self.measuring.store(true, Ordering::Relaxed);
         let both = || {
             std::thread::sleep(PAUSE);
             let asleep = probe(&file)?;
-            // The first one wakes both sides.
+            // This probe wakes both threads.
             probe(&file)?;
             Some((asleep, probe(&file)?))
         };
@@ -73,8 +74,8 @@ impl HostRoundTrip {
         self.asleep.store(nanos(asleep.min(MOST)), Ordering::Relaxed);
     }
 
-    /// Half of the way of a request that is seen now: it set out that much before, and its answer arrives that much after it
-    /// is given.
+    /// Half of the round trip of a request that arrives at `seen`: it was sent that much earlier, and its answer takes
+    /// as long.
     pub(super) fn half(&self, seen: Instant) -> Duration {
         let last = self.start + Duration::from_nanos(self.last.load(Ordering::Relaxed));
         let slept = seen.saturating_duration_since(last) > SHORT;
@@ -82,15 +83,15 @@ impl HostRoundTrip {
         Duration::from_nanos(way.load(Ordering::Relaxed) / 2)
     }
 
-    /// Notes when an answer is given that is known now: who waits for a short one by itself reads the next request thereafter,
-    /// else another thread gives it.
+    /// Records when the answer known at `now` is given. A reader that waits for a short answer itself reads the next
+    /// request then; longer answers are given by another thread.
     pub(super) fn answered(&self, due: Instant, now: Instant) {
         let last = if due < now + SHORT { due.max(now) } else { now };
         self.last.store(nanos(last.saturating_duration_since(self.start)), Ordering::Relaxed);
     }
 }
 
-/// The lower quartile, so that a busy moment does not make answers early ever after.
+/// Lower quartile, so that a busy moment during the measurement does not make all later answers early.
 fn quiet(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 4).copied().unwrap_or_default()

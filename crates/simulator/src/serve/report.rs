@@ -1,4 +1,4 @@
-//! What is counted about a card while it is served: the live `counters.json`, and the last word of `sim serve`.
+//! Counters of a served card: the live `counters.json`, and the final report of `sim serve`.
 
 use crate::card::counters::LifetimeCounters;
 use cardscope_model::histogram::LatencyHistogram;
@@ -8,68 +8,62 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Above this median the card's times suffer (the goal of the server, at 1000 I/Os per second).
+/// Median lag in µs from which on a card's times suffer (at 1000 I/Os per second).
 const GOOD_P50_US: f64 = 30.0;
-/// The same for one in a hundred.
+/// The same for the 99th percentile.
 const GOOD_P99_US: f64 = 300.0;
 
-/// A card's counters since it was put in.
+/// Counters of a card since it was inserted.
 #[derive(Debug, Clone, Serialize)]
 pub struct ServeReport {
-    /// Its name among those that are served.
+    /// Name among the served cards.
     pub name: String,
-    /// As the user wrote it.
+    /// Name as the user wrote it.
     pub target: String,
-    /// Seconds since it was put in.
+    /// Seconds since the card was inserted.
     pub seconds: f64,
-    /// Commands of any kind.
     pub commands: u64,
-    /// What the card itself counted.
+    /// Counters of the card itself.
     #[serde(flatten)]
     pub card: LifetimeCounters,
-    /// Requests that wait for their answer now.
+    /// Requests that wait for their answers now.
     pub in_flight: u32,
-    /// The most that ever did.
+    /// Most requests that waited at a time.
     pub max_in_flight: u32,
-    /// °C, where a heat model runs.
+    /// °C; None without a heat model.
     pub temperature_c: Option<f64>,
-    /// How late answers were; absent where they are given at once.
+    /// Lag of the answers; None if they are given at once.
     pub lag: Option<AnswerLag>,
 }
 
-/// How late answers were.
+/// Delay of answers after they were due.
 #[derive(Debug, Clone, Serialize)]
 pub struct AnswerLag {
     /// Answers that were waited for.
     pub answers: u64,
-    /// Over all of them.
     pub all_us: LagQuantiles,
-    /// Over the last thousand.
+    /// The last thousand answers.
     pub recent_us: LagQuantiles,
-    /// Share of all that was later than a millisecond, 0 to 1.
+    /// Share of answers later than a millisecond, 0 to 1.
     pub later_than_1_ms: f64,
 }
 
-/// Quantiles of a lag, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LagQuantiles {
-    /// Half of them are below.
     pub p50: f64,
-    /// All but one in a hundred.
     pub p99: f64,
-    /// The greatest.
     pub max: f64,
 }
 
 impl ServeReport {
-    /// One line for people: how late the answers were.
+    /// Lag in one line.
     pub fn lag_line(&self) -> Option<String> {
         let lag = self.lag.as_ref()?;
         let (p50, p99) = (lag.all_us.p50, lag.all_us.p99);
         Some(format!("lag: p50 {p50:.1} µs, p99 {p99:.1} µs over {} commands", lag.answers))
     }
 
-    /// A sentence, where answers were so late that the card seems slower than it is.
+    /// Warning if answers were so late that the card seems slower than it is.
     pub fn warning(&self) -> Option<String> {
         let lag = self.lag.as_ref().filter(|lag| lag.is_high())?;
         Some(format!(
@@ -111,10 +105,10 @@ impl AnswerLag {
     }
 }
 
-/// Answers that "recent" means.
+/// Number of answers that count as recent.
 const RECENT: usize = 1000;
 
-/// An answer later than this is counted as late.
+/// Lag above which an answer counts as late.
 const LATE: Duration = Duration::from_millis(1);
 
 #[derive(Debug, Default)]
@@ -145,7 +139,7 @@ impl LagTimes {
 }
 
 impl LagMeter {
-    /// A request came; gives how many are in flight with it.
+    /// Counts a request; returns the number in flight with it.
     pub(super) fn begin(&self) -> u32 {
         let now = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
         self.most.fetch_max(now, Ordering::Relaxed);
@@ -156,12 +150,12 @@ impl LagMeter {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// An answer is given, so much after its time.
+    /// Records the lag of an answer.
     pub(super) fn record(&self, lag: Duration) {
         self.lock().record(lag);
     }
 
-    /// Requests in flight now, and the most there ever were.
+    /// Requests in flight, and the most so far.
     pub(super) fn in_flight(&self) -> (u32, u32) {
         (self.in_flight.load(Ordering::Relaxed), self.most.load(Ordering::Relaxed))
     }
@@ -170,7 +164,7 @@ impl LagMeter {
         self.lock().clone()
     }
 
-    /// A thread that worked on a request panicked.
+    /// Records that a thread panicked while it worked on a request.
     pub(super) fn break_down(&self) {
         self.broken.store(true, Ordering::Relaxed);
     }

@@ -1,5 +1,5 @@
-//! Several cards served at once, each on a directory of its own, by name over NBD, or both; unmounted and closed
-//! however it ends.
+//! Server for several cards, each in its mount directory, by name over NBD, or both; unmounted and closed whatever ends
+//! it.
 
 use super::awake::CpuLatencyGuard;
 use super::nbd::{NbdAddress, NbdListener};
@@ -15,48 +15,45 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often the foreground looks whether it should stop.
+/// Interval at which the foreground checks for its end.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How long the kernel may take to unmount.
+/// Time that the kernel may take to unmount.
 const UNMOUNTING: Duration = Duration::from_secs(2);
 
-/// What to serve, and where.
+/// Cards to serve, and places to serve them at.
 #[derive(Debug, Clone)]
 pub struct ServeJob {
-    /// The cards; the first is NBD's default.
+    /// Cards; the first is the default of NBD.
     pub cards: Vec<TargetSpec>,
-    /// The directory of one card, or of a directory for each of several.
+    /// Directory of a single card, or of the directories of several.
     pub mount: Option<PathBuf>,
-    /// Where NBD clients connect.
+    /// Address for NBD clients.
     pub nbd: Option<NbdAddress>,
-    /// With their times or at once, and how.
     pub options: ServingOptions,
 }
 
-/// Cards that are being served; dropped, they are unmounted.
+/// Served cards; they are unmounted when the server is dropped.
 pub struct CardServer {
     cards: Vec<Arc<ServedCard>>,
     mounts: Vec<CardMount>,
     nbd: Option<NbdListener>,
-    /// Last: what is served ends in order, whoever asks the process to end.
+    /// Dropped last, so that cards are unmounted in order even if the process is asked to end.
     _owing: CleanupGuard,
 }
 
 struct CardMount {
     session: Option<fuser::BackgroundSession>,
     directory: PathBuf,
-    /// The kernel's number of it.
+    /// Number of the mount in the kernel.
     id: Option<String>,
-    /// We made the directory, so we remove it.
+    /// True if the server created the directory, and therefore removes it.
     made: bool,
 }
 
 impl CardServer {
-    /// Mounts the cards and listens. Dead mounts that a killed server left there are cleared first.
-    ///
-    /// # Errors
-    /// If a directory cannot be mounted on, or the address not be listened on; nothing is served then.
+    /// Mounts the cards and listens, after clearing mounts of killed servers. Fails if a directory or the address
+    /// cannot be used; nothing is served then.
     pub fn start(job: &ServeJob) -> Result<CardServer, ServeError> {
         if job.cards.is_empty() || (job.mount.is_none() && job.nbd.is_none()) {
             return Err(ServeError::Nothing);
@@ -92,18 +89,18 @@ impl CardServer {
         Ok(())
     }
 
-    /// The files that are the cards, in the order given; empty where nothing is mounted.
+    /// Paths of the cards' files, in the order given; empty without mounts.
     pub fn files(&self) -> Vec<PathBuf> {
         self.mounts.iter().map(|m| m.directory.join(FILE)).collect()
     }
 
-    /// The NBD addresses (URIs) of the cards, in the order given; empty where nothing listens.
+    /// NBD URIs of the cards, in the order given; empty without NBD.
     pub fn uris(&self) -> Vec<String> {
         let Some(nbd) = &self.nbd else { return Vec::new() };
         self.cards.iter().map(|card| nbd.uri(&card.name)).collect()
     }
 
-    /// Lines for people: where each card is, and what to be careful about.
+    /// Lines for the user: place of each card, and warnings.
     pub fn places(&self) -> Vec<String> {
         let names = || self.cards.iter().map(|card| &card.text);
         let files = names().zip(self.files()).map(|(name, file)| format!("{name} is {}", file.display()));
@@ -112,21 +109,18 @@ impl CardServer {
         files.chain(uris).chain(warning).collect()
     }
 
-    /// True once somebody else has unmounted everything, or a thread of ours panicked.
+    /// True after all cards were unmounted by others, or a thread of the server panicked.
     pub fn ended(&self) -> bool {
         let unmounted = !self.mounts.is_empty() && self.mounts.iter().all(CardMount::ended);
         self.cards.iter().any(|card| card.meter.broken()) || (unmounted && self.nbd.is_none())
     }
 
-    /// What was counted so far, by card.
     pub fn reports(&self) -> Vec<ServeReport> {
         self.cards.iter().map(|card| card.report()).collect()
     }
 
-    /// Unmounts and closes everything; gives what was counted.
-    ///
-    /// # Errors
-    /// If a card broke while it was served; all the others are unmounted all the same.
+    /// Unmounts and closes all cards; returns their counters. Fails if a card broke while it was served, after
+    /// unmounting the others.
     pub fn stop(mut self) -> Result<Vec<ServeReport>, ServeError> {
         drop(self.nbd.take());
         let ends: Vec<_> = self.mounts.iter_mut().map(CardMount::unmount).collect();
@@ -154,7 +148,7 @@ impl CardMount {
     fn new(card: &Arc<ServedCard>, directory: &Path, made: bool) -> Result<CardMount, ServeError> {
         let mut mount = CardMount { session: None, directory: directory.to_owned(), id: None, made };
         mount::prepare(directory)?;
-        // The kernel's table knows whole paths only.
+        // The kernel's table has absolute paths only.
         mount.directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
         let mounted = fuse::mount(card, &mount.directory).map_err(|e| mount::explain(directory, &e))?;
         mount.session = Some(mounted);
@@ -170,8 +164,8 @@ impl CardMount {
         let Some(session) = self.session.take() else { return Ok(()) };
         let ended = session.guard.is_finished();
         let result = match (ended, mount::id(&self.directory)) {
-            // Ours whose threads broke, or, where somebody unmounted ours, something else that was mounted there since
-            // and that the session would unmount in turn.
+            // Either this server's threads broke, or the mount was removed by others and something else is mounted
+            // there by now, which ending the session would unmount.
             (true, Some(found)) => {
                 std::mem::forget(session);
                 if self.id.as_ref() == Some(&found) {
@@ -183,7 +177,8 @@ impl CardMount {
             (false, _) => within(UNMOUNTING, move || session.umount_and_join()),
         };
         match result {
-            // A file that is still open keeps the kernel from unmounting: it is detached, and ends with us.
+            // A file that is still open prevents the kernel from unmounting: the mount is detached, and ends with the
+            // process.
             Err(_) if !ended && (mount::id(&self.directory).is_none() || mount::detach(&self.directory)) => {
                 Ok(())
             }
@@ -195,7 +190,7 @@ impl CardMount {
 
 impl Drop for CardMount {
     fn drop(&mut self) {
-        // An error here has nobody to go to; `stop` tells it.
+        // `drop` cannot report an error; `stop` does.
         let _ = self.unmount();
         if self.made {
             let _ = std::fs::remove_dir(&self.directory);
@@ -203,15 +198,15 @@ impl Drop for CardMount {
     }
 }
 
-/// What an act comes to, if it ends in time; it goes on by itself if not. A mount that an ordinary user detached ends
-/// with the last file that is open on it.
+/// Result of an action that ends in time; otherwise it continues in the background. A mount that an ordinary user
+/// detached ends with the last open file on it.
 fn within(time: Duration, act: impl FnOnce() -> std::io::Result<()> + Send + 'static) -> std::io::Result<()> {
     let (tell, ended) = std::sync::mpsc::channel();
     std::thread::spawn(move || tell.send(act()));
     ended.recv_timeout(time).unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()))
 }
 
-/// Two cards saved to one file would leave one of them.
+/// Refuses cards that are saved to the same file, where one would replace the other.
 fn saved_apart(cards: &[TargetSpec]) -> Result<(), ServeError> {
     let mut places = std::collections::BTreeSet::new();
     let mut all = cards.iter().filter_map(|card| card.storage.save.as_ref());
@@ -223,7 +218,7 @@ fn saved_apart(cards: &[TargetSpec]) -> Result<(), ServeError> {
     })
 }
 
-/// The cards' own names; a second card of a name gets `-2`.
+/// Names of the cards; a second card of a name gets `-2`.
 fn names(cards: &[TargetSpec]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for card in cards {
@@ -235,11 +230,8 @@ fn names(cards: &[TargetSpec]) -> Vec<String> {
     names
 }
 
-/// Serves cards until `stop` is raised or somebody unmounts them. `ready` is told once they can be used. Gives what
-/// was counted.
-///
-/// # Errors
-/// If they cannot be mounted, or break while they are served.
+/// Serves cards until `stop` is raised or others unmount them; calls `ready` when they can be used. Returns their
+/// counters. Fails if they cannot be mounted, or break while they are served.
 pub fn serve(
     job: &ServeJob,
     stop: &InterruptFlag,

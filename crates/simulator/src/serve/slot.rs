@@ -1,4 +1,4 @@
-//! A card being served, whoever asks: FUSE and NBD clients share it, its clock and its counters.
+//! Card being served: FUSE and NBD clients share it, with its clock and its counters.
 
 use super::ServeError;
 use super::awake::CpuLatencyGuard;
@@ -20,13 +20,13 @@ use super::options::ServingOptions;
 use super::report::{AnswerLag, LagMeter, ServeReport};
 
 pub(super) struct ServedCard {
-    /// Its name among those that are served: a directory, and an export.
+    /// Name among the served cards: that of its directory and of its export.
     pub(super) name: String,
-    /// As the user wrote it.
+    /// Name as the user wrote it.
     pub(super) text: String,
     pub(super) live: LiveCard,
     pub(super) meter: LagMeter,
-    /// What a probe should find, as the file `truth.json`.
+    /// Content of `truth.json`.
     pub(super) truth: String,
     pub(super) options: ServingOptions,
     awake: Arc<CpuLatencyGuard>,
@@ -77,14 +77,14 @@ impl ServedCard {
     }
 }
 
-/// A request in flight until it is answered, or dropped.
+/// Request in flight until it is answered or dropped.
 pub(super) struct ServedRequest {
     pub(super) came: RequestArrival,
     card: Arc<ServedCard>,
 }
 
 impl ServedRequest {
-    /// Has it answered at its time: by `delay`, or at once where there is none.
+    /// Answers at `due` by `delay`, or at once without it.
     pub(super) fn answer_at(
         self,
         delay: Option<&AnswerDelay>,
@@ -92,6 +92,7 @@ impl ServedRequest {
         answer: impl FnOnce() + Send + 'static,
     ) {
         let Some(delay) = delay else {
+            // The request ends before its answer, so that the client's next request is not counted in addition.
             drop(self);
             return answer();
         };
@@ -116,7 +117,7 @@ impl Drop for ServedRequest {
     }
 }
 
-/// The archetype's table of truth, between what the card is called and what it says of itself.
+/// Truth of the card with its names and its identity, as JSON.
 fn truth(spec: &TargetSpec) -> Result<String, ArchetypeError> {
     let card = &spec.archetype;
     let mut document = json!({
@@ -132,15 +133,15 @@ fn truth(spec: &TargetSpec) -> Result<String, ArchetypeError> {
     Ok(outside::json(&format!("{document:#}\n")).into_owned())
 }
 
-/// The least that a card reads or writes.
+/// Smallest unit of a card, in bytes.
 pub(super) const SECTOR: u64 = 512;
 
 pub(super) struct LiveCard {
     pub(super) bytes: u64,
     start: Instant,
-    /// The card's clock at the start: that of the state it was loaded from.
+    /// Card time at the start: that of the loaded state.
     clock: f64,
-    /// True where what was discarded reads as zeros.
+    /// True if discarded ranges read as zeros.
     pub(super) holes_are_zeros: bool,
     state: Mutex<ServedState>,
 }
@@ -148,16 +149,16 @@ pub(super) struct LiveCard {
 struct ServedState {
     card: SimulatedDevice,
     found: ReadContent,
-    /// The card's clock in nanoseconds; two threads may bring their requests in the wrong order.
+    /// Card time of the last request in ns; threads may deliver requests out of order, but card time never goes back.
     latest: f64,
-    /// True once it is saved: what came later would be lost in silence.
+    /// True after saving: later writes would be lost in silence, so requests fail.
     closed: bool,
 }
 
-/// When the card answers, and what.
+/// Time to answer, and the result.
 pub(super) type TimedResult<T> = (Instant, Result<T, CardIoError>);
 
-/// A request as it came: when, and how many were in flight with it.
+/// Arrival of a request, and the number in flight with it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RequestArrival {
     pub(super) at: Instant,
@@ -173,32 +174,32 @@ impl LiveCard {
         Ok(LiveCard { bytes, start: Instant::now(), clock, holes_are_zeros, state: Mutex::new(state) })
     }
 
-    /// Saves the card to where its name says (`save=FILE`), once; dropping it does the same. Fails if the host cannot
-    /// write the file.
+    /// Saves the card to the file of `save=FILE`, once; dropping it does the same. Fails if the host cannot write the
+    /// file.
     pub(super) fn close(&self) -> Result<(), StateError> {
         let mut state = self.state();
         state.closed = true;
         state.card.close()
     }
 
-    /// Takes it out without saving: a thread broke while it changed the card.
+    /// Closes the card without saving it, because a thread broke while it changed the card.
     pub(super) fn abandon(&self) {
         let mut state = self.state();
         state.closed = true;
         state.card.abandon();
     }
 
-    /// Reads; the range lies within the card.
+    /// Reads a range within the card.
     pub(super) fn read(&self, came: RequestArrival, offset: u64, len: u64) -> TimedResult<Vec<u8>> {
         self.command(came, false, offset, len, |state| state.fetch(offset, len))
     }
 
-    /// Reads without handing the data out; the range lies within the card.
+    /// Reads a range within the card without returning the data.
     pub(super) fn fetch(&self, came: RequestArrival, offset: u64, len: u64) -> TimedResult<()> {
         self.command(came, false, offset, len, |state| state.card.read(offset, len, &mut state.found))
     }
 
-    /// Writes; the range lies within the card.
+    /// Writes to a range within the card.
     pub(super) fn write(&self, came: RequestArrival, offset: u64, data: &[u8]) -> TimedResult<()> {
         if !whole(offset, data.len() as u64) {
             return self.patch(came, offset, data);
@@ -207,7 +208,7 @@ impl LiveCard {
         self.command(came, true, offset, len, |state| state.card.write(offset, len, WrittenData::Bytes(data)))
     }
 
-    /// A card knows only whole sectors: what covers part of one is read, changed and written, as a host does it.
+    /// Reads, changes and writes whole sectors, since a card knows no smaller unit; a host does the same.
     fn patch(&self, came: RequestArrival, offset: u64, data: &[u8]) -> TimedResult<()> {
         let start = offset - offset % SECTOR;
         let len = (offset + data.len() as u64).next_multiple_of(SECTOR) - start;
@@ -223,7 +224,7 @@ impl LiveCard {
         })
     }
 
-    /// Writes zeros; the range is of whole sectors within the card. They cost what other data does.
+    /// Writes zeros to whole sectors within the card, at the cost of other data.
     pub(super) fn write_zeros(&self, came: RequestArrival, offset: u64, len: u64) -> TimedResult<()> {
         let zeros = WrittenData::described(IoContent::Constant(0));
         self.command(came, true, offset, len, |state| state.card.write(offset, len, zeros))
@@ -233,12 +234,12 @@ impl LiveCard {
         self.answer(came, |state, now| (state.card.rig.card.flush(now), Ok(())))
     }
 
-    /// Tells the card that a range of whole sectors holds nothing of value.
+    /// Discards whole sectors.
     pub(super) fn discard(&self, came: RequestArrival, offset: u64, len: u64) -> TimedResult<()> {
         self.answer(came, |state, now| (state.card.discard(now, offset, len), Ok(())))
     }
 
-    /// Puts a command to the card, which takes its time and then does what it stands for.
+    /// Executes a command: takes the card's time, then calls `act` unless the card vanished meanwhile.
     fn command<T>(
         &self,
         came: RequestArrival,
@@ -253,7 +254,7 @@ impl LiveCard {
         })
     }
 
-    /// Puts a request to the card, if it still answers.
+    /// Executes a request if the card still answers.
     fn answer<T>(
         &self,
         came: RequestArrival,
@@ -274,7 +275,7 @@ impl LiveCard {
         self.state().card.rig.card.counters()
     }
 
-    /// Temperature now in °C, where a heat model runs.
+    /// Temperature now in °C; None without a heat model.
     pub(super) fn celsius(&self) -> Option<f64> {
         let (mut state, now) = self.at_time(RequestArrival { at: Instant::now(), in_flight: 0 });
         state.card.rig.card.celsius(now)
@@ -310,7 +311,7 @@ fn command(came: RequestArrival, write: bool, offset: u64, len: u64) -> CardComm
 }
 
 impl ServedState {
-    /// Whether the card is still there when a command ends: one that vanishes meanwhile has done nothing.
+    /// Fails if the card vanishes before a command ends; the command then has no effect.
     fn lasts(&mut self, end: f64) -> Result<(), CardIoError> {
         let vanishes = self.card.vanishes_at;
         if end > vanishes { self.card.alive(vanishes) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! Drives a simulated card as the tools of the field do, on its own clock, and turns the times into their figures.
+//! Drives simulated cards in virtual time with the access patterns of common tools, and returns their figures.
 
 use cardscope_engine::content::IoContent;
 use cardscope_engine::target::{IoCompletion, IoDirection, IoRequest, LanePlan, Target};
@@ -9,23 +9,21 @@ pub(crate) const KIB: u64 = 1 << 10;
 pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) const GIB: u64 = 1 << 30;
 
-/// Opens a simulated card by its name.
 pub(crate) fn card(name: &str) -> SimTarget {
     SimTarget::named(name).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A plan past the page cache.
+/// Plan for direct I/O, past the page cache.
 pub(crate) fn plan(depth: u32, block: u64) -> LanePlan {
     LanePlan { depth, block, path: KernelPath::Direct, sync_each: false, own_buffers: false }
 }
 
-/// One I/O of the given slot.
 pub(crate) fn io(slot: u32, write: bool, offset: u64, len: u64) -> IoRequest {
     let direction = if write { IoDirection::Write } else { IoDirection::Read };
     IoRequest { slot, direction, offset, len: len as u32, content: IoContent::Noise }
 }
 
-/// Carries out I/Os at the given places, `depth` in flight, and returns the seconds they took together.
+/// Executes I/Os at the given offsets with `depth` in flight; returns their seconds.
 pub(crate) fn drive(
     card: &mut SimTarget,
     plan: &LanePlan,
@@ -59,12 +57,12 @@ pub(crate) fn drive(
     (card.now() - start) as f64 / 1e9
 }
 
-/// Seconds of one I/O.
+/// Seconds of a single I/O.
 pub(crate) fn one(card: &mut SimTarget, write: bool, offset: u64, len: u64) -> f64 {
     drive(card, &plan(1, len), write, [offset])
 }
 
-/// Speed in MB/s of I/O in order over `bytes` from `start` on.
+/// MB/s of I/O in order over `bytes` from `start`.
 pub(crate) fn sequential(
     card: &mut SimTarget,
     write: bool,
@@ -78,7 +76,7 @@ pub(crate) fn sequential(
     (count * block) as f64 / 1e6 / seconds
 }
 
-/// Speed in MB/s of `count` 4 KiB I/Os at random places of a span from `start` on.
+/// MB/s of `count` random 4 KiB I/Os within `span` bytes from `start`.
 pub(crate) fn random_4k(
     card: &mut SimTarget,
     write: bool,
@@ -98,7 +96,7 @@ pub(crate) fn random_4k(
     (count * 4096) as f64 / 1e6 / seconds
 }
 
-/// Fails unless `found` lies within `percent` of `published`.
+/// Fails unless `found` is within `percent` of `published`.
 pub(crate) fn near(what: &str, found: f64, published: f64, percent: f64) {
     let off = (found / published - 1.0) * 100.0;
     println!("{what}: {found:.3} against {published} ({off:+.1} %)");

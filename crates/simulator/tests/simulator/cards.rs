@@ -1,5 +1,5 @@
-//! What single cards do beyond the published figures, which the fidelity rows hold; and the calibration card against
-//! its own file.
+//! Behaviour of single cards beyond the published figures (those are in `fidelity`), and the calibration card against
+//! its file.
 
 use crate::common::{GIB, KIB, MIB, card, drive, io, near, one, plan, random_4k, sequential};
 use cardscope_engine::content::{ContentMatch, IoContent};
@@ -33,7 +33,7 @@ fn a_reader_that_cuts_commands_costs_a_card_its_large_writes() {
 
 #[test]
 fn the_calibration_card_is_exactly_what_its_file_says() {
-    // 0.5 ms and 50 MB/s: 4 KiB take 0.58192 ms, one after the other whatever the queue.
+    // 0.5 ms and 50 MB/s: 4 KiB take 0.58192 ms, one after the other at any queue depth.
     for depth in [1, 8, 32] {
         near("4 KiB", random_4k(&mut card("sim:constant"), false, depth, 0, GIB, 10_000), 7.0388, 0.01);
     }
@@ -47,7 +47,7 @@ fn own(depth: u32, block: u64) -> LanePlan {
     LanePlan { own_buffers: true, ..plan(depth, block) }
 }
 
-/// Reads a range and holds it against what is expected there.
+/// Reads a range and compares it with `expected`.
 fn holds(
     card: &mut cardscope_simulator::SimTarget,
     offset: u64,
@@ -173,7 +173,7 @@ fn bytes_that_are_written_come_back_byte_by_byte() {
     assert_eq!(done.len(), 2);
     assert_eq!(lexar.buffer(1).unwrap(), text);
     assert_eq!(lexar.compare(1, IoContent::Constant(0)).unwrap(), ContentMatch::DiffersAt(1));
-    // A later write must not change what was read before it.
+    // A later write must not change an earlier read.
     lexar.submit(&IoRequest { content: IoContent::Constant(7), ..io(0, true, 4096, 8192) }).unwrap();
     lexar.complete(1, &mut done).unwrap();
     assert_eq!(lexar.buffer(1).unwrap(), text);

@@ -1,4 +1,4 @@
-//! What goes wrong with a simulated card, as whoever measures meets it; and cards that start where they were left.
+//! Faults of simulated cards as the measuring code meets them, and cards that continue from a saved state.
 
 use crate::common::{GIB, MIB, card, io, plan, random_4k, sequential};
 use cardscope_engine::card::{IoDriver, ReadAnswer, extents};
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const STAMP: IoContent = IoContent::Stamp { salt: 99, generation: 3 };
 
-/// Carries one I/O out and says how it ended.
+/// Executes one I/O; returns its result.
 fn one(card: &mut SimTarget, write: bool, offset: u64, len: u64) -> Result<(), TargetError> {
     card.plan(&LanePlan { own_buffers: true, ..plan(1, len) })?;
     card.submit(&IoRequest { content: STAMP, ..io(0, write, offset, len) })?;
@@ -51,7 +51,7 @@ fn a_card_that_vanishes_answers_nothing_any_more() {
 #[test]
 fn a_card_may_vanish_in_the_middle_of_a_command_or_of_a_rest() {
     let mut fading = card("sim:constant?vanish_after_s=0.0016");
-    // 0.5 ms and 4 KiB at 50 MB/s are 0.58 ms: the third command would end at 1.75 ms.
+    // 0.5 ms and 4 KiB at 50 MB/s are 0.58 ms, so the third command would end at 1.75 ms.
     one(&mut fading, true, 0, 4096).unwrap();
     one(&mut fading, true, 0, 4096).unwrap();
     assert!(matches!(one(&mut fading, true, 0, 4096), Err(TargetError::Gone { .. })));
@@ -288,7 +288,7 @@ fn a_state_is_read_from_a_plain_file_alone_and_saved_over_no_link_and_no_other_f
         let refused = SimTarget::named(&format!("sim:constant?{key}={}", at(name))).unwrap_err().to_string();
         assert!(refused.contains(word), "{refused}");
     }
-    // What takes the name after it was claimed stays, and no link is followed then, either.
+    // A file that takes the name later is not overwritten, and a link is not followed.
     let file = folder.path().join("card");
     for plant in [true, false] {
         let mut used = card(&format!("sim:constant?save={}", file.display()));
@@ -402,7 +402,7 @@ fn what_a_test_left_in_flight_ends_before_the_next_plan() {
     assert!(done[0].at > replanned);
 }
 
-/// Reads fail in a deep test; a verb then reads the card one I/O at a time, to restore its data.
+/// Reads fail in a test with a deep queue; then a verb reads the card one I/O at a time, to restore its data.
 #[test]
 fn a_card_is_driven_on_after_a_deep_test_that_met_an_error() {
     let deep = "name = \"deep\"\ntitle = \"deep\"\nversion = 1\nsource = \"own\"\n[area]\nsize = \"16MiB\"\n\
@@ -436,7 +436,7 @@ fn a_card_is_driven_on_after_a_deep_test_that_met_an_error() {
     assert!(failed > 90, "{failed} of 100 tests met an error");
 }
 
-/// Records how many I/Os failed, and nothing else.
+/// Recorder that counts failed I/Os only.
 struct FailureCount(u64);
 
 impl PassRecorder for FailureCount {

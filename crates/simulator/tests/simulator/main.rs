@@ -1,4 +1,4 @@
-//! Simulated cards in virtual time, one module an idea.
+//! Simulated cards in virtual time, one module for each subject.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,10 +1,10 @@
-//! A command that needs no flash, and somebody else on the bus: what tells the host from the card.
+//! Commands that need no flash, and other traffic on the bus: both separate the host from the card.
 
 use crate::common::{MIB, card, drive, plan};
 use cardscope_engine::target::{Target, TargetError};
 use std::time::Duration;
 
-/// Seconds of a ping, median of 15.
+/// Seconds of a ping, median of 15, `after_s` seconds after the start.
 fn ping(name: &str, after_s: u64) -> f64 {
     let mut card = card(name);
     card.idle(Duration::from_secs(after_s));

@@ -1,4 +1,4 @@
-//! Readers that stand between a good card and its host, and answer wrongly.
+//! Readers that return wrong data from a good card.
 
 use crate::common::{GIB, KIB, MIB, card, io, plan};
 use cardscope_engine::content::{self, ContentMatch, IoContent};
@@ -19,7 +19,7 @@ fn io_with(write: bool, offset: u64, len: u64, content: IoContent) -> cardscope_
     cardscope_engine::target::IoRequest { content, ..io(0, write, offset, len) }
 }
 
-/// A card behind a reader, whose first 8 MiB hold stamps.
+/// Card behind a reader, with stamps in its first 8 MiB.
 fn stamped(overrides: &str) -> SimTarget {
     let mut card = card(&format!("sim:constant?{overrides}"));
     one(&mut card, true, 0, 8 * MIB).unwrap();
@@ -37,7 +37,7 @@ fn written(offset: u64, len: u64) -> Vec<u8> {
     bytes
 }
 
-/// First sector of the last read that holds no stamp of its place.
+/// First sector of the last read without the stamp of its address.
 fn first_wrong_sector(card: &mut SimTarget) -> Option<u64> {
     match card.compare(0, STAMP).unwrap() {
         ContentMatch::Same => None,

@@ -1,11 +1,11 @@
-//! The same seed, the same card and the same commands give the same nanoseconds: on every machine, in every build,
-//! in any thread. The digests below were made once; they change only when the model or a card of these changes.
+//! Determinism: the same seed, card and commands give the same nanoseconds on every machine, in every build, in any
+//! thread. The digests were made once; they change only with the model or with one of these cards.
 
 use crate::common::{MIB, card, io, plan};
 use cardscope_engine::target::{Target, TargetRegion};
 use std::time::Duration;
 
-/// One card of each family.
+/// A card of each family.
 const CARDS: &[&str] = &[
     "sim:constant",
     "sim:lexar-16g-c10",
@@ -14,7 +14,7 @@ const CARDS: &[&str] = &[
     "sim:a2-command-queue?seed=7",
 ];
 
-/// FNV-1a over the time of each completion of 20 000 mixed commands.
+/// FNV-1a over the completion times of 20 000 mixed commands.
 fn digest(name: &str) -> u64 {
     let mut card = card(name);
     let mut state = 42u64;

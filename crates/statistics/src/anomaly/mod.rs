@@ -1,6 +1,6 @@
-//! What a person would stumble over in the figures of a session: runs on two levels, a read far below its class, large
-//! blocks slower than small ones, a queue that makes it worse, a speed that no bus carries, a rig that gets hot. Each of
-//! the seeds names one of them; each finding names its numbers.
+//! Anomalies of a session: runs on several speed levels, reads far below the card's class, large blocks slower than small
+//! ones, a harmful queue, speeds above the bus, an overheating reader. The rules come from published reports
+//! (docs/reference/reports.md).
 
 mod runs;
 mod shape;
@@ -15,7 +15,7 @@ pub use table::AnomalySession;
 use cardscope_model::finding::Finding;
 use table::AnomalyTable;
 
-/// Everything odd about a session.
+/// Finds all anomalies of a session.
 pub fn findings(session: &AnomalySession<'_>) -> Vec<Finding> {
     let table = AnomalyTable::new(session.runs);
     let mut found = runs::levels_of(&table);

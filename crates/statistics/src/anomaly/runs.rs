@@ -1,7 +1,7 @@
-//! Runs that are not alike: two levels, runs that were hot or behind the cache, and a rig that gets hot instead of the
-//! card: the USB host controller of a Raspberry Pi 4 (docs/reference/reports.md#raspberry-pi-comparison), where an SSD
-//! was 2 to 3 times slower without air. Reads have no cache that could end, so falling reads on a USB path under long
-//! load point there, unless the card itself is known to be hot.
+//! Anomalies between runs: speed levels, hot runs, runs past the cache, and an overheating USB host controller. The
+//! controller of a Raspberry Pi 4 slowed an SSD 2 to 3 times without cooling
+//! (docs/reference/reports.md#raspberry-pi-comparison). Reads have no cache that could end, so reads that slow down on USB
+//! under long load point to the controller, unless the card itself is hot.
 
 use super::table::{AnomalyRow, AnomalySession, AnomalyTable, large_in_order, listed};
 use crate::levels::{LevelCompanion, RunLevels, companion, levels, run_states};
@@ -12,10 +12,8 @@ use cardscope_model::statistics::median;
 use cardscope_model::test_name::{IoOrder, TestOp};
 use cardscope_model::units::{KIB, SpeedMbS, three_digits};
 
-/// Fewer runs say nothing about states.
 const LEAST_RUNS: usize = 3;
 
-/// One finding for each test whose runs fall into levels.
 pub(super) fn levels_of(table: &AnomalyTable<'_>) -> Vec<Finding> {
     let single = table.small(TestOp::Read, 1);
     table
@@ -25,7 +23,7 @@ pub(super) fn levels_of(table: &AnomalyTable<'_>) -> Vec<Finding> {
             let speeds = row.speeds();
             let found = levels(&speeds).filter(RunLevels::several)?;
             let start: Vec<Option<f64>> = row.results.iter().map(|r| r.temperature_c.start).collect();
-            // Reads of the same test say nothing about themselves.
+            // Reads of the same test cannot explain its own levels.
             let reads = single.filter(|reads| reads.name != row.name && row.name.op == TestOp::Write);
             let reads: Vec<Option<f64>> =
                 reads.map_or(Vec::new(), |reads| reads.speeds().into_iter().map(Some).collect());
@@ -70,7 +68,6 @@ fn words(why: LevelCompanion) -> &'static str {
     }
 }
 
-/// Which runs were hot and which behind the cache, by the rule for whole runs.
 pub(super) fn states(table: &AnomalyTable<'_>) -> Vec<Finding> {
     let in_order = |op| -> Vec<Vec<f64>> {
         let rows = table.of(op, |n| {
@@ -112,38 +109,32 @@ pub(super) fn states(table: &AnomalyTable<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Load of less than this warms nothing that matters.
+/// Shortest load that can overheat a host, in seconds.
 const LONG_S: f64 = 60.0;
-/// A fall to less than this is more than noise.
+/// Share of the initial speed below which a fall is more than noise.
 const FALLEN: f64 = 0.7;
-/// Least rise of a command that needs no flash where the host is slow (docs/reference/flash.md#causes-of-a-slow-spell).
+/// Least rise of a command without flash access on a slow host, as a share
+/// (docs/reference/flash.md#causes-of-a-slow-spell).
 const NULL_RISE: f64 = 0.12;
-/// A host that warmed up by so many K.
 const HOST_RISE_K: f64 = 10.0;
-/// A card at this temperature explains it by itself (TMT1 of two SD Express cards is 81 °C,
+/// Card temperature in °C that explains a fall by itself (TMT1 of two SD Express cards is 81 °C,
 /// docs/reference/flash.md#heat).
 const CARD_HOT_C: f64 = 75.0;
 
-/// A load on a USB path, start against end.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct UsbLoad {
-    /// Seconds of it.
     pub seconds: f64,
-    /// Reading speed at its start, in MB/s.
     pub first_mb_s: f64,
-    /// At its end.
     pub last_mb_s: f64,
-    /// How much longer a command takes that needs no flash, as a share; where it was timed.
+    /// Rise in the time of a command without flash access, as a share. None if not timed.
     pub null_rise: Option<f64>,
-    /// How much warmer the host got, in K; where that is known.
     pub host_rise_k: Option<f64>,
-    /// The card's own temperature at the end, in °C; where that is known.
     pub card_c: Option<f64>,
 }
 
-/// What a load on a USB path says about reader and host controller.
 pub fn hot_host(load: &UsbLoad) -> Option<Finding> {
     let fell = load.last_mb_s / load.first_mb_s;
+    // A fall of speed on a hot card says nothing about the host.
     let card_is_hot = load.card_c.is_some_and(|c| c >= CARD_HOT_C);
     if load.seconds < LONG_S || !fell.is_finite() || fell >= FALLEN || card_is_hot {
         return None;
@@ -179,13 +170,11 @@ pub fn hot_host(load: &UsbLoad) -> Option<Finding> {
     )
 }
 
-/// Whether a card was reached over USB, as far as its condition says.
 pub fn is_over_usb(condition: &Condition) -> bool {
     let says = |word| condition.get(word).is_some_and(|value| value.to_uppercase().contains("USB"));
     ["bus_mode", "usb_host", "reader"].into_iter().any(says)
 }
 
-/// The same from a session: reads in order, second by second, over all runs.
 pub(super) fn of_session(session: &AnomalySession<'_>) -> Option<Finding> {
     if !is_over_usb(session.condition) {
         return None;
@@ -198,16 +187,16 @@ pub(super) fn of_session(session: &AnomalySession<'_>) -> Option<Finding> {
         .filter(|r| r.op == TestOp::Read && large_in_order(&r.name()))
         .collect();
     let busy: f64 = session.runs.iter().flat_map(|run| &run.results).map(|r| r.seconds).sum();
-    // Each test is held against itself: the same test of the first run and of the last, or its own course.
+    // A test is compared only with itself: in the first and last run, or at the start and end of its own series.
     let name = results.first()?.name();
     let same: Vec<_> = results.into_iter().filter(|r| r.name() == name).collect();
     let series: Vec<SeriesBucket> = same.iter().flat_map(|r| r.series.iter().copied()).collect();
+    // Without a series the first and the last run are compared.
     let (first, last) = ends(&series).or_else(|| Some((same.first()?.mb_s, same.last()?.mb_s)))?;
     let card_c = same.iter().filter_map(|r| r.temperature_c.max).reduce(f64::max);
     hot_host(&UsbLoad { seconds: busy, first_mb_s: first, last_mb_s: last, card_c, ..UsbLoad::default() })
 }
 
-/// Median speed of the first and the last fifth, of whole seconds; `None` for a short series.
 fn ends(series: &[SeriesBucket]) -> Option<(f64, f64)> {
     let speeds: Vec<f64> = series.iter().map(SeriesBucket::mb_s).collect();
     let part = speeds.len() / 5;

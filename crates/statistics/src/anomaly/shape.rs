@@ -1,9 +1,7 @@
-//! Tests of one card against each other: blocks of 512 KiB faster than writing in order
-//! (docs/reference/reports.md#sd-card-round-up), a queue that makes it slower and a small test that flatters (64 MiB
-//! against 1 GiB; docs/reference/reports.md#microsd-speed-comparison), a speed above the bus. And single 4 KiB reads
-//! against what cards of the same class do in public logs, and against what the same card does with a queue: the 13
-//! MB/s of a SanDisk (docs/reference/reports.md#microsd-express-benchmarks), the 1.58 MB/s of a U3 card on a Pi 4
-//! (docs/reference/reports.md#raspberry-pi-comparison).
+//! Anomalies between tests of one card: blocks of 512 KiB faster than sequential writes
+//! (docs/reference/reports.md#sd-card-round-up), a harmful queue and an optimistic small test
+//! (docs/reference/reports.md#microsd-speed-comparison), speeds above the bus, and single 4 KiB reads far below the card's
+//! class (docs/reference/reports.md#microsd-express-benchmarks, docs/reference/reports.md#raspberry-pi-comparison).
 
 use super::runs::is_over_usb;
 use super::table::{AnomalyRow, AnomalyTable, listed};
@@ -14,15 +12,13 @@ use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::{IoOrder, TestName, TestOp};
 use cardscope_model::units::{BinarySize, KIB, SpeedMbS, three_digits};
 
-/// So much faster is not noise: within a level runs repeat within 0.4 to 4 %.
 const FASTER: f64 = 1.1;
-/// A queue below this share of single I/O makes it slower; below the other it is a fake
+/// Speed with a queue as a share of single I/O, below which the queue slows the card, or is fake
 /// (docs/reference/flash.md#queues).
 const SLOWER: f64 = 0.9;
 const FAKE: f64 = 0.5;
-/// A large test below this share of the small one: the small one measured a cache, or a span the card copes with.
+/// Share of the small test's speed below which the small test measured only a cache or a convenient range.
 const LARGE_SLOWER: f64 = 0.8;
-/// Sizes that are called small and large differ by at least this.
 const SIZES_APART: u64 = 4;
 
 pub(super) fn all(table: &AnomalyTable<'_>) -> Vec<Finding> {
@@ -79,19 +75,14 @@ fn queue(table: &AnomalyTable<'_>, op: TestOp) -> Option<Finding> {
     Some(both(Finding::new(claim, weight, confidence, text), deep, single))
 }
 
-/// A test with the size of the area it went over.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SizedTest {
-    /// The test.
     pub test: TestName,
-    /// Bytes of the area.
     pub area_bytes: u64,
-    /// Speed in MB/s.
     pub mb_s: f64,
 }
 
-/// Tests that were run over a small and a large area, in one session or two: where the large one is much slower, the
-/// small one measured a cache or a span that the card copes with.
+/// Compares results over small and large areas. A small test that is much faster was too optimistic.
 pub fn small_against_large(all: &[SizedTest]) -> Vec<Finding> {
     let names = distinct(all.iter().map(|one| one.test));
     names.into_iter().filter_map(|name| size_finding(name, all)).collect()
@@ -117,7 +108,6 @@ fn size_finding(name: TestName, all: &[SizedTest]) -> Option<Finding> {
     )
 }
 
-/// Speeds that the bus cannot carry are the host's.
 pub(super) fn above_bus(table: &AnomalyTable<'_>, ceiling_mb_s: Option<f64>) -> Option<Finding> {
     let carries = ceiling_mb_s?;
     let above: Vec<(&AnomalyRow<'_>, f64)> = table
@@ -144,24 +134,17 @@ pub(super) fn above_bus(table: &AnomalyTable<'_>, ceiling_mb_s: Option<f64>) -> 
     )
 }
 
-/// Published single 4 KiB reads of a class of cards, in MB/s.
 struct PublishedPeers {
-    /// The class in words.
     class: &'static str,
-    /// Whether its cards are on PCIe.
     on_pcie: bool,
-    /// Sequential reads from here up belong to it, in MB/s.
     from_mb_s: f64,
-    /// Where the figures hold only while writes are at the fast level: written at least so fast, as a share of the
-    /// reads in order.
+    /// Least write speed as a share of the read speed, for classes whose figures hold only within the write cache.
     least_write_share: f64,
-    /// Lowest, median and highest.
     mb_s: [f64; 3],
-    /// Cards and where they are published.
     source: &'static str,
 }
 
-/// Fastest class first; the first that fits counts.
+/// Fastest class first. The first one that matches is used.
 static PEERS: [PublishedPeers; 4] = [
     PublishedPeers {
         class: "SD Express, data in the cache",
@@ -197,14 +180,14 @@ static PEERS: [PublishedPeers; 4] = [
     },
 ];
 
-/// A read below this share of the lowest of its class is far below.
+/// Share of the lowest speed of its class below which a read is far below it.
 const FAR: f64 = 0.5;
-/// Least gain of reads by a queue that shows that the flash is not what is slow: usual SD Express cards gain 13 to 23
+/// Least gain by a queue that rules out slow flash. Typical SD Express cards gain 13 to 23 times
 /// (docs/reference/reports.md#microsd-express-benchmarks).
 const LARGE_GAIN: f64 = 25.0;
 
-/// Behind USB there may be a card, a stick or a disk, so no class is known there. Elsewhere the bus says whether it is an
-/// SD Express card, and the speed where the bus is unknown.
+/// Compares single 4 KiB reads with the card's class. The class follows from the bus, or from the speed if the bus is
+/// unknown. Behind USB there may be a card, a stick or a disk, so those are not compared.
 pub(super) fn reads(table: &AnomalyTable<'_>, condition: &Condition) -> Option<Finding> {
     if is_over_usb(condition) {
         return None;

@@ -1,4 +1,4 @@
-//! A session as a table: each test over the runs that count.
+//! Results of a session by test, over the counted runs.
 
 use cardscope_model::condition::Condition;
 use cardscope_model::result::{RunResult, TestResult};
@@ -6,18 +6,13 @@ use cardscope_model::statistics::median;
 use cardscope_model::test_name::{IoOrder, TestName, TestOp};
 use cardscope_model::units::{MIB, three_digits};
 
-/// What a session yielded, as far as anomalies are looked for.
 #[derive(Debug, Clone, Copy)]
 pub struct AnomalySession<'a> {
-    /// Its runs; those that do not count are left out.
     pub runs: &'a [RunResult],
-    /// What was true of card and rig.
     pub condition: &'a Condition,
-    /// What the bus carries in MB/s, where known.
     pub ceiling_mb_s: Option<f64>,
 }
 
-/// A test over the counted runs.
 pub(super) struct AnomalyRow<'a> {
     pub name: TestName,
     pub(super) results: Vec<&'a TestResult>,
@@ -33,8 +28,7 @@ impl AnomalyRow<'_> {
     }
 }
 
-/// All tests over the counted runs; steps of the same name under different conditions are left out, since they are not
-/// the same test.
+/// Tests of a session. Recipe steps that repeat a test under another condition are left out, as they are not comparable.
 pub(super) struct AnomalyTable<'a> {
     pub(super) rows: Vec<AnomalyRow<'a>>,
 }
@@ -60,7 +54,6 @@ impl<'a> AnomalyTable<'a> {
         self.rows.iter().filter(move |row| row.name.op == op && wanted(&row.name))
     }
 
-    /// Random 4 KiB I/O with so many in flight, on one thread.
     pub(super) fn small(&self, op: TestOp, queue: u32) -> Option<&AnomalyRow<'a>> {
         self.of(op, |n| {
             let p = n.pattern;
@@ -69,7 +62,6 @@ impl<'a> AnomalyTable<'a> {
         .next()
     }
 
-    /// The fastest test in order with blocks of at least 1 MiB.
     pub(super) fn in_order(&self, op: TestOp) -> Option<&AnomalyRow<'a>> {
         self.of(op, large_in_order).max_by(|a, b| a.median().total_cmp(&b.median()))
     }
@@ -79,7 +71,6 @@ pub(super) fn large_in_order(name: &TestName) -> bool {
     name.pattern.order == IoOrder::Sequential && name.pattern.block >= MIB
 }
 
-/// Speeds as they are listed in evidence.
 pub(super) fn listed(speeds: &[f64]) -> String {
     speeds.iter().map(|v| three_digits(*v)).collect::<Vec<_>>().join(", ")
 }

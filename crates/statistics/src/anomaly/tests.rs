@@ -1,4 +1,4 @@
-//! Figures of docs/reference/reports.md, and figures beside them in which nothing is odd.
+//! Figures of docs/reference/reports.md, and similar ones without an anomaly.
 
 use super::*;
 use cardscope_model::condition::{Condition, ConditionOrigin};
@@ -10,7 +10,7 @@ fn result(name: &str, mb_s: f64) -> TestResult {
     TestResult { seconds: 20.0, ..TestResult::of(name.parse().unwrap(), mb_s) }
 }
 
-/// Runs from a test's name and its speed in each run.
+/// Runs from the name of a test and its speed in each.
 fn runs(tests: &[(&str, &[f64])]) -> Vec<RunResult> {
     let count = tests.iter().map(|(_, speeds)| speeds.len()).max().unwrap_or(0);
     let run = |n: usize| RunResult {
@@ -114,8 +114,8 @@ fn the_sony_of_seed_003s_table_is_far_below_other_uhs_cards_and_the_evo_plus_is_
 
 #[test]
 fn seed_002s_512k_writes_that_beat_writing_in_order_are_odd() {
-    // The seed says that the SanDisk Ultra 64 GB stayed below its 10 MB/s in order while 512K was "unusually fast"; the
-    // figures themselves are in a picture, so these are ours.
+    // The report says that the SanDisk Ultra 64 GB stayed below 10 MB/s in order while 512K was "unusually fast"; its
+    // figures are in a picture, so these are made up.
     let odd = runs(&[("SEQ1M Q1T1 write", &[9.5]), ("RND512K Q1T1 write", &[19.0])]);
     let found = look(&odd, None);
     assert_eq!(claims(&found), ["half-mib-faster"]);

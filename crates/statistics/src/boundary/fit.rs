@@ -1,69 +1,55 @@
-//! The fit: one extra time from the page on, another from the erase block on, each possibly absent. All pairs are
-//! tried, weighed by BIC with a χ² that no single level can dominate.
+//! Fit of boundary levels: one extra time from the page size on and one from the erase block size on. All pairs of sizes,
+//! including none, are compared by BIC, with a χ² that no single level can dominate.
 
 use super::BoundaryLevel;
 use super::levels::{CandidateUnits, divides};
 use crate::bend::eliminate;
 
-/// Beyond four deviations a level counts hardly more: one place on a real card that does not fit must not decide.
+/// Squared deviation (4 σ) above which a level hardly adds cost, since a single bad place must not decide.
 const CLIP: f64 = 16.0;
 
-/// How slowly it goes on growing there, so that of two accounts that both miss a level the nearer one is preferred.
+/// Slow growth beyond it, so that the nearer of two fits that both miss a level wins.
 const TAIL: f64 = 4.0;
 
-/// What a level adds to χ².
 fn weighed(off: f64) -> f64 {
     let square = off * off;
     if square <= CLIP { square } else { CLIP + TAIL * (square / CLIP).ln() }
 }
 
-/// Rounds of reweighting; the heights settle to a percent in five.
+/// Rounds of reweighting. Heights converge to a percent in five.
 const SOFT_ROUNDS: usize = 6;
 
-/// An effect costs two parameters: where it begins, and how large it is.
 const PARAMETERS: f64 = 2.0;
 
-/// Extra time from a unit on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UnitStep {
-    /// The unit in bytes.
     pub bytes: u64,
-    /// Extra time of a read across it, in the unit of the levels.
     pub height: f64,
 }
 
-/// What was chosen for one effect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EffectChoice {
-    /// The unit and its height; `None` where no effect is the better account.
+    /// Unit and height, None if the fit without the effect is better.
     pub step: Option<UnitStep>,
-    /// Probability of the choice among all that were considered.
     pub confidence: f64,
-    /// How much worse the best other choice is, in BIC.
+    /// BIC advantage over the best alternative.
     pub lead: f64,
-    /// The most probable unit, also where none was chosen, and its height.
     pub nearest: Option<UnitStep>,
-    /// Probability that there is no such effect.
     pub none: f64,
-    /// Units that are not yet excluded (0 stands for none), most probable first.
+    /// Candidates that are not excluded, most likely first. 0 stands for none.
     pub open: Vec<u64>,
 }
 
-/// The account of all levels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelFit {
-    /// Extra time where no unit is crossed; about 0.
     pub offset: f64,
-    /// Effective page.
     pub page: EffectChoice,
-    /// Erase block.
     pub unit: EffectChoice,
-    /// How much more the levels scatter around it than their errors say; at least 1.
+    /// Ratio of the scatter to the errors of the levels, at least 1.
     pub scatter: f64,
 }
 
 impl LevelFit {
-    /// What it expects at a level.
     pub fn at(&self, level: u64) -> f64 {
         let of =
             |choice: &EffectChoice| choice.step.filter(|s| divides(s.bytes, level)).map_or(0.0, |s| s.height);
@@ -71,7 +57,7 @@ impl LevelFit {
     }
 }
 
-/// One pair of units, or of none, with its best heights.
+/// Pair of candidates, 0 for none, with its best heights.
 #[derive(Debug, Clone, Copy)]
 struct UnitAccount {
     page: u64,
@@ -81,7 +67,6 @@ struct UnitAccount {
     bic: f64,
 }
 
-/// Finds the best account of the levels. `None` for fewer than four levels.
 pub fn fit(levels: &[BoundaryLevel], candidates: &CandidateUnits) -> Option<LevelFit> {
     if levels.len() < 4 {
         return None;
@@ -96,7 +81,6 @@ pub fn fit(levels: &[BoundaryLevel], candidates: &CandidateUnits) -> Option<Leve
     Some(LevelFit { offset: best.heights[0], page, unit, scatter })
 }
 
-/// Standard error of the height of a step at a unit: the levels that cross it against those that do not.
 pub fn height_error(levels: &[BoundaryLevel], unit: u64) -> f64 {
     let weight = |on: bool| {
         let side = levels.iter().filter(|l| divides(unit, l.bytes) == on);
@@ -105,8 +89,8 @@ pub fn height_error(levels: &[BoundaryLevel], unit: u64) -> f64 {
     (1.0 / weight(true) + 1.0 / weight(false)).sqrt()
 }
 
-/// Looks for one more extra time above the levels of erase blocks. The levels' extra times are what a fit of the
-/// lower ones left over. `None` for no levels.
+/// Searches a further step above the erase blocks (segments of the mapping table). `left` are the residuals of the first
+/// fit. None if there are none.
 pub fn fit_segment(left: &[BoundaryLevel], segments: &[u64]) -> Option<EffectChoice> {
     let none = UnitAccount { page: 0, unit: 0, heights: [0.0; 3], bic: left_over(left, 0, 0.0) };
     let penalty = PARAMETERS * (left.len() as f64).max(2.0).ln();
@@ -126,7 +110,6 @@ pub fn fit_segment(left: &[BoundaryLevel], segments: &[u64]) -> Option<EffectCho
     Some(choice(&all, best, |a| (a.unit, a.heights[2])))
 }
 
-/// χ² of levels around a single step.
 fn left_over(left: &[BoundaryLevel], segment: u64, height: f64) -> f64 {
     let off = |l: &BoundaryLevel| (l.extra - at(&[0.0, 0.0, height], 0, segment, l.bytes)) / l.error;
     left.iter().map(|l| weighed(off(l))).sum()
@@ -136,7 +119,6 @@ fn best(all: &[UnitAccount]) -> Option<&UnitAccount> {
     all.iter().min_by(|a, b| a.bic.total_cmp(&b.bic))
 }
 
-/// Every pair in which the page divides the unit, with heights that are not negative.
 fn accounts(levels: &[BoundaryLevel], candidates: &CandidateUnits, scatter: f64) -> Vec<UnitAccount> {
     let none = std::iter::once(0);
     let pages: Vec<u64> = none.clone().chain(candidates.pages.iter().copied()).collect();
@@ -150,8 +132,8 @@ fn account(levels: &[BoundaryLevel], page: u64, unit: u64, scatter: f64) -> Opti
     let effects = f64::from(u8::from(page != 0)) + f64::from(u8::from(unit != 0));
     let penalty = effects * PARAMETERS * (levels.len() as f64).ln();
     let points: Vec<LevelPoint> = levels.iter().map(|l| LevelPoint::new(l, page, unit, scatter)).collect();
-    // First the line that the sum of distances likes best, which a few odd levels cannot bend; then the squares of
-    // those that lie near it.
+    // First a robust fit by absolute distances, which a few outliers cannot bend, then least squares of the levels close
+    // to it.
     let mut soft = solve(&points, page, unit, |_| 1.0);
     for _ in 0..SOFT_ROUNDS {
         let heights = soft?;
@@ -167,7 +149,6 @@ fn account(levels: &[BoundaryLevel], page: u64, unit: u64, scatter: f64) -> Opti
     Some(UnitAccount { page, unit, heights, bic })
 }
 
-/// A level as one account sees it: which units it is a multiple of, as 0 or 1.
 struct LevelPoint {
     page: f64,
     unit: f64,
@@ -181,14 +162,12 @@ impl LevelPoint {
         LevelPoint { page: on(page), unit: on(unit), extra: level.extra, error: level.error * scatter }
     }
 
-    /// How many errors it lies above the account.
     fn off(&self, heights: &[f64; 3]) -> f64 {
         (self.extra - heights[0] - heights[1] * self.page - heights[2] * self.unit) / self.error
     }
 }
 
-/// Least squares for offset and heights, each level with a weight besides its error; `None` where the levels do not
-/// tell them apart.
+/// Weighted least squares of offset and heights, None if the solution is not unique.
 fn solve(
     points: &[LevelPoint],
     page: u64,
@@ -203,7 +182,7 @@ fn solve(
             line.iter_mut().zip(row).for_each(|(cell, b)| *cell += weight * a * b);
         }
     }
-    // What an account does without is 0.
+    // Effects that the fit does not use are 0.
     for (place, _) in [(1, page), (2, unit)].iter().filter(|(_, bytes)| *bytes == 0) {
         system[*place] = [0.0; 4];
         system[*place][*place] = system[0][0];
@@ -213,26 +192,23 @@ fn solve(
     Some([0, 1, 2].map(|i| system[i][3] / system[i][i]))
 }
 
-/// Extra time of an account at a level.
 fn at(heights: &[f64; 3], page: u64, unit: u64, level: u64) -> f64 {
     let on = |unit: u64, height: f64| if divides(unit, level) { height } else { 0.0 };
     heights[0] + on(page, heights[1]) + on(unit, heights[2])
 }
 
-/// How much wider than their errors the levels lie around an account. The middle of the residuals is taken, so that
-/// a few odd levels do not make a card look uncertain as a whole.
+/// Ratio of residuals to errors, by the median, so that a few outliers do not make the whole card look uncertain.
 fn scatter(levels: &[BoundaryLevel], account: &UnitAccount) -> f64 {
     let off = |l: &BoundaryLevel| {
         ((l.extra - at(&account.heights, account.page, account.unit, l.bytes)) / l.error).abs()
     };
     let mut all: Vec<f64> = levels.iter().map(off).collect();
-    // A normal deviate lies within 0.6745 deviations half of the time.
+    // Half of all normal deviates lie within 0.6745 standard deviations.
     cardscope_model::statistics::median_in_place(&mut all).map_or(1.0, |m| (m / 0.6745).max(1.0))
 }
 
-/// The probabilities of what the accounts say of one effect, the other left open.
 fn choice(all: &[UnitAccount], best: UnitAccount, of: impl Fn(&UnitAccount) -> (u64, f64)) -> EffectChoice {
-    // By unit: probability (not yet of sum 1), and its best account.
+    // Unit, unnormalized probability, and its best BIC.
     let mut weights: Vec<(u64, f64, f64)> = Vec::new();
     for account in all {
         let bytes = of(account).0;
@@ -259,5 +235,4 @@ fn choice(all: &[UnitAccount], best: UnitAccount, of: impl Fn(&UnitAccount) -> (
     }
 }
 
-/// A unit less probable than this is excluded.
 const STILL_OPEN: f64 = 1e-3;

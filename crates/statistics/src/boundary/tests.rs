@@ -1,10 +1,10 @@
-//! The fit on levels of cards that were made up.
+//! Fits of levels of artificial cards.
 
 use super::*;
 use cardscope_model::random::SeededRandom;
 use proptest::prelude::*;
 
-/// Levels of a card with these units and heights (in µs), each with noise of the given error.
+/// Levels of a card with these units and heights in µs, with noise.
 fn card(page: UnitStep, unit: UnitStep, error: f64, random: &mut SeededRandom) -> Vec<BoundaryLevel> {
     let on = |step: UnitStep, level| if divides(step.bytes, level) { step.height } else { 0.0 };
     let level = |bytes: u64| BoundaryLevel {
@@ -51,7 +51,7 @@ fn a_card_without_a_trace_has_none_nineteen_times_of_twenty() {
     assert!(wrong <= 10, "{wrong} of 200");
 }
 
-/// Two pages that differ by a single level, which chance puts half way between them.
+/// Two pages differ by a single level, which noise moves halfway between them.
 #[test]
 fn a_level_half_way_leaves_two_pages_open_and_says_so() {
     let levels = card(step(12 << 10, 60.0), step(3 << 20, 90.0), 8.0, &mut SeededRandom::from_state(246));
@@ -65,7 +65,7 @@ fn a_level_half_way_leaves_two_pages_open_and_says_so() {
 #[test]
 fn one_odd_level_does_not_make_a_unit() {
     let mut levels = card(step(16 << 10, 60.0), step(4 << 20, 200.0), 8.0, &mut SeededRandom::from_state(3));
-    // As one remapped place in a region would do.
+    // A single remapped place in a region has this effect.
     for odd in [10, 22] {
         levels[odd].extra += 1000.0;
     }
@@ -125,21 +125,20 @@ fn two_power(from: u32, to: u32) -> impl Strategy<Value = u64> {
 /// Seeds of the noise.
 const SEEDS: u64 = 1000;
 
-/// A page, and the one seed of the noise that throws the level by which alone it differs from its double to half way
-/// between the two or beyond: these levels say the double. With every other seed the page must be told, and even with
-/// these where the unit is one of the last.
+/// A page, and the seed whose noise moves the only level that distinguishes it from its double at least halfway to it, so
+/// that the double fits better. All other seeds must give the page, and these too if the unit is one of the last.
 const THROWN_HALF_WAY: &[(u64, u64, &[u64])] =
     &[(48 << 10, 18, &[3 << 19]), (6 << 10, 123, &[]), (12 << 10, 246, &[3 << 19, 6 << 20, 12 << 20])];
 
-/// Extra time in µs across a page and across an erase block, and the error of each level.
+/// Extra time in µs at the page and at the erase block, and the error of each level.
 const HEIGHTS: (f64, f64, f64) = (60.0, 90.0, 8.0);
 
 fn noisy(page: u64, unit: u64, seed: u64) -> Vec<BoundaryLevel> {
     card(step(page, HEIGHTS.0), step(unit, HEIGHTS.1), HEIGHTS.2, &mut SeededRandom::from_state(seed))
 }
 
-/// What is wrong with the units that a fit tells: they must be exact, and where the levels say the double of the page, the
-/// page must be open and its double not sure.
+/// Describes a wrong result. Units must be exact; where the levels favour the double of the page, the page must stay a
+/// candidate and its double must be uncertain.
 fn mistake(found: &LevelFit, page: u64, unit: u64, seed: u64) -> Option<String> {
     let told = |choice: &EffectChoice| choice.step.map(|s| s.bytes);
     let hidden = THROWN_HALF_WAY
@@ -155,7 +154,7 @@ fn mistake(found: &LevelFit, page: u64, unit: u64, seed: u64) -> Option<String> 
     (!right || told(&found.unit) != Some(unit)).then(|| format!("{page} in {unit}, seed {seed}: {found:?}"))
 }
 
-/// The cards of all seeds with `CARDSCOPE_LONG=1`, otherwise of one seed in a hundred and of those that are named.
+/// All seeds with `CARDSCOPE_LONG=1`, otherwise one of a hundred and those listed above.
 #[test]
 fn the_units_of_every_card_are_told_but_for_those_that_chance_hides() {
     let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty());
@@ -189,7 +188,7 @@ proptest! {
     ) {
         prop_assume!(unit.is_multiple_of(page) && page <= 256 << 10 && unit <= 64 << 20);
         let mut levels = noisy(page, unit, seed);
-        // The unit of time is nobody's business.
+        // The unit of time must not matter.
         for level in &mut levels {
             (level.extra, level.error) = (level.extra * scale, level.error * scale);
         }

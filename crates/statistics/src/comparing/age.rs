@@ -1,48 +1,39 @@
-//! Whether one card became slower (or faster) over months: the slope of its figures over time.
+//! Ageing: change of a card's speed over months.
 //!
-//! Sen's slope, the median of the slopes between all pairs of days, with Kendall's test (Journal of the American
-//! Statistical Association 1968): a session with a full cache moves neither. What was measured within
-//! eighteen hours is one session and one value, its median, because its runs share the state of the card.
+//! Sen's slope (median of the slopes between all pairs of sessions) with Kendall's test (Journal of the American Statistical
+//! Association 1968) is robust against single sessions with a full cache. Results within eighteen hours form one session and
+//! count by their median, because they share the state of the card.
 
 use super::{NOTICED, REAL};
 use crate::estimate::NORMAL95;
 use cardscope_model::statistics::{median, quantile_of_sorted, sorted};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Fewer sessions have no slope worth a word: even four fall in order by chance in 2 of 24 cases.
+/// Least sessions for a slope. Even four are in order by chance in 2 of 24 cases.
 const LEAST_SESSIONS: usize = 4;
 
-/// More sessions are joined with their neighbours: pairs grow with the square.
+/// Limit of sessions, since the number of pairs grows with the square. More are joined with their neighbours.
 const MOST_SESSIONS: usize = 300;
 
-/// A session in days: one a day, at about the same hour, remain one each, and one that goes on past midnight is one.
+/// Length of a session in days. Daily sessions stay separate, and one that continues past midnight stays whole.
 const SESSION: f64 = 0.75;
 
-/// Length of a year in days.
 const YEAR: f64 = 365.25;
 
-/// How a figure of one card changes over time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AgeEffect {
-    /// Sessions in which it was measured.
     pub sessions: u32,
-    /// First to last session, in years.
     pub years: f64,
-    /// Change in a year, in the unit of the figure.
     pub per_year: f64,
-    /// 95 % interval of the change in a year.
     pub ci95: [f64; 2],
-    /// Change in a year in percent of the median; `None` where that is 0.
+    /// Change per year in percent of the median, None if that is 0.
     pub percent_per_year: Option<f64>,
-    /// Probability of so steady a change by chance alone.
     pub p: f64,
-    /// Whether it is one: chance makes it in fewer than 5 of 100 cases, and over the time that was watched it comes to more
-    /// than the 3 % that anybody notices.
+    /// True if the trend is significant (5 %) and the total change exceeds 3 %, the least that users notice.
     pub real: bool,
 }
 
-/// The change of one card over time, from days (any origin, with fractions) and values of a figure; `None` for fewer than
-/// four sessions. Pairs with what is no number are left out.
+/// Trend of (day, value) pairs with any origin of days. None for fewer than four sessions of finite values.
 pub fn age(points: &[(f64, f64)]) -> Option<AgeEffect> {
     let sessions = sessions(points);
     let (first, last) = (sessions.first()?.0, sessions.last()?.0);
@@ -54,7 +45,7 @@ pub fn age(points: &[(f64, f64)]) -> Option<AgeEffect> {
     let slopes = sorted(&pairs().map(|(a, b)| (b.1 - a.1) / (b.0 - a.0) * YEAR).collect::<Vec<f64>>());
     let score: f64 = pairs().map(|(a, b)| if a.1 == b.1 { 0.0 } else { (b.1 - a.1).signum() }).sum();
     let n = sessions.len() as f64;
-    // Kendall's score of n sessions in random order has this deviation.
+    // Standard deviation of Kendall's score for n sessions in random order.
     let deviation = (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
     let share = NORMAL95 * deviation / slopes.len() as f64 / 2.0;
     let per_year = quantile_of_sorted(&slopes, 0.5)?;
@@ -72,7 +63,6 @@ pub fn age(points: &[(f64, f64)]) -> Option<AgeEffect> {
     })
 }
 
-/// The median of each session at its middle, in order; of very many several neighbours as one.
 fn sessions(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut known: Vec<(f64, f64)> =
         points.iter().copied().filter(|(day, value)| day.is_finite() && value.is_finite()).collect();
@@ -99,7 +89,7 @@ mod tests {
     use cardscope_model::random::SeededRandom;
     use proptest::prelude::*;
 
-    /// One session of three runs in each of so many months, with a change in a year and 2 % of noise between sessions.
+    /// Monthly sessions of three runs with a yearly change, and 2 % of noise between sessions.
     fn card(months: usize, change: f64, random: &mut SeededRandom) -> Vec<(f64, f64)> {
         let month = |i: usize| 30.4 * i as f64;
         let mut session = |i: usize| {

@@ -1,10 +1,8 @@
-//! Whether what is printed on cards says anything about a figure: the share of the spread between all cards that lies
-//! between groups of them, and the probability of such a share by chance.
-//!
-//! Reckoned over places in the order of all cards, not over values: speeds of 4 KiB writes lie three hundred times apart,
-//! and one such card would decide alone. The share is that of analysis of variance, made free of what any division into
-//! so many groups explains (ε², Kelley 1935), so that a mark that says nothing explains about 0. Chance is what comes out
-//! when cards get each other's marks at random.
+//! Explanatory value of printed marks: the share of the spread between all cards that lies between groups of equal marks,
+//! and the probability of such a share by chance.
+//! Computed from ranks, because speeds of 4 KiB writes differ three hundredfold and a single card would dominate. The share
+//! is ε² (Kelley 1935), an analysis of variance corrected for the number of groups, so that a meaningless mark explains
+//! about 0. The probability comes from a permutation test.
 
 use crate::estimate::estimate;
 use cardscope_model::random::SeededRandom;
@@ -12,28 +10,24 @@ use cardscope_model::ranking::ValueGroup;
 use cardscope_model::statistics::mean;
 use std::collections::BTreeMap;
 
-/// Cards of which nobody knows the mark: listed, but no group that could explain anything.
+/// Group of cards without a known mark. It is listed but explains nothing.
 pub const UNKNOWN: &str = "unknown";
 
-/// So often the cards exchange their marks; the least probability that can come out is 1 of 2000.
+/// Permutations, which limit the least probability to 1 of 2000.
 const SHUFFLES: u32 = 1999;
 
-/// Sums in another order are alike to this share.
+/// Relative rounding error of sums in different order.
 const ROUNDING: f64 = 1e-9;
 
-/// What a division of cards into groups says about a figure of theirs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DivisionEffect {
-    /// The groups, by median, best first.
     pub groups: Vec<ValueGroup>,
-    /// Share of the spread of places that lies between the groups, 0 to 1, chance taken off; `None` for a single group,
-    /// groups of one card each, or cards that are all alike.
+    /// Share of the rank variance between the groups, 0 to 1. None for a single group, groups of one card each, or equal cards.
     pub explained: Option<f64>,
-    /// Probability of such a share by chance alone.
     pub p: Option<f64>,
 }
 
-/// Divides cards, given as group and value, the more the better. Values that are no numbers are left out.
+/// Groups cards given as (group, value). A higher value is better; values that are not finite are ignored.
 pub fn groups(values: &[(String, f64)], seed: u64) -> DivisionEffect {
     let mut by_name: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (name, value) in values.iter().filter(|(_, value)| value.is_finite()) {
@@ -60,7 +54,6 @@ fn group(name: &str, values: &[f64]) -> Option<ValueGroup> {
     })
 }
 
-/// Share between `count` groups and its probability, from cards given as number of the group and value.
 fn share(cards: &[(usize, f64)], count: usize, seed: u64) -> Option<(f64, f64)> {
     let ranks = ranks(&cards.iter().map(|(_, value)| *value).collect::<Vec<f64>>());
     let middle = mean(&ranks)?;
@@ -83,7 +76,6 @@ fn share(cards: &[(usize, f64)], count: usize, seed: u64) -> Option<(f64, f64)> 
     Some((explained.clamp(0.0, 1.0), p))
 }
 
-/// Sum of squares between groups of values whose mean is 0; `sums` is room for one sum and count a group.
 fn between(numbers: &[usize], off: &[f64], sums: &mut [(f64, f64)]) -> f64 {
     sums.fill((0.0, 0.0));
     for (number, value) in numbers.iter().zip(off) {
@@ -93,7 +85,7 @@ fn between(numbers: &[usize], off: &[f64], sums: &mut [(f64, f64)]) -> f64 {
     sums.iter().map(|(sum, cards)| sum * sum / cards).sum()
 }
 
-/// Places from 0; those that are alike get their mean.
+/// Ranks from 0. Equal values share their mean rank.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
@@ -122,7 +114,7 @@ mod tests {
             groups(&cards(&[("Class 4", &[4.1, 4.2, 4.3, 4.0]), ("Class 10", &[12.0, 11.0, 14.0, 13.0])]), 1);
         assert_eq!(found.groups[0].name, "Class 10");
         assert_eq!((found.groups[0].median, found.groups[0].worst, found.groups[0].cards), (12.5, 11.0, 4));
-        // Ranks 0 to 3 and 4 to 7: 32 of 42 squares between, 1 − (10/42)(7/6) without chance.
+        // Ranks 0 to 3 and 4 to 7: 32 of 42 squares between, 1 − (10/42)(7/6) after correction.
         assert!((found.explained.unwrap() - (1.0 - 10.0 / 42.0 * 7.0 / 6.0)).abs() < 1e-12);
         // 2 of 70 divisions are as good.
         assert!((found.p.unwrap() - 2.0 / 70.0).abs() < 0.012, "{found:?}");

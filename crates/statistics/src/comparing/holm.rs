@@ -1,8 +1,7 @@
-//! What is left of p where many comparisons are made at once.
+//! Correction of p values for multiple comparisons.
 
-/// The p of each comparison after Holm's correction (Scandinavian Journal of Statistics 1979), in the order given: where
-/// they are held against 5 %, all differences that are called real are so in 95 of 100 such lists. What is no number
-/// counts as 1.
+/// Corrects p values by Holm's method (Scandinavian Journal of Statistics 1979), in the given order. With a level of 5 %,
+/// at most 5 of 100 such lists contain a false difference. NaN counts as 1.
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let sanitized = |p: f64| if p.is_nan() { 1.0 } else { p.clamp(0.0, 1.0) };
     let mut order: Vec<usize> = (0..p.len()).collect();
@@ -10,6 +9,7 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut corrected = vec![1.0; p.len()];
     let mut greatest: f64 = 0.0;
     for (rank, place) in order.into_iter().enumerate() {
+        // A corrected p is never smaller than that of a more significant comparison.
         greatest = greatest.max(sanitized(p[place]) * (p.len() - rank) as f64).min(1.0);
         corrected[place] = greatest;
     }

@@ -1,7 +1,6 @@
-//! Cards beside each other: which differences are real, which are worth a word, and who shares a place.
-//!
-//! What is known of each card is its usual speed ([`crate::usual`]). How often each answer here is wrong is measured on
-//! simulated runs (`tests/analysis/comparing/` and `usual/`); method and rates are in `docs/comparing.md`.
+//! Comparison of cards: significance of differences, ageing, explanatory value of marks, ranking in tiers.
+//! All of it rests on usual speeds ([`crate::usual`]). Error rates are measured on simulated runs
+//! (`tests/statistics/comparing/` and `usual/`) and documented in `docs/comparing.md`.
 
 mod age;
 mod difference;
@@ -20,5 +19,5 @@ pub use propagate::{FigureInterval, propagate};
 pub use tiers::{RankedValue, best, tiers};
 pub use two_levels::two_levels;
 
-/// A difference is real where chance alone makes such a one in fewer than 5 of 100 comparisons.
+/// Significance level of differences.
 pub const REAL: f64 = 0.05;

@@ -1,21 +1,18 @@
-//! From the uncertainty of a card's figures to that of what is reckoned from them, a score above all.
+//! Propagation of confidence intervals from figures to a score.
 //!
-//! Each figure is moved alone to either end of its interval, and the ways that the outcome goes are added as the sides of
-//! a right-angled triangle are (Zou and Donner, Statistics in Medicine 2008): twice as many evaluations as there are
-//! figures and one more, and no drawing. An outcome that only rises with its figures gets an interval that only moves up
-//! with them; steps, as where a demand is missed, are seen at the ends. Figures are taken for independent of each other.
+//! Each figure is moved to either end of its interval, and the changes of the outcome are added in quadrature (Zou and
+//! Donner, Statistics in Medicine 2008). This needs two evaluations for each figure and no random numbers. A monotonic
+//! outcome gets a monotonic interval, and thresholds within an interval are noticed at its ends. Figures are assumed to be
+//! independent.
 
-/// One figure of a card, in any unit, not negative.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FigureInterval {
-    /// What it is taken to be.
     pub mean: f64,
-    /// Its 95 % interval.
     pub ci95: [f64; 2],
 }
 
-/// 95 % interval of `outcome` over these figures, given to it in their order; `None` where the outcome of the means is no
-/// number. An end at which it is none is left out.
+/// 95 % interval of `outcome`, which gets the figures in their order. None if the outcome of the means is not finite. Ends
+/// with an outcome that is not finite are ignored.
 pub fn propagate(figures: &[FigureInterval], outcome: impl Fn(&[f64]) -> f64) -> Option<[f64; 2]> {
     let means: Vec<f64> = figures.iter().map(|figure| figure.mean).collect();
     let middle = Some(outcome(&means)).filter(|value| value.is_finite())?;

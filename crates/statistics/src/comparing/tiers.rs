@@ -1,33 +1,28 @@
-//! Cards in order, and in tiers of those between which the choice may go by something else.
-//!
-//! The order is that of the expected values. A tier begins with its best card and ends before the first one that is worse by
-//! a notable amount, or after eight: of more than eight that lie close together the tier ends at the widest gap, so that no
-//! list of seventy cards shares one place. How sure an order is stands beside it, as the chance of each card to be the best
-//! of all.
+//! Ranking in tiers of cards that are about equally good.
+//! Cards are ordered by expected value. A tier ends before the first card that is notably worse than its best one, and has
+//! at most eight cards: a longer one is cut at its widest gap, so that seventy similar cards do not share one tier. The
+//! certainty of the order is given as each card's probability of being the best.
 
 use crate::usual::NormalMixture;
 use cardscope_model::ranking::Placement;
 
-/// Cards of a tier at most.
 const MOST: usize = 8;
 
-/// Where a tier that is too long is cut: not before its third card, or every other tier would be one card.
+/// Earliest cut of a tier that is too long. An earlier one would make tiers of a single card.
 const LEAST: usize = 3;
 
-/// Places at which the distributions are read to find who is best: enough for three digits.
 const PLACES: usize = 600;
 
-/// A card to be placed: the more, the better.
+/// Card to be ranked. A higher value is better.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankedValue {
-    /// What is known of its value, a score or the logarithm of a speed.
+    /// Distribution of its value, a score or the logarithm of a speed.
     pub known: NormalMixture,
-    /// Its expected value, on the same scale.
     pub value: f64,
 }
 
-/// The numbers of the cards, best first, each with its place. `notable` says of the best card of a tier and another one whether they are worth telling apart;
-/// both are numbers of those given.
+/// Ranks cards. Returns their indices, best first, with place and tier. `notable` gets the indices of the best card of a
+/// tier and another one, and decides whether they differ enough for separate tiers.
 pub fn tiers(cards: &[RankedValue], notable: impl Fn(usize, usize) -> bool) -> Vec<(usize, Placement)> {
     let mut order: Vec<usize> = (0..cards.len()).collect();
     order.sort_by(|a, b| cards[*b].value.total_cmp(&cards[*a].value));
@@ -47,7 +42,6 @@ pub fn tiers(cards: &[RankedValue], notable: impl Fn(usize, usize) -> bool) -> V
     placed
 }
 
-/// Where the tier ends that begins there.
 fn end(
     order: &[usize],
     from: usize,
@@ -60,13 +54,13 @@ fn end(
         return from + alike;
     }
     let gap = |at: &usize| cards[rest[at - 1]].value - cards[rest[*at]].value;
-    // Of equal gaps the last: a tier is rather long than short.
+    // Of equal gaps the last is used, which makes the tier longer.
     let cut = (LEAST..=MOST).max_by(|a, b| gap(a).total_cmp(&gap(b)));
     from + cut.unwrap_or(MOST)
 }
 
-/// The chance of each card to be the best of all: the integral of its density times the chance that all others lie below,
-/// by the middle of steps that are equally probable.
+/// Probability of each card to be the best of all: the integral of its density times the probability that all others are
+/// below, by the midpoint rule.
 pub fn best(cards: &[RankedValue]) -> Vec<f64> {
     let reach = |card: &RankedValue| {
         let (mean, deviation) = (card.known.mean(), card.known.variance().sqrt());
@@ -83,7 +77,7 @@ pub fn best(cards: &[RankedValue]) -> Vec<f64> {
     let mut chances = vec![0.0; cards.len()];
     let below = |place: usize| -> Vec<f64> { cards.iter().map(|card| card.known.below(at(place))).collect() };
     let mut before = below(0);
-    // Below the first place lies what cannot be the best: the surest card's whole distribution begins above it.
+    // No card can be the best below the first step, because the distribution of the surest one begins above it.
     for place in 1..=PLACES {
         let now = below(place);
         let middle: Vec<f64> = before.iter().zip(&now).map(|(a, b)| f64::midpoint(*a, *b)).collect();
@@ -135,7 +129,7 @@ mod tests {
     fn two_cards_that_are_alike_are_each_the_best_with_a_chance_of_a_half_and_a_better_one_with_more() {
         let even = best(&[card(50.0, 2.0), card(50.0, 2.0)]);
         assert!((even[0] - 0.5).abs() < 1e-3, "{even:?}");
-        // 2 apart with an error of √2 each: Φ(1).
+        // The means are 2 apart with an error of √2 each: Φ(1).
         let ahead = best(&[card(52.0, 2f64.sqrt()), card(50.0, 2f64.sqrt())]);
         assert!((ahead[0] - 0.841_345).abs() < 2e-3, "{ahead:?}");
         let sure = best(&[card(90.0, 0.1), card(20.0, 30.0), card(10.0, 0.1)]);

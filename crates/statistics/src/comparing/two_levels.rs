@@ -1,15 +1,14 @@
-//! Whether runs jump between two levels, as the document of a comparison says it: [`crate::levels`] with an eye on time
-//! and on three levels.
+//! Two speed levels of a card's runs, as compare reports them: [`crate::levels`] without regard to the order of runs.
 
 use crate::levels::levels;
 use cardscope_model::comparison::TwoLevels;
 use cardscope_model::statistics::{median, quantile_of_sorted, sorted};
 
-/// More runs than this are represented by so many quantiles of theirs: the search for cuts grows with their cube.
+/// Limit of runs, as the search for cuts grows with their cube. More runs are replaced by their quantiles.
 const MOST_RUNS: usize = 30;
 
-/// The two levels of these runs (MB/s, any order); `None` where they have one, or where there are fewer than six. Of three
-/// levels the two neighbours that are nearest to each other count as one.
+/// Splits runs (MB/s, any order) into two levels. None for a single level or fewer than six runs. Of three levels the two
+/// nearest count as one.
 pub fn two_levels(values: &[f64]) -> Option<TwoLevels> {
     let ordered = sorted(values);
     let cut = cut(&thinned(&ordered))?;
@@ -29,7 +28,7 @@ fn thinned(ordered: &[f64]) -> Vec<f64> {
     shares.filter_map(|share| quantile_of_sorted(ordered, share)).collect()
 }
 
-/// The speed between the two levels, halfway by ratio; of two such the one with the wider way across.
+/// Speed between the two levels, halfway by ratio. Of two cuts the one with the wider gap is used.
 fn cut(values: &[f64]) -> Option<f64> {
     let found = levels(values)?;
     let across = found.levels.windows(2).map(|pair| (pair[1].estimate.best, pair[0].estimate.worst));

@@ -1,5 +1,5 @@
-//! The question of the fit put to a table of flashbench (`-a`): fewer levels, no errors, means over seven places. What a
-//! person does who looks down the column: find where it falls, and by how much more than it wavers.
+//! Page and erase block from the alignment table of flashbench (`-a`). It has fewer levels than `map`, no errors, and means
+//! over seven places, so the noise is estimated from neighbouring lines.
 
 use super::certainty::{MOST_SURE, NOT_IN_LOG, SURE};
 use crate::boundary::{
@@ -12,13 +12,12 @@ use cardscope_model::statistics::{median, median_in_place};
 use cardscope_model::units::{BinarySize, three_digits};
 use std::collections::BTreeMap;
 
-/// A person calls it a step where it is so many times the wavering of the lines.
+/// Least height of a step in units of the noise, as a person would judge the column.
 const STEP_OVER_NOISE: f64 = 3.0;
 
-/// No clock is finer than a nanosecond, in microseconds.
+/// Resolution of the clock in µs, a lower limit of the noise.
 const FINEST_US: f64 = 1e-3;
 
-/// Page and erase block, as repetitions of one table show them together.
 pub(super) fn units(rows: &[AlignRow]) -> (Property<u64>, Property<u64>) {
     let (lines, tables) = lines(rows);
     let noise = wavering(&lines);
@@ -32,11 +31,10 @@ pub(super) fn units(rows: &[AlignRow]) -> (Property<u64>, Property<u64>) {
     (property(&found.page), property(&found.unit))
 }
 
-/// Line by line the median of the repetitions, by boundary, and the number of tables.
 fn lines(rows: &[AlignRow]) -> (BTreeMap<u64, f64>, usize) {
     let mut all: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for row in rows {
-        // The fork prints nothing but the time across; what its reads beside it took is the same for all lines.
+        // A fork of flashbench prints only the time across a boundary. The time of reads elsewhere is the same for all lines.
         let across = row.on_us.filter(|_| row.pre_us.is_none() && row.post_us.is_none());
         let whole = row.diff_us.filter(|_| row.pre_us.is_some() && row.post_us.is_some());
         if let Some(extra) = whole.or(across) {
@@ -47,22 +45,21 @@ fn lines(rows: &[AlignRow]) -> (BTreeMap<u64, f64>, usize) {
     (all.into_iter().filter_map(|(bytes, extras)| Some((bytes, median(&extras)?))).collect(), tables)
 }
 
-/// Typical distance of neighbouring lines: the few steps among them do not move it.
+/// Noise of a line, from the median distance of neighbours, which a few steps do not move.
 fn wavering(lines: &BTreeMap<u64, f64>) -> Option<f64> {
     let extras: Vec<f64> = lines.values().copied().collect();
     let mut jumps: Vec<f64> = extras.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
-    // Two lines waver in a jump.
+    // The distance of two lines has the noise of both.
     Some((median_in_place(&mut jumps)? * MAD_SCALE / std::f64::consts::SQRT_2).max(FINEST_US))
 }
 
-/// The lines that tell of page and erase block.
 fn levels_of(lines: &BTreeMap<u64, f64>, noise: f64) -> Vec<BoundaryLevel> {
     let largest = levels(u64::MAX, 512).last().copied().unwrap_or(u64::MAX);
     let level = |(bytes, extra): (&u64, &f64)| BoundaryLevel { bytes: *bytes, extra: *extra, error: noise };
     lines.iter().filter(|(bytes, _)| **bytes <= largest).map(level).collect()
 }
 
-/// flashbench reads at powers of two only, so three times one can show nowhere.
+/// Candidates that flashbench can show: it reads at powers of two only.
 fn powers() -> CandidateUnits {
     let powers = |all: Vec<u64>| all.into_iter().filter(|bytes| bytes.is_power_of_two()).collect();
     CandidateUnits { pages: powers(page_candidates()), units: powers(unit_candidates()) }

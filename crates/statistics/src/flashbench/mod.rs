@@ -1,5 +1,4 @@
-//! What the tables of flashbench in a log show of a card's flash, by the rules that `map` uses: where reads across a
-//! boundary take longer, and from how many blocks on writes in turn cost more (docs/reference/flash.md#erase-blocks,
+//! Flash geometry from flashbench tables in logs, by the same rules as `map` (docs/reference/flash.md#erase-blocks,
 //! docs/reference/flash.md#open-blocks).
 
 mod boundaries;
@@ -13,7 +12,7 @@ use cardscope_model::flashbench::{FlashbenchTables, TABLES};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Page, erase block and open blocks; what a log has no table of, or not enough of, says so.
+/// Page, erase block and open blocks. A property without sufficient data states the reason.
 pub fn geometry(tables: &FlashbenchTables) -> FlashGeometry {
     let (page_bytes, erase_block_bytes) = boundaries::units(&tables.align);
     let linear = open_blocks::limit(tables, false);
@@ -25,7 +24,7 @@ pub fn geometry(tables: &FlashbenchTables) -> FlashGeometry {
     }
 }
 
-/// Geometry from the tables of flashbench among what a log says beside its runs; `None` where it has none.
+/// Geometry from the extra data of a log, None if it has no flashbench tables.
 pub fn geometry_in_log(other: &Value) -> Option<FlashGeometry> {
     FlashbenchTables::deserialize(other.get(TABLES)?).ok().map(|tables| geometry(&tables))
 }

@@ -1,9 +1,7 @@
-//! How many blocks a card keeps open, from the speeds that flashbench's `-O` prints for each number of blocks in turn. The
-//! limit that explains slow and usual lines best is found, and its probability among all limits.
-//!
-//! A line of whole blocks is left out: nothing of a block stays open. In the public logs
-//! (docs/reference/flash.md#open-blocks) a limit shows as most of the smaller sizes getting slower at once, by half or
-//! by a hundred times.
+//! Number of blocks that a card keeps open, from the open-AU tables of flashbench (`-O`). The limit with the highest
+//! likelihood of slow and normal lines is chosen among all numbers of blocks.
+//! Writes of whole blocks are ignored, since they leave no block open. In the public logs
+//! (docs/reference/flash.md#open-blocks) most smaller sizes become slower at the limit, by 1.5 to 100 times.
 
 use super::certainty::{MOST_SURE, NOT_IN_LOG, SURE};
 use cardscope_model::card_map::property::{Property, PropertyEvidence};
@@ -11,23 +9,22 @@ use cardscope_model::flashbench::{FlashbenchTables, OpenAu};
 use cardscope_model::statistics::median;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Every write dearer by this is a soft limit; SanDisk cards show 2 to 5 times.
+/// Ratio of write times that marks a soft limit. SanDisk cards show 2 to 5.
 pub const SOFT: f64 = 1.25;
 
-/// From one block to two a write costs more on many cards without any limit: up to 1.25 times in public logs.
+/// The same from one block to two, where many cards slow by up to 1.25 times without any limit.
 pub const SOFT_FIRST: f64 = 1.8;
 
-/// Share of slow lines with few blocks, and beyond a limit, where only some sizes of writes get slower.
+/// Share of slow lines up to the limit and beyond it. Beyond it only some write sizes become slower.
 const SHARE: (f64, f64) = (0.03, 0.8);
 
-/// The step at a limit is so many times any step below it, in logarithms: 6 times and more in the public logs, 1.4 times
-/// on the card there that gets slower with each block more.
+/// Ratio of the step at the limit to any earlier step, in logarithms: at least 6 in the public logs, 1.4 on a card that
+/// slows with each block.
 const SHARP: f64 = 3.0;
 
-/// A round of so many blocks in turn: the time of a byte by bytes of a write.
 type RoundTimes = BTreeMap<u64, f64>;
 
-/// The most blocks that cost no more than few, written in order or out of it.
+/// Largest number of blocks without extra cost, for sequential or random writes.
 pub(super) fn limit(tables: &FlashbenchTables, random: bool) -> Property<u32> {
     let rounds = rounds(tables, random);
     let counts: Vec<u32> = rounds.keys().copied().collect();
@@ -51,19 +48,18 @@ pub(super) fn limit(tables: &FlashbenchTables, random: bool) -> Property<u32> {
             Property::not_tested("no sharp limit: writes get slower with each block")
         }
         Some(_) => Property::measured(limit, sure, evidence(&rounds, limit)),
-        // All alike may as well be all beyond the limit where nothing tells what few blocks cost.
+        // If even the fewest blocks may be beyond the limit, equal times prove nothing.
         None if *first > 1 => Property::not_tested(format!("fewer than {first} blocks were not tested")),
         None => Property::at_least(limit, sure, evidence(&rounds, limit)),
     }
 }
 
-/// The rounds of one order, by number of blocks.
 fn rounds(tables: &FlashbenchTables, random: bool) -> BTreeMap<u32, RoundTimes> {
     let Some(au_bytes) = most_tested(tables, random) else { return BTreeMap::new() };
     let mut all: BTreeMap<u32, BTreeMap<u64, Vec<f64>>> = BTreeMap::new();
     let in_order = |row: &&OpenAu| row.random == random && row.au_bytes == au_bytes;
     let open = tables.open_au.iter().filter(in_order).map(|row| (row.au_count, row.block_bytes, row.mb_s));
-    // The first blocks of `-f` are written in order, one after the other.
+    // The first blocks of `-f` are written in order, one at a time.
     let single = tables.fat.iter().filter(|_| !random);
     let single = single.flat_map(|row| row.mb_s.iter().map(|mb_s| (Some(1), row.block_bytes, *mb_s)));
     let has_single = tables.open_au.iter().filter(in_order).any(|row| row.au_count == Some(1));
@@ -78,7 +74,6 @@ fn rounds(tables: &FlashbenchTables, random: bool) -> BTreeMap<u32, RoundTimes> 
     all.into_iter().map(|(count, times)| (count, round(times))).collect()
 }
 
-/// The size of blocks that was tested with most numbers of them.
 fn most_tested(tables: &FlashbenchTables, random: bool) -> Option<u64> {
     let mut counts: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
     for row in tables.open_au.iter().filter(|row| row.random == random) {
@@ -87,7 +82,6 @@ fn most_tested(tables: &FlashbenchTables, random: bool) -> Option<u64> {
     counts.into_iter().max_by_key(|(_, counts)| counts.len()).map(|(bytes, _)| bytes)
 }
 
-/// The limit with the highest likelihood, and its probability among all: each number of blocks that was tested.
 fn likeliest(rounds: &BTreeMap<u32, RoundTimes>) -> (u32, f64) {
     let all: Vec<(u32, f64)> = rounds.keys().map(|limit| (*limit, likelihood(rounds, *limit))).collect();
     let (limit, best) =
@@ -96,7 +90,6 @@ fn likeliest(rounds: &BTreeMap<u32, RoundTimes>) -> (u32, f64) {
     (limit, (1.0 / weights).min(MOST_SURE))
 }
 
-/// Logarithm of the probability of all lines, were this the limit.
 fn likelihood(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> f64 {
     let chance = |slow: bool, share: f64| if slow { share.ln() } else { (1.0 - share).ln() };
     let of = |(count, slow): (u32, Vec<bool>)| -> f64 {
@@ -106,14 +99,13 @@ fn likelihood(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> f64 {
     slow_lines(rounds, limit).map(of).sum()
 }
 
-/// Which lines of each round but the first are slow, were this the limit.
 fn slow_lines(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> impl Iterator<Item = (u32, Vec<bool>)> {
     let mut known = rounds.iter();
     let usual = known.next().map(|(_, first)| first.clone()).unwrap_or_default();
     known.scan((usual, SOFT_FIRST), move |(usual, factor), (count, round)| {
         let slow =
             round.iter().filter_map(|(block, time)| Some(*time > *factor * usual.get(block)?)).collect();
-        // Below the limit the dearer of one block and the next number is what the others are held against.
+        // Below the limit the slower of the first two rounds becomes the reference.
         if *factor > SOFT && *count <= limit {
             round.iter().for_each(|(block, time)| {
                 usual.entry(*block).and_modify(|known| *known = known.max(*time)).or_insert(*time);
@@ -124,7 +116,6 @@ fn slow_lines(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> impl Iterator<I
     })
 }
 
-/// Whether writes get dearer beyond the limit, and not as much with each number of blocks before it.
 fn is_sharp(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> bool {
     let all: Vec<(&u32, &RoundTimes)> = rounds.iter().collect();
     let steps = all.windows(2).filter_map(|pair| Some((*pair[0].0, step(pair[0].1, pair[1].1)?)));
@@ -134,13 +125,11 @@ fn is_sharp(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> bool {
     beyond.iter().all(|(_, step)| *step > SHARP * largest)
 }
 
-/// Logarithm of the factor from one round to the next, by the middle of the sizes of writes.
 fn step(from: &RoundTimes, to: &RoundTimes) -> Option<f64> {
     let factors = to.iter().filter_map(|(block, time)| Some((time / from.get(block)?).ln()));
     median(&factors.collect::<Vec<_>>())
 }
 
-/// How many lines are slow on the two sides of the limit.
 fn evidence(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> PropertyEvidence {
     let evidence = PropertyEvidence::by("writes to several blocks in turn (flashbench -O)");
     let near = slow_lines(rounds, limit).filter(|(count, _)| (limit..=limit + 1).contains(count));

@@ -1,16 +1,12 @@
-//! When a test has run long enough: the mean speed is known to ±ε, or a limit was hit.
+//! Stopping rule of a test: the mean speed is known to ±ε, or a limit is reached.
 //!
-//! The rule is that of docs/reference/flash.md#stopping-rule. Cards stall: a rule that trusts the spread it has seen
-//! stops before the first stall and is wrong more often than right. This one always reckons with one more stall than
-//! was seen, and looks only at geometrically growing times, so that looking often does no harm.
+//! The rule follows docs/reference/flash.md#stopping-rule. Cards stall, so a rule that trusts the observed spread stops
+//! before the first stall and is usually wrong. This one always assumes one more stall than observed. It checks at
+//! geometrically growing times, since frequent checks would increase the error.
 //!
-//! What a runner feeds: one [`Precision::push`] for each slice of work, a slice being some I/Os that completed and
-//! the time since the previous slice ended. Slices follow each other without gaps and overlaps; rests between loops
-//! are left out. Best is one slice for each [`unit_ios`] I/Os; longer ones (10 to 50 ms at high rates) do as well.
-//!
-//! How far the mean may be off is that of a ratio, R = all time / all I/Os. The variance of the total time is that of the
-//! usual units, widened by their lag-1 correlation, plus the square of each stall seen (stalls come at random, so their
-//! number varies by its root), plus the square of one more stall than was seen: V = n·s_f²·(1 + ρ₁)/(1 − ρ₁) + Σ sᵢ² + s_max².
+//! The mean is the ratio R = total time / total I/Os. The variance of the total time is that of the normal units, widened by
+//! their lag-1 correlation, plus the square of each stall (their number varies by its root), plus the square of one unseen
+//! stall: V = n·s_f²·(1 + ρ₁)/(1 − ρ₁) + Σ sᵢ² + s_max².
 
 mod units;
 
@@ -25,28 +21,23 @@ use units::{IoUnit, IoUnits, UsualPace, end_of_startup};
 /// Growth of the time between two checks (docs/reference/flash.md#stopping-rule).
 const GROWTH: f64 = 1.15;
 
-/// Stall that is added to those seen, in seconds (docs/reference/flash.md#stopping-rule): what closing an erase block
-/// costs a write, what a retried read costs.
+/// Unseen stall in seconds (docs/reference/flash.md#stopping-rule): the time to close an erase block for writes, to retry
+/// a read for reads.
 const UNSEEN_WRITE_STALL_S: f64 = 0.250;
 const UNSEEN_READ_STALL_S: f64 = 0.020;
 
-/// What to do after a slice.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StopDecision {
-    /// Go on.
     Continue,
-    /// The interval is narrow enough.
     Reached(KnownMean),
-    /// `max_s` is over and the interval is not narrow enough.
+    /// `max_s` has passed before the interval was narrow enough.
     LimitHit {
-        /// What is known; `None` where not one unit of work ended.
+        /// None if not even one unit was completed.
         known: Option<KnownMean>,
-        /// The doubt to store with the result.
         caveat: Caveat,
     },
 }
 
-/// The stopping rule of one test.
 #[derive(Debug, Clone)]
 pub struct StopPrecision {
     until: RepeatUntil,
@@ -57,7 +48,6 @@ pub struct StopPrecision {
 }
 
 impl StopPrecision {
-    /// A rule for a test, before its first slice.
     pub fn new(until: RepeatUntil, test: TestName) -> Self {
         StopPrecision {
             until,
@@ -68,21 +58,19 @@ impl StopPrecision {
         }
     }
 
-    /// Takes a slice: `ios` I/Os completed within `seconds` since the last slice. Costs two additions but at the
-    /// few times where the rule looks (about 30 in two minutes), and there less than a millisecond.
+    /// Adds a slice: `ios` I/Os completed within `seconds` since the previous slice. Slices leave no gaps; pauses between
+    /// loops are left out. A slice for each [`unit_ios`] I/Os is ideal, 10 to 50 ms at high rates are sufficient.
     pub fn push(&mut self, seconds: f64, ios: u64) -> StopDecision {
         self.units.push(seconds, ios);
         self.elapsed_s += seconds;
         if self.elapsed_s < self.next_look_s { StopDecision::Continue } else { self.look() }
     }
 
-    /// What is known up to here, e.g. when something else ended the test; `None` where no unit of work ended.
     pub fn known(&self) -> Option<KnownMean> {
         evaluate(self.units.complete(), self.unseen_stall_s)
     }
 
-    /// The doubt to store when something else (`limit`, in words) ended the test before the interval was narrow
-    /// enough; `None` where it was.
+    /// Caveat for a test that `limit` ended before the interval was narrow enough, None if it was.
     pub fn caveat(&self, limit: &str) -> Option<Caveat> {
         let reached = self.known().map(|k| k.half_width_percent);
         reached.is_none_or(|r| r > self.until.ci95_percent).then(|| self.not_precise(reached, limit))
@@ -119,29 +107,24 @@ impl StopPrecision {
     }
 }
 
-/// Correlation above this says "still moving", and would make the variance infinite.
+/// Limit of the correlation. Higher values mean a drift, and would make the variance infinite.
 const MOST_CORRELATION: f64 = 0.99;
 
-/// What is known about a test's mean speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KnownMean {
-    /// Half width of the 95 % interval, in percent of the mean.
+    /// Half width of the 95 % interval in percent of the mean.
     pub half_width_percent: f64,
-    /// Mean I/Os per second after the start-up.
     pub iops: f64,
-    /// Seconds at the start that were left out as start-up.
+    /// Seconds of start-up, which are ignored.
     pub startup_s: f64,
-    /// Seconds that count.
     pub counted_s: f64,
-    /// Stalls in them.
     pub stalls: u32,
-    /// Longest of them, in seconds above the usual time.
+    /// Longest stall in seconds above the usual time.
     pub longest_stall_s: f64,
-    /// Share of the time that went into stalls, 0 to 1. Above 0.3 the mean alone says little.
+    /// Share of the time spent in stalls, 0 to 1. Above 0.3 the mean is misleading.
     pub stall_share: f64,
 }
 
-/// What the units say; `None` if there are none.
 fn evaluate(units: &[IoUnit], unseen_stall_s: f64) -> Option<KnownMean> {
     let start = end_of_startup(units);
     let counted = &units[start..];
@@ -168,7 +151,7 @@ fn evaluate(units: &[IoUnit], unseen_stall_s: f64) -> Option<KnownMean> {
     })
 }
 
-/// n·s_f²·(1 + ρ₁)/(1 − ρ₁) of the units that are no stalls.
+/// n·s_f²·(1 + ρ₁)/(1 − ρ₁) of the units without stalls.
 fn variance_of_fast(fast: &[IoUnit]) -> f64 {
     if fast.len() < 2 {
         return 0.0;
@@ -182,7 +165,7 @@ fn variance_of_fast(fast: &[IoUnit]) -> f64 {
     n * squares / (n - 1.0) * (1.0 + correlation) / (1.0 - correlation)
 }
 
-/// Correlation of neighbours. A negative one would narrow the interval on the strength of noise, so it counts as 0.
+/// Lag-1 correlation. A negative one counts as 0, because noise must not narrow the interval.
 fn lag1(off: &[f64], squares: f64) -> f64 {
     if squares <= 0.0 {
         return 0.0;
@@ -212,7 +195,7 @@ mod tests {
     #[test]
     fn a_card_without_any_noise_still_runs_until_one_unseen_stall_would_not_matter() {
         // 1.96 × 0.25 s / 0.05 = 9.8 s for writes, 1.96 × 0.02 s / 0.02 = 1.96 s for reads, plus start-up and the
-        // 15 % between two looks.
+        // 15 % between two checks.
         let (decision, write_s) = steady("SEQ1M Q1T1 write", until(5.0, 1.0, 120.0), 0.052, 1);
         assert!(
             matches!(decision, StopDecision::Reached(_)) && (9.8..12.0).contains(&write_s),
@@ -283,7 +266,7 @@ mod tests {
             (0..400).map(|i| unit(if i % 2 == 0 { 0.045 } else { 0.055 })).collect();
         let ranges: Vec<IoUnit> =
             (0..400).map(|i| unit(if (i / 10) % 2 == 0 { 0.045 } else { 0.055 })).collect();
-        // Ranges of ten: 360 of 399 pairs alike, 39 opposite, hence ρ₁ = 321 / 400 and (1 + ρ₁)/(1 − ρ₁) = 9.13.
+        // Sequences of ten: 360 of 399 pairs alike, 39 opposite, hence ρ₁ = 321 / 400 and (1 + ρ₁)/(1 − ρ₁) = 9.13.
         let ratio = variance_of_fast(&ranges) / variance_of_fast(&alternating);
         assert!((ratio - 9.13).abs() < 0.01, "{ratio}");
     }

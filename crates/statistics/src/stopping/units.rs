@@ -1,24 +1,20 @@
-//! Units of work: slices put together until each holds the same number of I/Os, and where the start-up of a test ends.
-//!
-//! A unit must be long enough to average the card's own jitter and short enough to show a stall: 1 MiB of a sequential
-//! and 16 I/Os of a random test. Start-up is the first half second, then MSER-5 (White 1997,
-//! docs/reference/flash.md#stopping-rule): it cuts where the standard error of what remains is least: cutting more of a
-//! start-up lowers the spread, cutting more of the settled part lowers the count. On means of five, so that noise does
-//! not decide.
+//! Units of work with equal numbers of I/Os, and the end of the start-up.
+//! A unit must average the jitter of the card but still show a stall: 1 MiB of a sequential test, 16 I/Os of a random one.
+//! Start-up is the first half second, then MSER-5 (White 1997, docs/reference/flash.md#stopping-rule) cuts where the
+//! standard error of the rest is least. It works on means of five units, so that noise does not decide.
 
 use crate::robust::median_deviation;
 use cardscope_model::statistics::median;
 use cardscope_model::test_name::{AccessPattern, IoOrder};
 use cardscope_model::units::MIB;
 
-/// I/Os in a unit of a random test.
 const RANDOM_IOS: u64 = 16;
 
-/// When there are so many units, neighbours are put together. At the 120 s of the rule a unit is then about 10 ms,
-/// still shorter than any stall worth the name, and the list stays under 256 KiB.
+/// Limit of units, from which neighbours are merged. After the 120 s of the rule a unit is then about 10 ms, still shorter
+/// than a significant stall, and the list takes less than 256 KiB.
 const MOST: usize = 16_384;
 
-/// I/Os in one unit of a test: 1 MiB of a sequential test, 16 I/Os of a random one.
+/// I/Os in one unit: 1 MiB of a sequential test, 16 I/Os of a random one.
 pub fn unit_ios(pattern: AccessPattern) -> u64 {
     match pattern.order {
         IoOrder::Sequential => (MIB / pattern.block.max(1)).max(1),
@@ -26,7 +22,6 @@ pub fn unit_ios(pattern: AccessPattern) -> u64 {
     }
 }
 
-/// Some I/Os and the time they took.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct IoUnit {
     pub(super) seconds: f64,
@@ -34,7 +29,6 @@ pub(super) struct IoUnit {
 }
 
 impl IoUnit {
-    /// Seconds an I/O.
     pub(super) fn pace(self) -> f64 {
         self.seconds / self.ios
     }
@@ -45,11 +39,10 @@ impl IoUnit {
     }
 }
 
-/// A unit is a stall if it took more than so often the median …
+/// A stall takes at least this many times the median …
 const STALL_TIMES_MEDIAN: f64 = 2.0;
-/// … and lies so many median deviations above it.
+/// … and lies this many median deviations above it.
 const STALL_DEVIATIONS: f64 = 8.0;
-/// The usual pace (seconds an I/O), and where a stall begins.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UsualPace {
     pace: f64,
@@ -72,13 +65,11 @@ impl UsualPace {
         unit.pace() > self.stall_from
     }
 
-    /// Seconds a unit took above the usual.
     pub(super) fn excess(self, unit: IoUnit) -> f64 {
         unit.seconds - self.pace * unit.ios
     }
 }
 
-/// The units of a test so far.
 #[derive(Debug, Clone)]
 pub(super) struct IoUnits {
     complete: Vec<IoUnit>,
@@ -101,7 +92,6 @@ impl IoUnits {
         }
     }
 
-    /// The units that are full.
     pub(super) fn complete(&self) -> &[IoUnit] {
         &self.complete
     }
@@ -117,14 +107,12 @@ impl IoUnits {
     }
 }
 
-/// Start-up that is always cut, in seconds.
 const ALWAYS_S: f64 = 0.5;
 
-/// Units averaged before MSER.
 const BATCH: usize = 5;
 
-/// Index of the first unit that counts. Never cuts more than half of what follows the first half second, and nothing
-/// where there are too few units.
+/// Index of the first unit that counts. At most half of the units after the first half second are cut, and none if there
+/// are too few.
 pub(super) fn end_of_startup(units: &[IoUnit]) -> usize {
     let first = after_the_first_half_second(units);
     let rest = &units[first..];
@@ -133,7 +121,7 @@ pub(super) fn end_of_startup(units: &[IoUnit]) -> usize {
     first + slow + mser(&batch_means(&rest[slow..], usual)) * BATCH
 }
 
-/// A unit that reaches past the half second is kept: on slow cards it is many seconds long.
+/// Keeps a unit that reaches past the half second, since on slow cards it may last many seconds.
 fn after_the_first_half_second(units: &[IoUnit]) -> usize {
     let mut elapsed = 0.0;
     let inside = units
@@ -146,14 +134,13 @@ fn after_the_first_half_second(units: &[IoUnit]) -> usize {
     if inside < units.len() { inside } else { 0 }
 }
 
-/// Mean pace of each five units, stalls taken at the usual pace: they belong to the card, and a cut that follows an
-/// early stall would make it look faster than it is.
+/// Mean pace of each five units. Stalls count with the usual pace, because a cut after an early stall would hide it and
+/// make the card look faster.
 fn batch_means(units: &[IoUnit], usual: UsualPace) -> Vec<f64> {
     let pace = |u: &IoUnit| if usual.is_stall(*u) { usual.pace() } else { u.pace() };
     units.chunks_exact(BATCH).map(|batch| batch.iter().map(pace).sum::<f64>() / BATCH as f64).collect()
 }
 
-/// How many batches to cut.
 fn mser(means: &[f64]) -> usize {
     let (mut sum, mut squares) = (0.0, 0.0);
     let mut best = (f64::INFINITY, 0);

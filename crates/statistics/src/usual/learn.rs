@@ -1,34 +1,28 @@
-//! What series teach about series of their kind: the shares of deviations, correlations and jumps that make those that were
-//! measured most probable (empirical Bayes: Efron, Large-Scale Inference, 2010), by the expectation-maximisation of Dempster,
-//! Laird and Rubin (1977). What was known before counts as so many series more, so that a few teach little.
+//! Learns the spread of a kind of series: the shares of deviations, correlations and jumps with the highest likelihood
+//! (empirical Bayes: Efron, Large-Scale Inference, 2010; expectation-maximisation: Dempster, Laird and Rubin, 1977). The
+//! prior counts as a number of series, so that a few new ones change little.
 
 use super::series::{HypothesisKind, SeriesHypothesis, hypotheses, hypotheses_of};
 use super::spreads::{self, APART, KindSpread, LevelStep};
 
-/// Rounds: shares then change by less than a hundredth.
+/// EM rounds, after which shares change by less than 1 %.
 const ROUNDS: usize = 30;
 
-/// Levels are at least this far apart (`levels`): the usual factor between them is not learned to be smaller.
+/// Least log factor between two levels, as [`crate::levels`] accepts no smaller one.
 const LEAST_STEP: f64 = 0.14;
 
-/// Series of which something is known.
 #[derive(Debug, Clone, PartialEq)]
 pub enum KnownSeries {
-    /// Logarithms of the runs in their order.
+    /// Logarithms of the runs, in their order.
     Runs(Vec<f64>),
-    /// Mean and deviation of the logarithms over so many runs.
     Summary {
-        /// Mean.
         mean: f64,
-        /// Deviation.
         deviation: f64,
-        /// Runs.
         runs: u32,
     },
 }
 
 impl KnownSeries {
-    /// From the mean of runs and the deviation of one, in one unit; `None` for what is no speed.
     pub fn of_mean(mean: f64, deviation: f64, runs: u32) -> Option<KnownSeries> {
         let usable = mean.is_finite() && mean > 0.0 && deviation.is_finite() && deviation >= 0.0;
         let deviation = log_deviation(mean, deviation);
@@ -36,12 +30,12 @@ impl KnownSeries {
     }
 }
 
-/// Deviation of the logarithm from that of the values, of a log-normal distribution.
+/// Standard deviation of the logarithm of a log-normal distribution.
 pub(super) fn log_deviation(mean: f64, deviation: f64) -> f64 {
     (1.0 + (deviation / mean).powi(2)).ln().sqrt()
 }
 
-/// A series as it is asked again and again: its runs, or of a summary the likelihood of each kind, which no round changes.
+/// Series prepared for the rounds. The likelihoods of a summary are the same in each.
 enum AskedSeries<'a> {
     Runs(&'a [f64]),
     Steady(Vec<(HypothesisKind, f64)>),
@@ -57,7 +51,7 @@ impl<'a> AskedSeries<'a> {
                 let mut kinds: Vec<(HypothesisKind, f64)> = Vec::new();
                 for found in &all {
                     let likelihood = (found.log - most).exp();
-                    // Places between those of the table have its shares.
+                    // Deviations between those of the table belong to the previous one.
                     match kinds.last_mut().filter(|(kind, _)| *kind == found.kind) {
                         Some((_, sum)) => *sum += likelihood,
                         None => kinds.push((found.kind, likelihood)),
@@ -69,7 +63,6 @@ impl<'a> AskedSeries<'a> {
     }
 }
 
-/// What these series say of their kind, where what was known before counts as so many series.
 pub fn learn(seen: &[KnownSeries], before: &KindSpread, strength: f64) -> KindSpread {
     let asked: Vec<AskedSeries<'_>> = seen.iter().map(AskedSeries::new).collect();
     let mut known = before.clone();
@@ -86,7 +79,6 @@ pub fn learn(seen: &[KnownSeries], before: &KindSpread, strength: f64) -> KindSp
     known
 }
 
-/// Series by kind, as probable as each is of it.
 struct CountedSeries<'a> {
     known: &'a KindSpread,
     spread: KindSpread,
@@ -114,8 +106,8 @@ impl<'a> CountedSeries<'a> {
         }
     }
 
-    /// Runs that were all made at one level are counted as steady ones: nothing but the prior could tell them from runs beside
-    /// a level that was never seen, and the prior is what is learned here.
+    /// Adds a series. Hypotheses of an unseen level are ignored, because only the prior could distinguish them from a steady
+    /// series, and the prior is what is learned here.
     fn add(&mut self, hypotheses: &[SeriesHypothesis]) {
         let hypotheses: Vec<&SeriesHypothesis> = hypotheses.iter().filter(|h| !h.unseen).collect();
         let most = hypotheses.iter().map(|h| h.log).fold(f64::NEG_INFINITY, f64::max);
@@ -193,8 +185,7 @@ fn normalise(shares: &mut [f64]) {
     }
 }
 
-/// Shares of how far apart things lie, from the logarithms of the factors between them, one of each way counting as known
-/// before.
+/// Shares of distances between cards, from the logarithms of factors. The prior counts as one observation.
 pub fn apart(logs: &[f64]) -> [f64; APART.len()] {
     let mut shares: [f64; APART.len()] = spreads::even();
     for _ in 0..ROUNDS {

@@ -1,11 +1,10 @@
-//! The usual speed of a card in a test: the long-run mean, in logarithms, of the runs that it would give under the same
-//! conditions, and how well the runs that were made know it.
+//! Usual speed of a card in a test: the distribution of its long-run mean, in logarithms, under the same conditions.
 //!
-//! Ten runs that follow each other say less than ten independent ones, one run says nothing of its own spread, and three
-//! runs inside of a cache know nothing of what lies behind it. So what is known of series of that kind (`spreads`) weighs
-//! every kind of series that could have given these runs (`series`), and the usual speed has the distribution of all of
-//! them together (`normals`). Intervals, probabilities and p values are all read from that one distribution. How often
-//! they are right is measured in `tests/analysis/usual/`, with tables in `docs/comparing.md`.
+//! Ten consecutive runs carry less information than ten independent ones, one run shows no spread, and three runs within a
+//! cache do not show the speed beyond it. Therefore the known spread of such series (`spreads`) weighs every kind of series
+//! that could have produced the runs (`series`), and the usual speed gets the mixture of their distributions (`normals`).
+//! Intervals, probabilities and p values come from that mixture. Their accuracy is measured in `tests/statistics/usual/` and
+//! documented in `docs/comparing.md`.
 
 mod learn;
 mod normals;
@@ -18,51 +17,43 @@ pub use normals::NormalMixture;
 pub use spreads::{ConditionEffect, KindSpread, SpreadKind, SpreadSubject, SpreadTable, UnitSpread};
 pub use spreads::{is_express, noticed};
 
-/// The lists whose places the shares of a [`Spread`] belong to.
 pub mod lists {
     pub use super::spreads::{APART, CORRELATIONS, DEVIATIONS, SLOW, STAYS, WITHIN};
 }
 
 use series::{HypothesisKind as Series, SeriesHypothesis, hypotheses, hypotheses_of};
 
-/// A card that stands still has no logarithm: it is taken for one byte a second, in MB/s.
+/// Speed in MB/s of a card that stands still, since 0 has no logarithm.
 const STANDING: f64 = 1e-6;
 
-/// So many runs show a second level where there is one (`levels`).
+/// Runs that would show a second level if there is one ([`crate::levels`]).
 const SHOW_LEVELS: u32 = crate::levels::LEAST_RUNS as u32;
 
-/// What is known of a card's usual speed in one test.
+/// Distribution of a card's usual speed in one test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UsualSpeed {
-    /// The logarithm of the speed in MB/s.
     known: NormalMixture,
-    /// The same if the card has no other level than those at which runs were made.
     seen: NormalMixture,
-    /// Geometric mean of the runs.
     middle: f64,
-    /// Runs.
     pub runs: u32,
-    /// Probability that the runs show two levels.
+    /// Probability that the runs have two levels.
     pub two_levels: f64,
 }
 
 impl UsualSpeed {
-    /// From runs in MB/s in the order in which they were measured; negative ones and what is no number are left out. `None`
-    /// for no runs.
+    /// From runs in MB/s in their order. Negative and non-finite values are ignored. None for no runs.
     pub fn of(mb_s: &[f64], spread: &KindSpread) -> Option<UsualSpeed> {
         let usable = mb_s.iter().filter(|v| v.is_finite() && **v >= 0.0);
         let logs: Vec<f64> = usable.map(|v| v.max(STANDING).ln()).collect();
         UsualSpeed::of_logs(&logs, spread)
     }
 
-    /// The same from the logarithms of runs.
     pub fn of_logs(logs: &[f64], spread: &KindSpread) -> Option<UsualSpeed> {
         let middle = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
         UsualSpeed::from(&hypotheses(logs, spread), middle, logs.len() as u32)
     }
 
-    /// From the mean of runs in MB/s, the deviation of one (`None` for a single run) and their number, where their order is
-    /// unknown.
+    /// From a summary of runs in MB/s with unknown order. `deviation` is None for a single run.
     pub fn of_mean(mean: f64, deviation: Option<f64>, runs: u32, spread: &KindSpread) -> Option<UsualSpeed> {
         if !(mean.is_finite() && mean >= 0.0) {
             return None;
@@ -74,7 +65,7 @@ impl UsualSpeed {
     }
 
     fn from(found: &[SeriesHypothesis], middle: f64, runs: u32) -> Option<UsualSpeed> {
-        // A level that so many runs did not show is no state of the card under these conditions.
+        // A level that this many runs do not show is no state of the card under these conditions.
         let shown = |h: &&SeriesHypothesis| runs < SHOW_LEVELS || !h.unseen;
         let found: Vec<SeriesHypothesis> = found.iter().filter(shown).copied().collect();
         let known = NormalMixture::of(found.iter().map(|h| (h.log, h.mean, h.variance)))?;
@@ -87,30 +78,29 @@ impl UsualSpeed {
         Some(UsualSpeed { known, seen, middle, runs, two_levels })
     }
 
-    /// The distribution of the logarithm of the usual speed in MB/s.
+    /// Distribution of the logarithm of the usual speed in MB/s.
     pub fn log(&self) -> &NormalMixture {
         &self.known
     }
 
-    /// The same if the card has no other level than those at which runs were made: what a test of chance supposes.
+    /// The same without levels that no run showed, as significance tests assume.
     pub fn seen(&self) -> &NormalMixture {
         &self.seen
     }
 
-    /// The usual speed as the runs have it: their geometric mean, in MB/s.
     pub fn middle(&self) -> f64 {
         self.middle
     }
 
-    /// 95 % interval around a mean of these runs, in its unit: as far to either side, by ratio, as the usual speed may lie
-    /// from what the runs show.
+    /// 95 % interval around a mean of these runs, in its unit. It extends by the same ratios as that of the usual speed around
+    /// the geometric mean.
     pub fn ci95(&self, mean: f64) -> [f64; 2] {
         let [low, high] = self.known.middle95().map(|log| mean * (log - self.middle.ln()).exp());
         [low.min(mean), high.max(mean).min(f64::MAX)]
     }
 }
 
-/// 95 % interval in MB/s in which one further run lies, from the logarithms of those before it; `None` for none.
+/// 95 % prediction interval of one further run in MB/s, from the logarithms of earlier ones. None if there are none.
 pub fn next95(logs: &[f64], spread: &KindSpread) -> Option<[f64; 2]> {
     let found = hypotheses(logs, spread);
     let next = NormalMixture::of(found.iter().map(|h| (h.log, h.mean, h.variance + h.kind.variance())))?;
@@ -122,7 +112,6 @@ impl Series {
         matches!(self, Series::Jumping { .. })
     }
 
-    /// Variance of the logarithm of one run about the usual speed.
     fn variance(&self) -> f64 {
         match *self {
             Series::Steady { deviation, .. } => spreads::DEVIATIONS[deviation].powi(2),

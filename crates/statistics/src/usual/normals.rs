@@ -1,39 +1,33 @@
-//! A distribution as a weighted sum of normal ones: what is known of a logarithm where neither its error nor the kind of
-//! series that it comes from is known for sure.
+//! Mixture of normal distributions, for the logarithm of a speed whose error and kind of series are uncertain.
 
 use statrs::function::erf::erfc;
 use std::collections::BTreeMap;
 
-/// Parts that weigh less than this against the heaviest change no digit that is shown.
+/// Weight relative to the heaviest part, below which a part changes no printed digit.
 const LEAST_WEIGHT: f64 = 1e-7;
 
-/// Parts whose deviations differ by less than this in logarithms, and whose means by less than this many deviations, are
-/// joined into one of the same mean and variance.
+/// Parts are merged if the logarithms of their deviations differ by less than this, and their means by less than this many
+/// deviations. Mean and variance are kept.
 const ALIKE: f64 = 0.4;
 
-/// Halvings of an interval in search of a quantile: its width shrinks to a millionth of a millionth.
+/// Bisections for a quantile, which narrow the interval to 10^-12 of its width.
 const HALVINGS: usize = 44;
 
-/// One normal distribution and its weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct NormalPart {
-    /// Weight; all of a sum's together are 1.
+    /// Weight. All parts sum to 1.
     pub(super) weight: f64,
-    /// Mean.
     pub(super) mean: f64,
-    /// Variance, above 0.
     pub(super) variance: f64,
 }
 
-/// The sum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NormalMixture {
     parts: Vec<NormalPart>,
 }
 
 impl NormalMixture {
-    /// The sum of parts that are given with the logarithm of any multiple of their weight; `None` for no usable one. Parts
-    /// that are alike are joined.
+    /// Mixture from (log of unnormalized weight, mean, variance). Similar parts are merged. None if no part is usable.
     pub(super) fn of(parts: impl Iterator<Item = (f64, f64, f64)> + Clone) -> Option<NormalMixture> {
         let usable = |(log, mean, variance): &(f64, f64, f64)| {
             log.is_finite() && mean.is_finite() && variance.is_finite() && *variance > 0.0
@@ -55,34 +49,29 @@ impl NormalMixture {
         (!parts.is_empty()).then_some(NormalMixture { parts })
     }
 
-    /// One normal distribution.
     pub fn single(mean: f64, variance: f64) -> NormalMixture {
         NormalMixture { parts: vec![NormalPart { weight: 1.0, mean, variance }] }
     }
 
-    /// Mean.
     pub fn mean(&self) -> f64 {
         self.parts.iter().map(|part| part.weight * part.mean).sum()
     }
 
-    /// Variance.
     pub fn variance(&self) -> f64 {
         let mean = self.mean();
         self.parts.iter().map(|p| p.weight * (p.variance + (p.mean - mean).powi(2))).sum()
     }
 
-    /// Probability of a value below this one.
     pub fn below(&self, value: f64) -> f64 {
         let of = |part: &NormalPart| 0.5 * erfc((part.mean - value) / (2.0 * part.variance).sqrt());
         self.parts.iter().map(|part| part.weight * of(part)).sum::<f64>().clamp(0.0, 1.0)
     }
 
-    /// Probability of a value above this one; small ones keep their digits.
+    /// Probability of a value above `value`. Small ones keep their digits.
     pub fn above(&self, value: f64) -> f64 {
         self.negative().below(-value)
     }
 
-    /// The value below which this share lies.
     pub fn quantile(&self, share: f64) -> f64 {
         let reach = |part: &NormalPart| 9.0 * part.variance.sqrt();
         let mut low = self.parts.iter().map(|p| p.mean - reach(p)).fold(f64::INFINITY, f64::min);
@@ -94,26 +83,22 @@ impl NormalMixture {
         f64::midpoint(low, high)
     }
 
-    /// The middle 95 %.
     pub fn middle95(&self) -> [f64; 2] {
         [self.quantile(0.025), self.quantile(0.975)]
     }
 
-    /// Of the value with the other sign.
     pub(super) fn negative(&self) -> NormalMixture {
         NormalMixture { parts: self.parts.iter().map(|p| NormalPart { mean: -p.mean, ..*p }).collect() }
     }
 
-    /// Of the difference of a value of this and an independent one of the other.
     pub fn minus(&self, other: &NormalMixture) -> NormalMixture {
         let pairs = self.parts.iter().flat_map(|a| other.parts.iter().map(move |b| (a, b)));
         let parts =
             pairs.map(|(a, b)| ((a.weight * b.weight).ln(), a.mean - b.mean, a.variance + b.variance));
-        // Finite parts make finite ones.
+        // Finite parts have finite differences, so the fallback is never used.
         NormalMixture::of(parts).unwrap_or_else(|| self.clone())
     }
 
-    /// Of the sum with an independent normal error of this variance.
     #[must_use]
     pub fn widened(&self, variance: f64) -> NormalMixture {
         NormalMixture {
@@ -121,7 +106,7 @@ impl NormalMixture {
         }
     }
 
-    /// What is known once it counts that values are spread around 0 by one of these deviations, with these weights.
+    /// Combines with a prior: values are spread around 0 with these (weight, deviation) pairs.
     pub(crate) fn drawn_to(&self, known: impl Iterator<Item = (f64, f64)> + Clone) -> NormalMixture {
         let parts = self.parts.iter().flat_map(|part| {
             known.clone().map(move |(share, deviation)| {
@@ -135,7 +120,6 @@ impl NormalMixture {
     }
 }
 
-/// Weight and moments of parts that are joined.
 #[derive(Debug, Clone, Copy, Default)]
 struct PartSums {
     weight: f64,
@@ -144,8 +128,8 @@ struct PartSums {
 }
 
 impl PartSums {
+    // Incremental moments keep the precision of means far from 0, which a difference of squares would lose.
     fn add(&mut self, weight: f64, mean: f64, variance: f64) {
-        // By the first mean, or the difference of squares of far-off means would lose its digits.
         if self.weight == 0.0 {
             *self = PartSums { weight, first: mean, second: variance };
             return;

@@ -1,38 +1,34 @@
-//! What a few runs of one test say of its usual speed, under every kind of series that cards are known to give.
+//! Likelihood and usual speed of a series of runs under every kind of series.
 //!
-//! Two kinds. *Steady*: the logarithms of the runs lie around the usual one with a deviation σ, and neighbours correlate by
-//! ρ (an autoregressive process of first order). *Jumping*: they lie around one of two levels, a factor apart; a share q of
-//! all runs is slow, and with probability κ a run stays where the last one was. The usual speed is the long-run mean, of
-//! which runs that were all made at one level know little. For each σ and ρ, or σ, q and κ, the usual speed has a normal
-//! distribution in closed form (generalised least squares, with nothing known of it before), and the runs a likelihood.
+//! *Steady*: the logarithms of the runs scatter around the usual speed with deviation σ, and neighbours correlate by ρ
+//! (first-order autoregression). *Jumping*: they scatter around one of two levels; a share q of all runs is slow, and with
+//! probability κ a run stays on the level of the last one. The usual speed is the long-run mean, about which runs on one
+//! level only say little. For each σ and ρ, or σ, q and κ, the usual speed has a normal distribution in closed form
+//! (generalized least squares with a flat prior), and the runs a likelihood.
 
 use super::spreads::{CORRELATIONS, DEVIATIONS, KindSpread, LevelStep, SLOW, STAYS, WITHIN};
 
-/// A table's deviations lie a factor apart; likelihoods are taken at so many places in between.
+/// Steps between two deviations of the table at which likelihoods are computed.
 const FINER: usize = 3;
 
-/// One kind of series and what it makes of the runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SeriesHypothesis {
     pub(super) kind: HypothesisKind,
-    /// Logarithm of its prior weight times the likelihood of the runs.
     pub(super) log: f64,
-    /// Mean of the logarithm of the usual speed.
     pub(super) mean: f64,
-    /// Its variance.
     pub(super) variance: f64,
-    /// Whether it supposes a level at which no run was made.
+    /// True if it assumes a level without a run.
     pub(super) unseen: bool,
 }
 
-/// By its places in the table's lists.
+/// Kind of series, by indices into the lists of the table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum HypothesisKind {
     Steady {
         deviation: usize,
         correlation: usize,
     },
-    /// `stays` are the probabilities of the runs' levels for each of the table's probabilities of staying.
+    /// `stays` holds the probability of the sequence of levels for each probability of staying.
     Jumping {
         deviation: usize,
         slow: usize,
@@ -41,7 +37,7 @@ pub(super) enum HypothesisKind {
     },
 }
 
-/// All kinds of series for runs given as logarithms of speeds, in the order of measuring; none for no runs.
+/// Hypotheses for logarithms of speeds in their order, none for no runs.
 pub(super) fn hypotheses(logs: &[f64], spread: &KindSpread) -> Vec<SeriesHypothesis> {
     if logs.is_empty() {
         return Vec::new();
@@ -53,8 +49,8 @@ pub(super) fn hypotheses(logs: &[f64], spread: &KindSpread) -> Vec<SeriesHypothe
     found
 }
 
-/// The same for runs of which only the mean of the logarithms, their deviation (`None` for one run) and their number are
-/// known: neighbours may then be alike by whatever is usual, and jumps are not seen but in the deviation.
+/// Hypotheses for a summary of the logarithms. Without the order, correlation keeps its prior and jumps show only as
+/// deviation, which is None for a single run.
 pub(super) fn hypotheses_of(
     mean: f64,
     deviation: Option<f64>,
@@ -64,13 +60,12 @@ pub(super) fn hypotheses_of(
     steady(&ProcessSums::unordered(mean, deviation, runs), spread)
 }
 
-/// What an autoregressive process needs of its runs, all about their mean.
+/// Sufficient statistics of an autoregressive process, relative to the mean.
 struct ProcessSums {
     runs: f64,
     mean: f64,
-    /// Of all squares.
     squares: f64,
-    /// Of the squares and the values at both ends, and of products of neighbours; `None` where the order is unknown.
+    /// None if the order is unknown.
     order: Option<RunOrder>,
 }
 
@@ -104,14 +99,14 @@ impl ProcessSums {
         ProcessSums { runs, mean, squares, order: None }
     }
 
-    /// For a correlation: the logarithm of the likelihood but for σ, the squares that σ is held against, the mean, and how
-    /// many independent runs know it as well.
+    /// Quantities for one correlation: log-likelihood without σ, sum of squares for σ, mean, and equivalent number of
+    /// independent runs.
     fn at(&self, correlation: f64) -> (f64, f64, f64, f64) {
         let (n, by) = (self.runs, correlation);
         let worth = if n > 1.0 { (n - (n - 2.0) * by) / (1.0 + by) } else { 1.0 };
         let logs = -0.5 * worth.ln();
         let Some(order) = &self.order else {
-            // What runs in unknown order scatter by is σ² less what neighbours share (see `alike`).
+            // The expected scatter of runs in unknown order is σ² less the part that neighbours share, the mean of ρ^k over all pairs.
             let kept = 1.0 - alike(n, by);
             let degrees = n - 1.0;
             return (
@@ -127,7 +122,7 @@ impl ProcessSums {
         let rest = 1.0 - by * by;
         let inner = self.squares - order.end_squares;
         let of_squares = (self.squares + by * by * inner - 2.0 * by * order.neighbours) / rest;
-        // Off the plain mean: 1'R⁻¹y of values that sum to 0.
+        // Correction of the plain mean: 1'R⁻¹y of values that sum to 0.
         let of_values = by * order.ends / (1.0 + by);
         let mean = of_values / worth;
         (
@@ -139,7 +134,7 @@ impl ProcessSums {
     }
 }
 
-/// The mean of ρ^k over all pairs of n runs that lie k apart.
+/// Mean of ρ^k over all pairs of n runs at distance k.
 fn alike(n: f64, correlation: f64) -> f64 {
     if n < 2.0 || correlation == 0.0 {
         return 0.0;
@@ -149,7 +144,7 @@ fn alike(n: f64, correlation: f64) -> f64 {
     2.0 * sum / (n * (n - 1.0))
 }
 
-/// How many independent runs know the plain mean as well.
+/// Number of independent runs with the same error of the plain mean.
 fn independent(n: f64, correlation: f64) -> f64 {
     n / (1.0 + (n - 1.0) * alike(n, correlation))
 }
@@ -174,7 +169,7 @@ fn steady(sums: &ProcessSums, spread: &KindSpread) -> Vec<SeriesHypothesis> {
     found
 }
 
-/// The first so many deviations of a table with those in between: place in the table, and deviation.
+/// Index and value of the first deviations of the table, with the steps in between.
 fn deviations(first: usize) -> impl Iterator<Item = (usize, f64)> {
     let factor = (DEVIATIONS[1] / DEVIATIONS[0]).powf(1.0 / FINER as f64);
     DEVIATIONS[..first].iter().enumerate().flat_map(move |(place, sigma)| {
@@ -189,14 +184,14 @@ fn jumping(logs: &[f64], spread: &KindSpread) -> Vec<SeriesHypothesis> {
     let step = spread.step();
     let mut found = Vec::new();
     for way in ways(logs) {
-        // Every deviation once: what the levels and their shares make of it differs by a factor and a mean alone.
+        // The likelihood of the levels depends on σ only, so it is computed once for all shares of slow runs.
         let levels = deviations(WITHIN).map(|(deviation, sigma)| {
             let prior = (spread.within[deviation] / FINER as f64).ln();
             (deviation, sigma, prior, way.level(n, squares, sigma, step))
         });
         for (deviation, sigma, prior, (likelihood, step)) in levels {
             for (slow, q) in SLOW.into_iter().enumerate() {
-                // So much more of the runs are fast in the long run than were here.
+                // Difference of the share of fast runs in the long run and here.
                 let more = 1.0 - q - way.fast;
                 let stays = STAYS.map(|stay| way.probability(q, stay));
                 let path: f64 = stays.iter().zip(spread.stay).map(|(path, share)| path * share).sum();
@@ -213,19 +208,16 @@ fn jumping(logs: &[f64], spread: &KindSpread) -> Vec<SeriesHypothesis> {
     found
 }
 
-/// Which runs were fast.
 struct LevelPath {
-    /// Share of runs at the upper level.
     fast: f64,
-    /// Of the squares of the levels about their mean, and of their products with the runs.
+    /// Sum of squares of the levels around their mean, and of their products with the runs.
     levels: f64,
     together: f64,
     starts_fast: bool,
-    /// Of the further runs, by level before and after: slow to slow, slow to fast, fast to slow, fast to fast.
+    /// Transitions: slow to slow, slow to fast, fast to slow, fast to fast.
     steps: [f64; 4],
 }
 
-/// All slow, all fast, or cut where the runs lie furthest apart.
 fn ways(logs: &[f64]) -> Vec<LevelPath> {
     let mut sorted = logs.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -255,19 +247,17 @@ impl LevelPath {
         }
     }
 
-    /// Probability of just these levels.
     fn probability(&self, slow: f64, stay: f64) -> f64 {
         let of = |share: f64, same: bool| (if same { stay } else { 0.0 } + (1.0 - stay) * share).ln();
         let fast = 1.0 - slow;
         let first = if self.starts_fast { fast.ln() } else { slow.ln() };
         let each = [of(slow, true), of(fast, false), of(slow, false), of(fast, true)];
-        // A step that was not made says nothing, however improbable.
+        // Transitions that did not occur are left out, because 0 times an infinite logarithm is NaN.
         let made = self.steps.iter().zip(each).filter(|(count, _)| **count > 0.0);
         (first + made.map(|(count, log)| count * log).sum::<f64>()).exp()
     }
 
-    /// Logarithm of the likelihood of runs that deviate by so much from these levels, and what they say of the factor
-    /// between them.
+    /// Log-likelihood of the runs with this deviation, and the posterior of the factor between the levels.
     fn level(&self, n: f64, squares: f64, sigma: f64, known: LevelStep) -> (f64, LevelStep) {
         let noise = sigma * sigma;
         let precision = self.levels / noise + 1.0 / known.variance;

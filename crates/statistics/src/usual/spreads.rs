@@ -1,8 +1,7 @@
-//! How much the runs of a test vary, correlate and jump, and how far cards and settings lie apart: the table that ships with
-//! the program, and what an archive adds to it.
+//! Spread table: variation, correlation and jumps of runs, and distances between cards and settings.
 //!
-//! The table (`spreads.toml`) is made of all real series there are by the command in its first line: the published reports
-//! of the collection and the logs of the reference data. [`super::learn`] says how.
+//! The built-in table (`spreads.toml`) is learned ([`super::learn`]) from all published reports and reference logs, by the
+//! command in its first line.
 
 use cardscope_model::card::CardFacts;
 use cardscope_model::comparison::NOTICED;
@@ -12,7 +11,7 @@ use cardscope_sd::mark::Mark;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 
-/// Deviations of a run as shares of its speed, each 1.8 times the one before it.
+/// Relative deviations of a run, each 1.8 times the one before.
 pub const DEVIATIONS: [f64; 12] = [
     0.001,
     0.0018,
@@ -28,41 +27,35 @@ pub const DEVIATIONS: [f64; 12] = [
     0.642_684_1,
 ];
 
-/// Correlations of neighbours.
 pub const CORRELATIONS: [f64; 7] = [0.0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9];
 
 /// Shares of slow runs.
 pub const SLOW: [f64; 7] = [0.03, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97];
 
-/// Probabilities with which a run stays at the last one's level.
+/// Probabilities of staying on the level of the last run.
 pub const STAYS: [f64; 4] = [0.0, 0.3, 0.6, 0.85];
 
-/// Runs at one level deviate by one of the first so many deviations: what is wider is no level.
+/// Number of [`DEVIATIONS`] that are possible within a level. A wider group is no level.
 pub const WITHIN: usize = 8;
 
-/// Deviations of the logarithm of the factor between two cards.
+/// Deviations of the log factor between two cards.
 pub const APART: [f64; 5] = [0.03, 0.1, 0.3, 1.0, 3.0];
 
-/// What kind of test on what kind of card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SpreadKind {
-    /// Over PCIe: SD Express, and SSDs.
+    /// Measured over PCIe (SD Express cards and SSDs).
     pub express: bool,
-    /// What is tested.
     pub of: SpreadSubject,
 }
 
-/// What is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SpreadSubject {
-    /// One pattern.
     Test(IoOrder, TestOp),
-    /// The geometric mean of a run over all its tests.
+    /// Geometric mean over all tests of a run.
     AllTests,
 }
 
 impl SpreadKind {
-    /// Of a card that was measured under a setting.
     pub fn new(facts: &CardFacts, setting: Option<&Setting>, test: TestName) -> SpreadKind {
         SpreadKind {
             express: is_express(facts, setting),
@@ -70,12 +63,10 @@ impl SpreadKind {
         }
     }
 
-    /// Of the same card, over all tests.
     pub fn over_all(facts: &CardFacts, setting: Option<&Setting>) -> SpreadKind {
         SpreadKind { express: is_express(facts, setting), of: SpreadSubject::AllTests }
     }
 
-    /// Its name in the table.
     pub fn name(self) -> String {
         let card = if self.express { "express" } else { "sd" };
         match self.of {
@@ -87,7 +78,6 @@ impl SpreadKind {
         }
     }
 
-    /// The kinds whose names stand in the table.
     pub fn all() -> impl Iterator<Item = SpreadKind> {
         let tests = [IoOrder::Sequential, IoOrder::Random]
             .into_iter()
@@ -97,7 +87,7 @@ impl SpreadKind {
     }
 }
 
-/// Whether a card is measured over PCIe: what its form, its marks or the bus of the rig say.
+/// True if the bus of the setup is PCIe, or, without a known bus, if form or marks are those of an SD Express card.
 pub fn is_express(facts: &CardFacts, setting: Option<&Setting>) -> bool {
     let says = |text: &str| ["express", "nvme", "pcie"].iter().any(|word| text.to_lowercase().contains(word));
     let marked = facts.marks.iter().flat_map(|text| Mark::in_label(text)).any(|mark| mark.letter() == 'E');
@@ -108,32 +98,30 @@ pub fn is_express(facts: &CardFacts, setting: Option<&Setting>) -> bool {
     }
 }
 
-/// What is known of the series of one kind: shares of series, in the order of the lists above.
+/// Spread of one kind of series, as shares over the lists above.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KindSpread {
-    /// Series behind it.
     pub series: f64,
-    /// Share of series by deviation of a run, of those that do not jump.
+    /// Steady series by deviation of a run.
     pub deviation: [f64; DEVIATIONS.len()],
-    /// The same by correlation of neighbours.
+    /// Steady series by correlation of neighbours.
     pub correlation: [f64; CORRELATIONS.len()],
     /// Share of series that jump between two levels.
     pub jumping: f64,
-    /// Of those: usual factor between the levels.
+    /// Typical factor between the levels.
     pub factor: f64,
-    /// Deviation of its logarithm.
     pub factor_deviation: f64,
-    /// By deviation of a run at one level.
+    /// Jumping series by deviation within a level.
     pub within: [f64; WITHIN],
-    /// By the share of slow runs.
+    /// Jumping series by share of slow runs.
     pub slow: [f64; SLOW.len()],
-    /// By the probability of staying.
+    /// Jumping series by probability of staying.
     pub stay: [f64; STAYS.len()],
 }
 
 impl KindSpread {
-    /// Every deviation, correlation and jump as probable as any other: what learning starts from.
+    /// Flat prior, from which learning starts.
     pub fn even() -> KindSpread {
         KindSpread {
             series: 0.0,
@@ -157,94 +145,74 @@ pub(super) fn even<const N: usize>() -> [f64; N] {
     [1.0 / N as f64; N]
 }
 
-/// What is known of the logarithm of the factor between two levels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct LevelStep {
     pub(super) mean: f64,
     pub(super) variance: f64,
 }
 
-/// How far one thing that differs besides the card moves a speed.
+/// Influence of a difference of the setup on a speed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConditionEffect {
-    /// A word of the setting: `cooling`, `size`, `board`.
+    /// Key of the setting: `cooling`, `size`, `board`.
     pub word: String,
-    /// Deviation of the logarithm of the factor.
     pub deviation: f64,
-    /// Pairs of one card's figures behind it, 0 where it is assumed.
+    /// Pairs of results it was learned from, 0 if it is assumed.
     pub pairs: u32,
 }
 
-/// The table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpreadTable {
-    /// By the kind's name.
     pub kinds: std::collections::BTreeMap<String, KindSpread>,
-    /// Share of pairs of cards by how far they lie apart.
+    /// Pairs of cards by distance, over [`APART`].
     pub cards: [f64; APART.len()],
-    /// Deviation of the logarithm of a speed between units of one model, and how many models were behind it: 0 where it
-    /// is assumed.
     pub units: UnitSpread,
-    /// What else moves speeds.
     pub effects: Vec<ConditionEffect>,
 }
 
-/// Units of one model.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnitSpread {
-    /// Deviation of the logarithm of a speed.
     pub deviation: f64,
-    /// Models of which several units were measured.
+    /// Models of which several units were measured, 0 if the deviation is assumed.
     pub models: u32,
 }
 
-/// The effect of a word that the table does not know, or in which two sides may be alike: that of another reader.
+/// Deviation of an unlisted key, or of one that may be equal on both sides: that of another reader.
 const UNKNOWN_EFFECT: f64 = 0.1;
 
 static SHIPPED: OnceLock<SpreadTable> = OnceLock::new();
 
 impl SpreadTable {
-    /// The table that ships with the program.
-    ///
-    /// # Panics
-    /// If it were not readable, which a test rules out.
     pub fn shipped() -> &'static SpreadTable {
         SHIPPED.get_or_init(|| {
             SpreadTable::parse(include_str!("spreads.toml")).expect("the table of spreads is readable")
         })
     }
 
-    /// Reads a table.
-    ///
-    /// # Errors
-    /// What is wrong with the text.
     pub fn parse(text: &str) -> Result<SpreadTable, String> {
         toml::from_str(text).map_err(|error| error.to_string())
     }
 
-    /// What is known of a kind of series.
     pub fn spread(&self, kind: SpreadKind) -> &KindSpread {
         static EVEN: OnceLock<KindSpread> = OnceLock::new();
         self.kinds.get(&kind.name()).unwrap_or_else(|| EVEN.get_or_init(KindSpread::even))
     }
 
-    /// Variance that a word of the rig adds to the logarithm of a factor, where both sides are known to differ in it, or one is
-    /// unknown and they may.
+    /// Variance of the log factor from a key of the setup, in which both sides differ (`known`) or may differ.
     pub fn variance_of(&self, word: &str, known: bool) -> f64 {
         let of = self.effects.iter().find(|effect| effect.word == word).filter(|_| known);
         of.map_or(UNKNOWN_EFFECT, |effect| effect.deviation).powi(2)
     }
 
-    /// Shares and deviations of how far cards lie apart.
     pub(crate) fn apart(&self) -> impl Iterator<Item = (f64, f64)> + Clone + use<> {
         self.cards.into_iter().zip(APART)
     }
 }
 
-/// The logarithm of the least factor that anybody notices.
+/// Logarithm of the least factor that users notice.
 pub fn noticed() -> f64 {
     (1.0 + NOTICED).ln()
 }

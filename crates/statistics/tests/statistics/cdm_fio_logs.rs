@@ -1,6 +1,6 @@
-//! The ten-run logs of SD Express cards (`cdm_fio` in the data folder, and the Lexar with a fan of
-//! docs/reference/reports.md#microsd-express-benchmarks, whose log is not there): what a person reads in them, the
-//! program must name. Speeds are the logs' own MiB/s; ratios are all that counts here.
+//! Anomalies in the ten-run logs of SD Express cards (`cdm_fio` in the data folder, and the Lexar with a fan of
+//! docs/reference/reports.md#microsd-express-benchmarks, whose log is missing there), compared with the judgement of a
+//! person. Speeds are in the logs' MiB/s, since only ratios matter.
 
 use cardscope_model::condition::Condition;
 use cardscope_model::result::{RunResult, TestResult};
@@ -9,7 +9,7 @@ use cardscope_statistics::anomaly::{AnomalySession, findings};
 use cardscope_statistics::levels::{levels, run_states};
 use std::path::PathBuf;
 
-/// Names of the log's lines and of the tests.
+/// Names in the log and names of the tests.
 const LINES: [(&str, &str); 6] = [
     ("Sequential", "SEQ1G Q1T1"),
     ("512KB", "SEQ512K Q1T1"),
@@ -35,7 +35,7 @@ fn result(name: TestName, mb_s: f64) -> TestResult {
     TestResult { seconds: 60.0, ..TestResult::of(name, mb_s) }
 }
 
-/// The runs of a log with an area of 1024m; each begins with its own `Results:`.
+/// Runs with an area of 1024m, each of which begins with `Results:`.
 fn runs(text: &str) -> Vec<RunResult> {
     let blocks = text.split("Configuration:").skip(1).filter(|block| block.contains("Size = 1024m"));
     let parsed = blocks.map(|block| block.lines().filter_map(line).collect::<Vec<_>>());
@@ -63,8 +63,8 @@ fn line(line: &str) -> Option<TestResult> {
     Some(result(format!("{pattern} {}", op.to_lowercase()).parse().ok()?, mb_s))
 }
 
-/// docs/reference/reports.md#microsd-express-benchmarks, Lexar with a fan, from Test 1 to Test 10; in the report's own
-/// order of tests, last test first.
+/// docs/reference/reports.md#microsd-express-benchmarks, Lexar with a fan, Test 1 to Test 10, with the tests in the order of
+/// the report.
 const LEXAR_ACTIVE: [[f64; 12]; 10] = [
     [534., 428., 534., 463., 157., 33., 627., 713., 430., 491., 597., 745.],
     [339., 426., 536., 467., 158., 37., 625., 711., 437., 485., 595., 718.],
@@ -92,7 +92,7 @@ fn speeds(runs: &[RunResult], test: &str) -> Vec<f64> {
     runs.iter().flat_map(|run| &run.results).filter(|r| r.name() == name).map(|r| r.mb_s).collect()
 }
 
-/// Runs that are hot, and runs that wrote behind the cache, counted from 1.
+/// Hot runs and runs past the cache, from 1.
 fn states(runs: &[RunResult]) -> (Vec<usize>, Vec<usize>) {
     let of = |op: &str| -> Vec<Vec<f64>> {
         LINES[..3].iter().map(|(_, pattern)| speeds(runs, &format!("{pattern} {op}"))).collect()
@@ -117,7 +117,7 @@ fn adata_with_a_fan_is_never_hot_and_writes_on_two_levels() {
     assert_eq!(runs.len(), 10);
     let (hot, behind) = states(&runs);
     assert!(hot.is_empty(), "{hot:?}");
-    // docs/reference/flash.md#causes-of-a-slow-spell: end of the cache in 6 to 8 of 10 runs with a fan.
+    // docs/reference/flash.md#causes-of-a-slow-spell: the cache ends in 6 to 8 of 10 runs with a fan.
     assert!((6..=8).contains(&behind.len()), "{behind:?}");
     let found = levels(&speeds(&runs, "SEQ1G Q1T1 write")).unwrap();
     assert_eq!(found.levels.len(), 2, "{found:?}");

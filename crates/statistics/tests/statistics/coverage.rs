@@ -1,6 +1,6 @@
 //! Coverage of the stopping rule's interval on simulated cards (docs/reference/flash.md#stopping-rule).
 //!
-//! The true speed follows from the parameters, not from a long run. Stalls have exponentially distributed lengths.
+//! The true speed follows from the parameters, not from a long run. Lengths of stalls are exponentially distributed.
 use cardscope_model::random::SeededRandom;
 use cardscope_model::recipe::RepeatUntil;
 use cardscope_model::statistics::mean;
@@ -9,24 +9,24 @@ use cardscope_statistics::estimate::estimate;
 use cardscope_statistics::stopping::unit_ios;
 use cardscope_statistics::{StopDecision, StopPrecision};
 
-/// A card as a distribution of the time of one I/O: a usual part and now and then a stall.
+/// Distribution of the time of one I/O: a usual part and occasional stalls.
 #[derive(Clone, Copy)]
 struct Card {
     test: &'static str,
     usual_s: f64,
-    /// Deviation over mean of the usual part.
+    /// Relative deviation of the usual part.
     cv: f64,
     /// Lag-1 correlation of the usual part.
     rho: f64,
-    /// Stalls an I/O.
+    /// Stalls per I/O.
     stall_rate: f64,
     stall_s: f64,
 }
 
-/// 20 MB/s, spread 3 %, correlation 0.3.
+/// 20 MB/s, deviation 3 %, correlation 0.3.
 const SEQUENTIAL: Card =
     Card { test: "SEQ1M Q1T1 write", usual_s: 0.052_43, cv: 0.03, rho: 0.3, stall_rate: 0.0, stall_s: 0.0 };
-/// 5 % of the time goes into stalls of 0.3 s: one every 6 s.
+/// Stalls of 0.3 s take 5 % of the time, one every 6 s.
 const STALLING: Card = Card { stall_rate: 0.05 / 0.95 * 0.052_43 / 0.3, stall_s: 0.3, ..SEQUENTIAL };
 const RANDOM_READ: Card =
     Card { test: "RND4K Q1T1 read", usual_s: 0.000_5, cv: 0.4, rho: 0.0, stall_rate: 0.0, stall_s: 0.0 };
@@ -51,7 +51,7 @@ impl Simulated {
         }
     }
 
-    /// Seconds of the next `ios` I/Os.
+    /// Duration of the next `ios` I/Os in seconds.
     fn slice(&mut self, ios: u64) -> f64 {
         let Card { usual_s, cv, rho, stall_rate, stall_s, .. } = self.card;
         self.off = rho * self.off + (1.0 - rho * rho).sqrt() * self.random.normal();
@@ -67,12 +67,12 @@ impl Card {
     }
 }
 
-/// What 300 sessions of one kind did.
+/// Results of 300 sessions.
 #[derive(Debug)]
 struct Outcome {
-    /// Share of intervals that hold the truth.
+    /// Share of intervals that contain the true speed.
     held: f64,
-    /// Share that ended by precision.
+    /// Share of sessions that reached the precision.
     reached: f64,
     median_s: f64,
 }
@@ -110,13 +110,13 @@ fn sessions(card: Card, percent: f64) -> Outcome {
     }
 }
 
-/// The rule that everyone writes first: ten batch means, no stall reckoned with that was not seen.
+/// Coverage of the naive rule: ten batch means, and no allowance for unseen stalls.
 fn naive_coverage(card: Card, percent: f64) -> f64 {
     let held = (0..300).filter(|seed| naive_session(&mut Simulated::new(card, *seed), percent));
     held.count() as f64 / 300.0
 }
 
-/// Whether the interval of one such session holds the truth.
+/// True if the naive interval of one session contains the true speed.
 fn naive_session(simulated: &mut Simulated, percent: f64) -> bool {
     let (mut units, mut elapsed, mut next_look) = (Vec::new(), 0.0, 2.0);
     loop {

@@ -1,11 +1,11 @@
-//! The public ten-run logs of SD Express cards (docs/reference/flash.md#sd-express-runs), judged as a person reads
-//! them: with a fan nothing is hot; without one the Lexar is from the second run on and the ADATA from the sixth, the
-//! SanDisk never; and their caches end somewhere (docs/reference/flash.md#causes-of-a-slow-spell has the same counts).
+//! Run states in the public ten-run logs of SD Express cards (docs/reference/flash.md#sd-express-runs), compared with the
+//! judgement of a person (docs/reference/flash.md#causes-of-a-slow-spell): no run is hot with a fan; without one the Lexar
+//! is hot from the second run on and the ADATA from the sixth, the SanDisk never.
 
 use cardscope_statistics::levels::{RunState, run_states};
 use std::path::PathBuf;
 
-/// The log's text; `None`, with a line that says so, where the logs are not.
+/// Text of a log. None, with a message, if the logs are missing.
 fn log(name: &str) -> Option<String> {
     let beside = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
     let path = std::env::var_os("CARDSCOPE_DATA").map_or(beside, PathBuf::from).join("cdm_fio").join(name);
@@ -16,7 +16,7 @@ fn log(name: &str) -> Option<String> {
     text
 }
 
-/// What the speeds of the log's tests in order, a row each, say of its runs.
+/// States of the runs of a log by its sequential tests.
 fn judged(name: &str) -> Option<Vec<RunState>> {
     let text = log(name)?;
     let all = |head: &str| -> Vec<f64> {

@@ -1,4 +1,4 @@
-//! The statistics on real logs and on series whose truth is known, one module an idea.
+//! Statistics on real logs and on simulated series, with a module for each subject.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

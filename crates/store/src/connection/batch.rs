@@ -1,37 +1,37 @@
-//! Many rows in few statements: what makes thousands of logs a matter of a second.
+//! Inserts and looks up many rows with few statements.
 
 use super::database::Connection;
 use super::value::{SqlResult, SqlRow, SqlValue, composed};
 use std::fmt::Write;
 
-/// Values in one statement: below SQLite's 32 766 (SQLITE_MAX_VARIABLE_NUMBER, <https://www.sqlite.org/limits.html>)
-/// and PostgreSQL's 65 535 (a count of 16 bits in its protocol). More than this is no faster.
+/// Parameters in one statement: below SQLite's 32 766 (SQLITE_MAX_VARIABLE_NUMBER,
+/// <https://www.sqlite.org/limits.html>) and PostgreSQL's 65 535 (a 16-bit count in its protocol). More is no faster.
 const VALUES_AT_ONCE: usize = 2000;
 
-/// Rows for one table, written together.
+/// Rows for one table, inserted together.
 pub(crate) struct RowBatch {
     /// `INSERT INTO table (columns)`, without the values.
     head: &'static str,
-    /// What follows the values: `ON CONFLICT …`.
+    /// Text after the values: `ON CONFLICT …`.
     tail: &'static str,
     columns: usize,
     values: Vec<SqlValue>,
 }
 
 impl RowBatch {
-    /// No rows yet, for a statement that begins and ends so; the columns stand in brackets in `head`.
+    /// `head` lists the columns in brackets; `tail` follows the values.
     pub(crate) fn new(head: &'static str, tail: &'static str) -> Self {
         let columns = head.matches(',').count() + 1;
         RowBatch { head, tail, columns, values: Vec::new() }
     }
 
-    /// Adds a row of as many values as there are columns.
+    /// Adds a row with one value for each column.
     pub(crate) fn push<const N: usize>(&mut self, row: [SqlValue; N]) {
         debug_assert_eq!(N, self.columns, "{}", self.head);
         self.values.extend(row);
     }
 
-    /// Writes them, and is empty again.
+    /// Writes and clears the rows.
     pub(crate) async fn write(&mut self, c: &mut Connection) -> SqlResult<()> {
         let at_once = (VALUES_AT_ONCE / self.columns).max(1) * self.columns;
         let mut values = std::mem::take(&mut self.values).into_iter();
@@ -57,12 +57,12 @@ impl RowBatch {
 }
 
 impl Connection {
-    /// Places for all values of a statement: `$1, $2, $3`.
+    /// Placeholders of a statement: `$1, $2, $3`.
     pub(crate) fn all_places(&self, count: usize) -> String {
         self.places(1, count)
     }
 
-    /// The rows of all keys, of a statement that ends before `IN`; in as many statements as it takes.
+    /// Selects the rows of all keys in as many statements as needed; `head` ends before `IN`.
     pub(crate) async fn all_of<K: Clone + Into<SqlValue>, T: Send + Unpin>(
         &mut self,
         head: &str,
@@ -77,10 +77,10 @@ impl Connection {
         Ok(all)
     }
 
-    /// Places for values, from a number on.
+    /// Placeholders from number `first` on.
     ///
-    /// SQLite looks through the names of all places to find the name of one, which for thousands takes longer than
-    /// everything else; there they have none.
+    /// SQLite searches a name among all names of a statement, which for thousands takes longer than everything else, so
+    /// there they are unnamed.
     fn places(&self, first: usize, count: usize) -> String {
         match self {
             Connection::Sqlite(_) => joined(std::iter::repeat_n("?", count)),

@@ -1,6 +1,6 @@
-//! One connection to either database, so that everything above it writes each statement once.
+//! Connection to either database, so that each statement is written once.
 //!
-//! sqlx has a type for that itself (`Any`), which knows fewer types than either database; hence these few lines.
+//! sqlx's own `Any` supports fewer types than either database.
 
 use super::server::{ServerConnection, answered, ended, patience};
 use super::value::{SqlResult, SqlRow, SqlStatement, statement};
@@ -9,16 +9,14 @@ use sqlx::{Connection as _, SqlStr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// How firmly a write is on disk when it returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// On disk with the next [`Durability::Now`]; safe against a crash of the process at once.
+    /// Survives a crash of the process; on disk with the next [`Durability::Now`].
     Later,
-    /// On disk at once.
+    /// On disk at the commit.
     Now,
 }
 
-/// An open database.
 #[derive(Debug)]
 pub(crate) enum Connection {
     Sqlite(SqliteConnection),
@@ -30,7 +28,7 @@ impl Connection {
         matches!(self, Connection::Postgres(_))
     }
 
-    /// Runs a statement; how many rows it changed.
+    /// Runs a statement and returns the number of changed rows.
     pub(crate) async fn execute(&mut self, statement: SqlStatement) -> SqlResult<u64> {
         Ok(match self {
             Connection::Sqlite(c) => statement.sqlite()?.execute(c).await?.rows_affected(),
@@ -52,7 +50,7 @@ impl Connection {
         }
     }
 
-    /// Every row, one after the other; none is kept.
+    /// Reads all rows.
     pub(crate) async fn all<T: Send + Unpin>(
         &mut self,
         statement: SqlStatement,
@@ -74,7 +72,7 @@ impl Connection {
         }
     }
 
-    /// The only row, if there is one.
+    /// Reads the only row, if there is one.
     pub(crate) async fn optional<T: Send + Unpin>(
         &mut self,
         statement: SqlStatement,
@@ -83,7 +81,7 @@ impl Connection {
         Ok(self.all(statement, read).await?.pop())
     }
 
-    /// The only row.
+    /// Reads the only row; fails if there is none.
     pub(crate) async fn one<T: Send + Unpin>(
         &mut self,
         statement: SqlStatement,
@@ -92,13 +90,13 @@ impl Connection {
         self.optional(statement, read).await?.ok_or(sqlx::Error::RowNotFound)
     }
 
-    /// All of the work or nothing of it, while nobody else does such work: for what first looks and then writes.
+    /// Runs a transaction that excludes other writers, for work that reads before it writes.
     pub(crate) async fn alone<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
     ) -> SqlResult<T> {
         self.together(async |c| {
-            // SQLite has one writer at a time anyway.
+            // SQLite allows one writer at a time anyway.
             if c.is_server() {
                 c.execute(statement("SELECT pg_advisory_xact_lock($1)").bind(WRITERS)).await?;
             }
@@ -107,7 +105,7 @@ impl Connection {
         .await
     }
 
-    /// All of the work or nothing of it, and those who watch the archive hear of it.
+    /// Runs a transaction and notifies watchers.
     pub(crate) async fn told<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
@@ -122,8 +120,8 @@ impl Connection {
         .await
     }
 
-    /// Tells those who watch the archive, when the transaction ends, that sessions or cards are no longer what they were. Of
-    /// several in one transaction a server makes one; SQLite is asked instead.
+    /// Notifies watchers of changed sessions or cards at the commit. A server merges several calls of one transaction;
+    /// SQLite files are polled.
     pub(crate) async fn announce(&mut self) -> SqlResult<()> {
         if self.is_server() {
             self.execute(statement("SELECT pg_notify($1, '')").bind(CHANNEL)).await?;
@@ -131,7 +129,7 @@ impl Connection {
         Ok(())
     }
 
-    /// All of the work or nothing of it.
+    /// Runs a transaction.
     pub(crate) async fn together<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
@@ -139,7 +137,7 @@ impl Connection {
         self.transaction(if self.is_server() { "BEGIN" } else { "BEGIN IMMEDIATE" }, work).await
     }
 
-    /// Several looks at the archive as it is at one moment.
+    /// Runs reads on one snapshot.
     pub(crate) async fn at_once<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
@@ -159,18 +157,18 @@ impl Connection {
             Err(error) => Err(error),
         };
         if worked.as_ref().is_err_and(|error| !self.is_lost(error)) {
-            // It fails where the database has rolled back by itself, or is gone.
+            // It fails if the database has rolled back by itself or is gone.
             let _ = self.execute(statement("ROLLBACK")).await;
         }
         worked
     }
 
-    /// True where nothing more can be asked on this connection: a server that nobody reaches rolls back by itself.
+    /// True if the connection is lost; the server rolls back by itself then.
     fn is_lost(&self, error: &sqlx::Error) -> bool {
         matches!((self, error), (Connection::Postgres(_), sqlx::Error::Io(_)))
     }
 
-    /// Sets how firmly the commits that follow are written.
+    /// Sets the durability of the commits that follow.
     pub(crate) async fn set(&mut self, durability: Durability) -> SqlResult<()> {
         let text = match (self.is_server(), durability) {
             (false, Durability::Later) => "PRAGMA synchronous = NORMAL",
@@ -181,8 +179,8 @@ impl Connection {
         self.execute(statement(text)).await.map(|_| ())
     }
 
-    /// Makes room for a batch of thousands of logs: 16 MB of pages in memory (a negative number is KiB,
-    /// <https://www.sqlite.org/pragma.html#pragma_cache_size>). Into the usual 2 MB it does not fit, and would be written twice.
+    /// Enlarges SQLite's cache to 16 MB for a batch of thousands of logs (a negative number is KiB,
+    /// <https://www.sqlite.org/pragma.html#pragma_cache_size>). It overflows the default of 2 MB and would be written twice.
     pub(crate) async fn expect_a_batch(&mut self) -> SqlResult<()> {
         match self.is_server() {
             true => Ok(()),
@@ -190,7 +188,7 @@ impl Connection {
         }
     }
 
-    /// Closes it in order. Failing costs nothing: what was committed is kept.
+    /// Closes the connection. An error is harmless: commits are kept.
     pub(crate) async fn close(self) {
         let _ = match self {
             Connection::Sqlite(c) => c.close().await,
@@ -199,19 +197,19 @@ impl Connection {
     }
 }
 
-/// So many times as long as a statement may a script take: it alters tables of a whole archive.
+/// Factor on the longest silence for a script, which alters the tables of a whole archive.
 const SCRIPT: u32 = 20;
 
-/// How long a server is given to hear that it is no longer needed.
+/// Longest wait for the closing of a server's connection.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// On which channel of PostgreSQL changes are announced; each database has its own.
+/// Channel of PostgreSQL's notifications; each database has its own.
 pub(crate) const CHANNEL: &str = "cardscope_changes";
 
-/// The lock that writers of whole sets of rows hold in PostgreSQL; any number that others will not take: "CSc1".
+/// Key of PostgreSQL's advisory lock for writers; an arbitrary number: "CSc1".
 const WRITERS: i64 = 0x4353_6331;
 
-/// An update that found nothing to update names something that is not there.
+/// Fails as not found unless exactly one row was changed.
 pub(crate) fn found(rows: u64) -> SqlResult<()> {
     if rows == 1 { Ok(()) } else { Err(sqlx::Error::RowNotFound) }
 }

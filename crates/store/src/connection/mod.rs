@@ -1,4 +1,4 @@
-//! Either database behind one face: values, statements, rows and transactions.
+//! Common interface of both databases: values, statements, rows and transactions.
 
 mod batch;
 mod database;

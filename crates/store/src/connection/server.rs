@@ -1,5 +1,4 @@
-//! A server's connection, and the end of patience with one that does not answer: a frozen server, or one behind a line
-//! that was cut, would be waited for for ever.
+//! Timeouts of a PostgreSQL connection: a frozen server or a cut line would be waited for for ever.
 
 use super::value::{SqlResult, SqlStatement, SqlValue};
 use sqlx::postgres::PgConnection;
@@ -8,18 +7,17 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A connection to a server.
 #[derive(Debug)]
 pub(crate) struct ServerConnection {
     pub(crate) connection: PgConnection,
-    /// How long a statement may go on without a row or an end.
+    /// Longest silence within a statement.
     pub(crate) answer: Duration,
 }
 
-/// Bytes a second that the slowest line carries on which anybody has an archive: what is sent takes its time.
+/// Assumed minimum speed of the line in bytes a second: sending a large statement takes time.
 const SLOWEST_LINE: u64 = 128 << 10;
 
-/// How long the answer to a statement is waited for.
+/// Returns the longest silence allowed for a statement, by its size.
 pub(super) fn patience(answer: Duration, statement: &SqlStatement) -> Duration {
     let bytes: usize = statement.values.iter().map(bytes).sum();
     answer + Duration::from_secs(bytes as u64 / SLOWEST_LINE)
@@ -33,10 +31,10 @@ fn bytes(value: &SqlValue) -> usize {
     }
 }
 
-/// Waits for an answer, as long as rows come in.
+/// Awaits work, and restarts the timeout with each row.
 ///
 /// # Errors
-/// That of the work, or that nothing came for that long.
+/// That of the work, or `TimedOut` after a silence.
 pub(super) async fn answered<T>(
     patience: Duration,
     rows: &AtomicU64,
@@ -56,7 +54,7 @@ pub(super) async fn answered<T>(
     }
 }
 
-/// The same for work that gives no rows.
+/// Awaits work that returns no rows.
 pub(super) async fn ended<T>(patience: Duration, work: impl Future<Output = SqlResult<T>>) -> SqlResult<T> {
     answered(patience, &AtomicU64::new(0), work).await
 }

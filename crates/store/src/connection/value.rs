@@ -1,4 +1,4 @@
-//! Statements with their values on the way to either database, and rows with what stands in their columns.
+//! Converts statement parameters and columns for both databases.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,7 +13,7 @@ use std::str::FromStr;
 
 pub(crate) type SqlResult<T> = Result<T, sqlx::Error>;
 
-/// A value, or the lack of one of a known type: PostgreSQL wants to know the type also of what is not there.
+/// A parameter. NULL has a type as well, which PostgreSQL demands.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SqlValue {
     Text(Option<String>),
@@ -23,7 +23,7 @@ pub(crate) enum SqlValue {
     Bytes(Option<Vec<u8>>),
 }
 
-/// Values as the arguments of one of the databases, with what becomes of a text there.
+/// Defines the conversion of values into the arguments of a database; `$text` converts texts.
 macro_rules! arguments {
     ($name:ident, $arguments:ty, $text:expr) => {
         fn $name(values: Vec<SqlValue>) -> SqlResult<$arguments> {
@@ -46,22 +46,21 @@ macro_rules! arguments {
 arguments!(sqlite, SqliteArguments, whole);
 arguments!(postgres, PgArguments, without_nul);
 
-/// SQLite's texts hold every character.
 fn whole(text: String) -> String {
     text
 }
 
-/// PostgreSQL's texts hold every character but U+0000; the sign for "unknown character" stands in its place.
+/// Replaces U+0000, which PostgreSQL's texts cannot hold, by U+FFFD.
 fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }
 
-/// A value of ours as the text that stands in a column.
+/// Serializes a value as the text of a column.
 pub(crate) fn json(value: &impl Serialize) -> SqlResult<String> {
     serde_json::to_string(value).map_err(|e| sqlx::Error::Encode(Box::new(e)))
 }
 
-/// A value as JSON that can be changed before it is stored.
+/// Serializes a value as JSON that can be changed before it is stored.
 pub(crate) fn tree(value: &impl Serialize) -> SqlResult<serde_json::Value> {
     serde_json::to_value(value).map_err(|e| sqlx::Error::Encode(Box::new(e)))
 }
@@ -88,24 +87,23 @@ values! {
     Bytes: Vec<u8> => |bytes| Some(bytes);
 }
 
-/// Databases have no unsigned 64 bits; no count of bytes or nanoseconds of a card comes near 2^63.
+/// Clamps at 2^63 - 1: databases have no unsigned 64-bit type, and no count of a card comes near.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A statement with its values, `$1` first.
+/// A statement with its parameters, `$1` first.
 #[derive(Debug)]
 pub(crate) struct SqlStatement {
     text: SqlStr,
     pub(super) values: Vec<SqlValue>,
 }
 
-/// A statement without values yet.
 pub(crate) fn statement(text: &'static str) -> SqlStatement {
     SqlStatement { text: text.into_sql_str(), values: Vec::new() }
 }
 
-/// A statement whose text was put together here; never of anything that came from outside.
+/// Statement of a text assembled here, which must never contain foreign input.
 pub(crate) fn composed(text: String) -> SqlStatement {
     SqlStatement { text: AssertSqlSafe(text).into_sql_str(), values: Vec::new() }
 }
@@ -130,13 +128,12 @@ impl SqlStatement {
     }
 }
 
-/// A row that was read.
 pub(crate) enum SqlRow {
     Sqlite(SqliteRow),
     Postgres(PgRow),
 }
 
-/// What both databases can store.
+/// Types that both databases can decode.
 pub(crate) trait SqlStored:
     Type<Sqlite> + Type<Postgres> + for<'r> Decode<'r, Sqlite> + for<'r> Decode<'r, Postgres>
 {
@@ -147,12 +144,11 @@ impl<T> SqlStored for T where
 {
 }
 
-/// A column by its name, or by its place from 0 where rows are many.
+/// A column by name, or by index from 0 where rows are many.
 pub(crate) trait SqlColumn: ColumnIndex<SqliteRow> + ColumnIndex<PgRow> + ToString + Copy {}
 impl<T: ColumnIndex<SqliteRow> + ColumnIndex<PgRow> + ToString + Copy> SqlColumn for T {}
 
 impl SqlRow {
-    /// The value of a column.
     pub(crate) fn get<T: SqlStored>(&self, column: impl SqlColumn) -> SqlResult<T> {
         match self {
             SqlRow::Sqlite(row) => row.try_get(column),
@@ -160,28 +156,25 @@ impl SqlRow {
         }
     }
 
-    /// A column that holds JSON.
     pub(crate) fn json<T: DeserializeOwned>(&self, column: impl SqlColumn) -> SqlResult<T> {
         parse_json(&self.get::<String>(column)?, column)
     }
 
-    /// A column that may hold JSON.
     pub(crate) fn optional_json<T: DeserializeOwned>(&self, column: impl SqlColumn) -> SqlResult<Option<T>> {
         self.get::<Option<String>>(column)?.map(|text| parse_json(&text, column)).transpose()
     }
 
-    /// A column whose text is parsed.
+    /// Parses the text of a column.
     pub(crate) fn parsed<T: FromStr<Err: std::fmt::Display>>(&self, column: impl SqlColumn) -> SqlResult<T> {
         let text: String = self.get(column)?;
         text.parse().map_err(|e: T::Err| unreadable(column, e.to_string()))
     }
 
-    /// A column that holds a count.
+    /// Reads a count and checks its range.
     pub(crate) fn whole<T: TryFrom<i64>>(&self, column: impl SqlColumn) -> SqlResult<T> {
         in_range(self.get(column)?, column)
     }
 
-    /// A column that may hold a count.
     pub(crate) fn optional_whole<T: TryFrom<i64>>(&self, column: impl SqlColumn) -> SqlResult<Option<T>> {
         self.get::<Option<i64>>(column)?.map(|number| in_range(number, column)).transpose()
     }
@@ -195,7 +188,7 @@ fn parse_json<T: DeserializeOwned>(text: &str, column: impl SqlColumn) -> SqlRes
     serde_json::from_str(text).map_err(|e| unreadable(column, e.to_string()))
 }
 
-/// A stored value that is not what it should be.
+/// Error for a stored value that is invalid.
 pub(crate) fn unreadable(column: impl ToString, reason: String) -> sqlx::Error {
     sqlx::Error::ColumnDecode { index: column.to_string(), source: reason.into() }
 }

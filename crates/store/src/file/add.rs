@@ -1,4 +1,4 @@
-//! A file written into all tables.
+//! Imports a session file into all tables.
 
 use super::checked::CheckedFile;
 use crate::attachments::{self, AttachmentOwner, NewAttachment};
@@ -13,7 +13,7 @@ use cardscope_model::result::RunResult;
 use cardscope_model::session_file::{AttachedTo, FileRun, SessionFile};
 use cardscope_model::setting::Setting;
 
-/// Takes in a session, unless it is there.
+/// Stores a session, unless the archive has it.
 pub(super) async fn file(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<ImportedSource> {
     match there(c, checked).await? {
         FilePresence::Whole(known) => return Ok(known),
@@ -31,20 +31,20 @@ pub(super) async fn file(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlRe
     Ok(ImportedSource::New { source: source.clone(), sessions: vec![checked.id] })
 }
 
-/// What is there of a file.
 enum FilePresence {
-    /// All of it, or as much as was ever measured.
+    /// The session is complete here, or a process is still measuring it.
     Whole(ImportedSource),
-    /// What was exported before its end; the file has it.
+    /// Imported before its end; the file has the end.
     Open,
     Not,
 }
 
-/// The session that is there: of the same name, or the same part of the same log that was imported here by itself.
+/// Looks up the session by id, else by the content of the same imported log.
 async fn there(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<FilePresence> {
     let file = checked.file;
     let by_name = statement(BY_NAME).bind(&checked.name);
     let read = |row: &SqlRow| {
+        // A record never completes a session, nor a session a record.
         let open = is_open(row)? && row.get::<bool>(5)? == file.recipe.is_some();
         Ok((ImportedSource::known(row, 0)?, open))
     };
@@ -64,18 +64,18 @@ async fn there(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<FileP
 const BY_NAME: &str =
     "SELECT id, target, started_at, ended_at, process, recipe_hash <> '' FROM session WHERE id = $1";
 
-/// A log is one session for each condition and size: see `import`.
+/// A log becomes one session for each condition and size: see `import`.
 const BY_CONTENT: &str = "SELECT o.hash, o.name, o.imported_at FROM session s JOIN source o ON o.hash = s.source_hash \
     WHERE s.content_hash = $1 AND s.condition = $2 \
     AND COALESCE((SELECT MAX(size_bytes) FROM run WHERE session_id = s.id), 0) = COALESCE($3, 0)";
 
-/// True for a session that has no end here, and that no process of this machine is about to end.
+/// True if the session has no end and no living process of this machine.
 fn is_open(row: &SqlRow) -> SqlResult<bool> {
     Ok(row.get::<Option<String>>(3)?.is_none() && !process::lives(&row.get::<String>(4)?))
 }
 
-/// Takes away what is here of a session that came without its end; its row is written over. A card that it is no
-/// longer of is to be counted anew.
+/// Removes the measurements of an unfinished session, whose row is then overwritten, and marks its card as stale,
+/// which may change.
 async fn clear(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<()> {
     let card =
         statement("SELECT card_id FROM session WHERE id = $1 AND card_id IS NOT NULL").bind(&checked.name);
@@ -146,6 +146,7 @@ async fn session(
         json(&file.identity)?.into(),
         json(&file.host)?.into(),
         (&file.tool_version).into(),
+        // No process of this machine measures an imported session.
         "".into(),
         (&file.started_at).into(),
         (&file.measured_at).into(),
@@ -192,7 +193,7 @@ fn runs(checked: &CheckedFile<'_>, shared: &mut SharedSettings) -> SqlResult<Row
     Ok(rows)
 }
 
-/// The results of a run as its row has them: without series, where the file's loops give just those.
+/// Results of a run as its row stores them: without series if the loops of the file reproduce them exactly.
 fn results(run: &FileRun) -> Option<RunResult> {
     let results = run.results.as_ref()?;
     let bare = once::without_series(results, &tests(run));
@@ -201,7 +202,6 @@ fn results(run: &FileRun) -> Option<RunResult> {
     Some(if again == *results { bare } else { results.clone() })
 }
 
-/// The tests of which a run has loops.
 fn tests(run: &FileRun) -> Vec<once::SampledTest> {
     run.samples.iter().map(|sample| (sample.test, sample.step.clone())).collect()
 }

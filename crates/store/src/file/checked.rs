@@ -1,4 +1,4 @@
-//! What must hold of a file before anything of it is written.
+//! Validates a session file before anything of it is stored.
 
 use crate::stamp::is_time;
 use crate::{SessionEnd, SessionId, hash};
@@ -9,11 +9,11 @@ use cardscope_model::outside::shortened;
 use cardscope_model::session_file::{AttachedTo, FileAttachment, SessionFile, SessionFileError};
 use std::collections::BTreeSet;
 
-/// A file whose parts agree, with its bytes out of their wrapping.
+/// A consistent session file with its binary parts decoded.
 pub(super) struct CheckedFile<'a> {
     pub(super) file: &'a SessionFile,
     pub(super) id: SessionId,
-    /// The session's name as the archive writes it: a file may spell it in capitals or braces.
+    /// Canonical form of the session's id: a file may spell it in capitals or braces.
     pub(super) name: String,
     pub(super) source: Option<Vec<u8>>,
     pub(super) attachments: Vec<(&'a FileAttachment, Vec<u8>)>,
@@ -46,12 +46,10 @@ impl<'a> CheckedFile<'a> {
     }
 }
 
-/// The bytes behind base64.
 fn decoded(text: &str, what: &str) -> Result<Vec<u8>, SessionFileError> {
     STANDARD.decode(text).map_err(|e| damaged(format!("the bytes of {what} are not base64: {e}")))
 }
 
-/// Bytes as base64.
 pub(super) fn encoded(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
@@ -73,7 +71,7 @@ fn numbers(file: &SessionFile) -> Result<(), SessionFileError> {
     }
 }
 
-/// A single speed beyond all reason would make the mean of all runs none.
+/// Refuses absurd speeds, which would spoil the mean of all runs.
 fn speeds(file: &SessionFile) -> Result<(), SessionFileError> {
     let mut figures = file.runs.iter().flat_map(|run| &run.figures).flatten();
     match figures.find(|figure| !figure.is_speed()) {
@@ -82,7 +80,7 @@ fn speeds(file: &SessionFile) -> Result<(), SessionFileError> {
     }
 }
 
-/// Names are what they look like in every archive: cards, units and logs are hashes.
+/// Ids of cards, units and logs must be hashes, as every archive writes them.
 fn names(file: &SessionFile) -> Result<(), SessionFileError> {
     let card = file.card.as_ref().map(|card| &card.id);
     let unit = file.specimen.as_ref().map(|unit| &unit.id);
@@ -93,7 +91,7 @@ fn names(file: &SessionFile) -> Result<(), SessionFileError> {
     Ok(())
 }
 
-/// Sessions are sorted, dated and compared by their times.
+/// Sessions are sorted, dated and compared by their times, so all must be valid.
 fn times(file: &SessionFile) -> Result<(), SessionFileError> {
     let of_session = [
         ("started_at", Some(&file.started_at)),
@@ -127,7 +125,7 @@ fn times(file: &SessionFile) -> Result<(), SessionFileError> {
     }
 }
 
-/// A session has a card, a recipe and a way of its I/O; a record has none of the parts of a session.
+/// A session needs card, recipe and I/O path; a record must not have parts of a session.
 fn parts(file: &SessionFile) -> Result<(), SessionFileError> {
     let is_session = ["bench", "import"].contains(&file.kind.as_str());
     let whole = file.card.is_some() && file.recipe.is_some() && file.io_path.is_some();

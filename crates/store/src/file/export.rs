@@ -1,4 +1,4 @@
-//! A session gathered from all tables.
+//! Exports a session from all tables into a session file.
 
 use super::checked::encoded;
 use crate::attachments::attached_to;
@@ -24,20 +24,19 @@ const ATTACHMENTS: &str = "SELECT d.card_id, d.specimen_id, d.name, d.media_type
     FROM attached d JOIN attachment a ON a.hash = d.hash \
     WHERE d.card_id = $1 OR d.specimen_id = $2 OR d.session_id = $3 ORDER BY d.added_at, d.id";
 
-/// What the row of a session names in other tables.
+/// Keys of other tables in the row of a session.
 pub(super) struct SessionKeys {
     card: Option<String>,
     unit: Option<String>,
     source: Option<String>,
 }
 
-/// The file of a session.
 pub(super) async fn file(c: &mut Connection, id: SessionId) -> SqlResult<SessionFile> {
     let (mut file, named) = session(c, id).await?;
     if let Some(id) = &named.card {
         file.card = c.optional(statement(CARD).bind(id), card).await?;
         let events = events::of_card(c, id).await?.into_iter();
-        // What happened to another unit goes with that one's sessions.
+        // Events of another unit are exported with that unit's sessions.
         let here = events.filter(|(unit, _)| unit.is_none() || *unit == named.unit);
         file.events = here.map(|(specimen, event)| FileEvent { specimen, event }).collect();
     }
@@ -50,7 +49,7 @@ pub(super) async fn file(c: &mut Connection, id: SessionId) -> SqlResult<Session
     Ok(file)
 }
 
-/// A session with its unit, runs and samples, and what else its row names.
+/// Returns a session with its unit, runs and samples, and the keys of the other tables.
 pub(super) async fn session(c: &mut Connection, id: SessionId) -> SqlResult<(SessionFile, SessionKeys)> {
     let (mut file, named) = c.one(statement(SESSION).bind(id.to_string()), session_row).await?;
     if let Some(id) = &named.unit {

@@ -1,4 +1,4 @@
-//! A log divided into sessions, and the hash by which it is known again.
+//! Divides a log into sessions, and hashes its content.
 
 use crate::hash;
 use crate::naming::CardNames;
@@ -16,7 +16,7 @@ pub(super) struct RunGroup {
     pub(super) runs: Vec<Run>,
 }
 
-/// The sessions of a log, in the order in which they begin; one without runs where a log has no figures.
+/// Returns the sessions of a log in order of appearance; one without runs if the log has no figures.
 pub(super) fn groups(log: &CardLog) -> Vec<RunGroup> {
     let mut groups: Vec<RunGroup> = Vec::new();
     for run in log.runs.iter().filter(|run| run.results.iter().any(TestFigure::is_speed)) {
@@ -41,7 +41,7 @@ pub(super) fn groups(log: &CardLog) -> Vec<RunGroup> {
 }
 
 impl RunGroup {
-    /// Runs keep the numbers that the log gives them; where it gives one twice, all are counted anew.
+    /// Keeps the log's numbers of the runs; renumbers all if they do not rise from 1.
     fn number(&mut self) {
         let rising = self.runs.windows(2).all(|pair| pair[0].run < pair[1].run);
         if !rising || self.runs.first().is_some_and(|run| run.run == 0) {
@@ -50,7 +50,7 @@ impl RunGroup {
     }
 }
 
-/// How a run of a log was measured, as the archive has it.
+/// Returns the setting under which the archive stores a run of a log.
 pub fn setting_of(log: &CardLog, run: &Run) -> Setting {
     let mut condition = log.condition.clone();
     if let Some(own) = &run.condition {
@@ -59,31 +59,31 @@ pub fn setting_of(log: &CardLog, run: &Run) -> Setting {
     Setting { recipe: method(log).to_owned(), size_bytes: run.size_bytes, condition }
 }
 
-/// What stands in the place of a recipe: the tool, else the format that the log was read as.
+/// Replacement for the recipe: the tool, else the format of the log.
 pub(super) fn method(log: &CardLog) -> &str {
     log.tool.as_ref().map_or(log.format.as_str(), |tool| &tool.name)
 }
 
-/// How many figures are left out because they are no numbers.
+/// Number of figures that are not valid speeds and are dropped.
 pub(super) fn left_out(log: &CardLog) -> usize {
     log.runs.iter().flat_map(|run| &run.results).filter(|figure| !figure.is_speed()).count()
 }
 
-/// Hash of what a log says: card, condition, date and figures, not of how its file is written.
+/// Hash of the content of a log: card, condition, date and figures, independent of the file's encoding.
 ///
-/// Of a card that nothing names, two logs with the same few figures may well be two cards; there the file's text
-/// counts as well, but for its blanks, line ends and encoding.
+/// If nothing names the card, equal figures may come from two cards, so the text of the file counts as well, without
+/// blanks, line ends and encoding.
 pub(super) fn content_hash(log: &CardLog, bytes: &[u8]) -> String {
     let has_figures = log.runs.iter().any(|run| !run.results.is_empty());
     let figures = if has_figures { text(&log.runs) } else { text(&log.other) };
     let counts: &[u8] = if CardNames::of(&log.card).is_none() { bytes } else { &[] };
     let [date, part] = [&log.date, &log.part].map(|part| part.as_deref().unwrap_or_default());
-    // Visible ASCII only: what line ends, byte order marks and UTF-16 do to a text is gone.
+    // Only visible ASCII counts, which drops line ends, byte order marks and the zero bytes of UTF-16.
     let visible = counts.iter().copied().filter(u8::is_ascii_graphic);
     hash::of_with(&[&log.format, part, date, &text(&log.card), &text(&log.condition), &figures], visible)
 }
 
-/// A part of a log as text. What cannot be JSON has no text; the other parts tell it from others.
+/// Empty if the part cannot be JSON; the other parts still distinguish the log.
 fn text(part: &impl Serialize) -> String {
     serde_json::to_string(part).unwrap_or_default()
 }

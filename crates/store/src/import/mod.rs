@@ -1,8 +1,7 @@
-//! Takes in logs of other tools: each file once, each log once, whatever its line ends.
+//! Imports logs of other tools: each file and each log once, whatever its line ends.
 //!
-//! A log becomes sessions, one for each condition and size under which its runs were made, since a session is several
-//! runs under one condition. A batch is one transaction: what concerns it is read first, decided in memory, and
-//! written in few statements.
+//! A log becomes one session for each condition and size of its runs. A batch is one transaction: the archive's part is
+//! read first, decided in memory, and written in few statements.
 
 mod group;
 mod prepared;
@@ -18,7 +17,7 @@ use prepared::{KnownFiles, PreparedLog};
 use write::RowsInOrder;
 
 impl Archive {
-    /// Takes in files with their logs, all of them or none; they are on disk when this returns.
+    /// Imports files with their logs in one synced transaction.
     pub fn import<'a>(
         &mut self,
         sources: impl IntoIterator<Item = NewSource<'a>>,

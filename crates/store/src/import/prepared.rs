@@ -1,5 +1,4 @@
-//! Files with their logs on the way in: hashed, named and told apart before anything is asked of the database, and what of
-//! them is in the archive already.
+//! Hashes and identifies files and logs before the database is asked, and finds those that it already has.
 
 use super::group;
 use crate::connection::{Connection, SqlResult, SqlRow};
@@ -8,45 +7,40 @@ use cardscope_model::log::CardLog;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// A file with the logs that were found in it.
+/// File to be imported, with the logs parsed from it.
 #[derive(Debug, Clone)]
 pub struct NewSource<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// How a card of it is called that nothing names; such a card is found again by nothing but its own file.
+    /// Title of its unnamed cards; only the same file leads to such a card again.
     pub title: Option<&'a str>,
-    /// Number of the file, among those that come with it, whose card without a name it shares.
+    /// Index in the batch of a file with which it shares its unnamed card.
     pub shares_card_of: Option<usize>,
-    /// The importer that read it.
+    /// Importer that read it.
     pub format: &'a str,
-    /// Its bytes. Owned ones are handed on to the database without another copy of them.
+    /// Owned bytes go to the database without another copy.
     pub bytes: Cow<'a, [u8]>,
-    /// What was understood.
     pub logs: &'a [CardLog],
 }
 
-/// What became of a file.
+/// Result of importing a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ImportedSource {
-    /// It is in the archive now.
     New {
-        /// Its name there: BLAKE3 of its bytes, in hex. Of a session without a file, the session's own name.
+        /// BLAKE3 of the file's bytes, in hex; the session's id if a session came without a file.
         source: String,
-        /// The sessions that it became.
         sessions: Vec<SessionId>,
     },
-    /// It was there before, or the same logs in another file; nothing was changed.
+    /// The archive has the file, or the same logs in another file. Nothing was changed.
     Known {
-        /// The file that is there.
+        /// Hash of the stored file.
         source: String,
-        /// Its name.
+        /// Name of the stored file.
         name: String,
-        /// When it came, UTC.
+        /// UTC.
         imported_at: String,
     },
 }
 
-/// A file, hashed before anything is asked of the database.
 pub(super) struct PreparedSource<'a> {
     pub(super) name: &'a str,
     pub(super) format: &'a str,
@@ -66,7 +60,7 @@ impl NewSource<'_> {
     }
 }
 
-/// The files with their logs; those that share a card were met where the first of them was.
+/// Prepares all files; a file that shares a card takes the place of the other file's sighting.
 pub(super) fn all<'a>(sources: &[NewSource<'a>]) -> Vec<PreparedSource<'a>> {
     let mut prepared: Vec<PreparedSource<'a>> = sources.iter().map(PreparedSource::of).collect();
     for (at, source) in sources.iter().enumerate() {
@@ -87,7 +81,7 @@ impl<'a> PreparedSource<'a> {
     }
 }
 
-/// Two alike in one file are two: the second says what the first says and is none the less another.
+/// Makes equal logs of one file distinct, since each is a measurement.
 fn tell_apart(logs: &mut [PreparedLog<'_>]) {
     let mut seen: HashMap<String, u32> = HashMap::new();
     for log in logs {
@@ -107,14 +101,14 @@ impl<'a> PreparedLog<'a> {
 }
 
 impl ImportedSource {
-    /// A file that is there, by the columns of its hash, name and time from `first` on.
+    /// Reads hash, name and time of import from three columns, starting at `first`.
     pub(crate) fn known(row: &SqlRow, first: usize) -> SqlResult<ImportedSource> {
         let [source, name, imported_at] = [row.get(first)?, row.get(first + 1)?, row.get(first + 2)?];
         Ok(ImportedSource::Known { source, name, imported_at })
     }
 }
 
-/// The files of a batch that are there, by their bytes and by what their logs say.
+/// Files of a batch that the archive has, by file hash and by content hash.
 pub(super) struct KnownFiles {
     by_hash: HashMap<String, ImportedSource>,
     by_content: HashMap<String, ImportedSource>,
@@ -134,8 +128,8 @@ impl KnownFiles {
         Ok(KnownFiles { by_hash, by_content, now: crate::stamp::now() })
     }
 
-    /// The logs of a file that are to be taken in; `None` where nothing of it is new. It is known from now on, so that
-    /// the same file further on in the batch is not taken in twice.
+    /// Returns the new logs of a file, or `None` if it has none. They count as stored from now on, so that a copy later in
+    /// the batch is not imported again.
     pub(super) fn fresh<'l>(&mut self, source: &'l PreparedSource<'l>) -> Option<Vec<&'l PreparedLog<'l>>> {
         if self.by_hash.contains_key(&source.hash) {
             return None;
@@ -150,13 +144,13 @@ impl KnownFiles {
             name: source.name.to_owned(),
             imported_at: self.now.clone(),
         };
-        // Two alike in one file are two: only other files are compared with it.
+        // Equal logs within one file are distinct; only other files are compared.
         self.by_content.extend(fresh.iter().map(|log| (log.content_hash.clone(), there.clone())));
         self.by_hash.insert(source.hash.clone(), there);
         Some(fresh)
     }
 
-    /// The file that has what this one has.
+    /// Returns the stored file that has the same content.
     pub(super) fn found(&self, source: &PreparedSource<'_>) -> ImportedSource {
         let by_content = || source.logs.iter().find_map(|log| self.by_content.get(&log.content_hash));
         let known = self.by_hash.get(&source.hash).or_else(by_content).cloned();

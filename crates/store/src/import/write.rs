@@ -1,4 +1,4 @@
-//! The rows of a batch of logs.
+//! Writes the rows of a batch of logs.
 
 use super::group::{RunGroup, groups, left_out, method};
 use super::prepared::{PreparedLog, PreparedSource};
@@ -12,16 +12,16 @@ use cardscope_model::log::CardLog;
 use cardscope_model::setting::Setting;
 use uuid::Uuid;
 
-/// The kind of a session that is a log.
+/// Kind of a session made of an imported log.
 pub(crate) const IMPORT: &str = "import";
 
-/// How the I/O of a log went: nobody here knows.
+/// I/O path of an imported log, where it is unknown.
 pub(crate) const IO_PATH: &str = "imported";
 
-/// The seed of what was not measured here.
+/// Seed of an imported run, which is unknown.
 const NO_SEED: &str = "0";
 
-/// Rows that belong together, written in the order in which they refer to each other.
+/// Rows of a batch, written in the order of their references.
 pub(super) struct RowsInOrder {
     now: String,
     sources: RowBatch,
@@ -43,7 +43,6 @@ impl RowsInOrder {
         }
     }
 
-    /// Adds the bytes of a file.
     pub(super) fn add_bytes(&mut self, source: &PreparedSource<'_>, bytes: Vec<u8>) {
         self.sources.push([
             (&source.hash).into(),
@@ -55,12 +54,12 @@ impl RowsInOrder {
         ]);
     }
 
-    /// Writes the bytes of the files that were added, so that they need no memory while the rest is made.
+    /// Writes the files' bytes early, so that they take no memory while the other rows are made.
     pub(super) async fn write_bytes(&mut self, c: &mut Connection) -> SqlResult<()> {
         self.sources.write(c).await
     }
 
-    /// Adds the logs of a file; its sessions.
+    /// Adds the logs of a file and returns their sessions.
     pub(super) fn add(
         &mut self,
         source: &PreparedSource<'_>,
@@ -96,7 +95,7 @@ impl RowsInOrder {
             condition: group.condition.clone(),
         };
         let setting = self.shared.setting(&setting)?;
-        // A text that is no date stays in the log; sessions are ordered by what can be one.
+        // An invalid date stays in the log only, because sessions are sorted by time.
         let date = log.log.date.clone().filter(|date| stamp::is_time(date));
         let started_at = date.clone().unwrap_or_else(|| self.now.clone());
         self.sessions.push([
@@ -155,7 +154,6 @@ impl RowsInOrder {
         Ok(())
     }
 
-    /// Writes everything else.
     pub(super) async fn write(mut self, c: &mut Connection, resolver: CardResolver) -> SqlResult<()> {
         resolver.write(c).await?;
         self.shared.write(c).await?;
@@ -165,7 +163,7 @@ impl RowsInOrder {
     }
 }
 
-/// What stands beside the runs of a log, with a word on what was left out of them.
+/// Returns a log without its runs, with a note about dropped figures.
 fn without_runs(log: &CardLog) -> CardLog {
     let mut rest = CardLog::new(&log.format);
     rest.tool.clone_from(&log.tool);

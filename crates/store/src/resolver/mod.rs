@@ -1,7 +1,7 @@
-//! Finds the card and the unit of everything that comes in, and makes those that are not there yet.
+//! Assigns sessions to cards and units, and creates those that are new.
 //!
-//! It works on whole batches: what concerns them is read once, decided in memory by the rules of `naming`, and
-//! written at the end.
+//! It works on batches: the cards concerned are read once, decided in memory by the rules of `naming`, and written at
+//! the end.
 
 use crate::connection::{Connection, RowBatch, SqlResult, SqlRow, found, json, statement};
 use crate::naming::{self, CardNames, CardSighting};
@@ -10,7 +10,7 @@ use cardscope_model::card::CardFacts;
 use cardscope_model::session_file::CardUnit;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Where a sighting was put.
+/// Card and unit that a sighting belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ResolvedSighting {
     pub(crate) card: String,
@@ -19,7 +19,7 @@ pub(crate) struct ResolvedSighting {
 
 struct KnownCard {
     facts: CardFacts,
-    /// Of a card of which nothing is known: where it was met.
+    /// Title of a card without any name, made of the place of its sighting; else `None`.
     title: Option<String>,
     new: bool,
     changed: bool,
@@ -32,7 +32,7 @@ struct KnownUnit {
     changed: bool,
 }
 
-/// Cards and units as far as they concern a batch.
+/// The part of the archive's cards and units that concerns a batch.
 #[derive(Default)]
 pub(crate) struct CardResolver {
     cards: BTreeMap<String, KnownCard>,
@@ -45,7 +45,7 @@ pub(crate) struct CardResolver {
 }
 
 impl CardResolver {
-    /// Finds the card and the unit of one sighting, or makes them; both are there when this returns.
+    /// Finds or creates, and writes, the card and the unit of one sighting.
     pub(crate) async fn place(c: &mut Connection, sighting: &CardSighting) -> SqlResult<ResolvedSighting> {
         let mut resolver = CardResolver::of(c, std::slice::from_ref(sighting)).await?;
         let placed = resolver.resolve(sighting);
@@ -63,10 +63,11 @@ impl CardResolver {
         }
     }
 
-    /// The card and the unit of a sighting; both are there after [`CardResolver::write`].
+    /// Returns the card and the unit of a sighting; new ones are written by [`CardResolver::write`].
     pub(crate) fn resolve(&mut self, sighting: &CardSighting) -> ResolvedSighting {
         let names = CardNames::of(&sighting.facts);
         let unit = sighting.unit.as_ref().and_then(|unit| self.units.get(&unit.id));
+        // By priority: a known unit, the id from an imported file, the names.
         let card = match (unit, self.brought(sighting), &names) {
             (Some(unit), _, _) => unit.card.clone(),
             (None, Some(id), _) => id,
@@ -78,8 +79,8 @@ impl CardResolver {
         self.put(&card, names, sighting)
     }
 
-    /// The card of the id that a sighting brings along from another archive. Two archives may have given one id to two
-    /// cards whose registers are alike, so what is known of both decides.
+    /// The card whose id an imported file brings along. Archives may give one id to two cards with equal registers, so
+    /// the facts of both decide.
     fn brought(&self, sighting: &CardSighting) -> Option<String> {
         let id = sighting.id.as_ref()?;
         let known = &self.cards.get(id)?.facts;
@@ -121,8 +122,7 @@ impl CardResolver {
         })
     }
 
-    /// The one card that fits; of several the one that makes no difference between them, since nothing tells which
-    /// of the others it is.
+    /// The only candidate that fits. Of several the general one, since nothing tells which of the specific ones it is.
     fn fitting(
         &self,
         candidates: Option<&BTreeSet<String>>,
@@ -135,13 +135,13 @@ impl CardResolver {
         only.or_else(|| fitting.iter().find(|id| facts(id).is_some_and(&general))).map(|id| (*id).clone())
     }
 
-    /// An id for a card that is not there yet: of the same facts always the same.
+    /// Deterministic id of a new card: equal facts give an equal id.
     fn fresh_id(&self, sighting: &CardSighting, names: &CardNames) -> String {
         let by_names = || {
             naming::register_id(&sighting.facts).unwrap_or_else(|| hash::of(&["card", &names.fingerprint]))
         };
         let id = sighting.id.clone().unwrap_or_else(by_names);
-        // Another card of the same registers is there, and it was found to be a different one.
+        // A different card with the same registers has that id already.
         if self.cards.contains_key(&id) { hash::of(&[&id, &names.fingerprint]) } else { id }
     }
 
@@ -171,7 +171,7 @@ impl CardResolver {
         unit.id.clone()
     }
 
-    /// Everything in the archive that these might be.
+    /// Loads all cards and units that these sightings may belong to.
     pub(crate) async fn of(c: &mut Connection, sightings: &[CardSighting]) -> SqlResult<Self> {
         let mut resolver = CardResolver::default();
         let names: Vec<CardNames> = sightings.iter().filter_map(|s| CardNames::of(&s.facts)).collect();
@@ -183,7 +183,7 @@ impl CardResolver {
         resolver
             .load_names(c, "registers", distinct(names.iter().filter_map(|n| n.registers.clone())))
             .await?;
-        // A card of which nothing is known is named by its place, and may be there already.
+        // A card without any name gets an id made of its place, and may exist already.
         let unnamed =
             sightings.iter().filter(|s| CardNames::of(&s.facts).is_none()).map(|s| unnamed_id(&s.met_at));
         let of_units = resolver.units.values().map(|s| s.card.clone());
@@ -224,7 +224,7 @@ impl CardResolver {
         Ok(())
     }
 
-    /// Writes what is new or was completed, and marks the cards that were met: their summaries are to be made anew.
+    /// Writes new and completed entries, and marks the cards of all sightings as stale.
     pub(crate) async fn write(self, c: &mut Connection) -> SqlResult<()> {
         let now = stamp::now();
         let mut cards = RowBatch::new(sql::INSERT_CARDS, "ON CONFLICT (id) DO NOTHING");
@@ -274,7 +274,7 @@ fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
     all.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Stores names that lead to cards; one that leads to a card already goes on doing so.
+/// Stores names of cards; a name that already leads to a card keeps doing so.
 pub(crate) async fn write_names(
     c: &mut Connection,
     names: impl IntoIterator<Item = (String, CardNames)>,
@@ -286,7 +286,7 @@ pub(crate) async fn write_names(
     rows.write(c).await
 }
 
-/// Stores a card's facts anew; a card that nothing names keeps its title.
+/// Stores a card's facts; `unnamed` is the title of a card without any name.
 pub(crate) async fn update_card(
     c: &mut Connection,
     id: &str,
@@ -299,8 +299,8 @@ pub(crate) async fn update_card(
     found(c.execute(statement(sql::UPDATE_CARD).bind_all(values)).await?)
 }
 
-/// Marks cards whose summaries are older than their runs. A card that is marked already is marked again, so that who
-/// makes summaries waits for the end of this write.
+/// Marks cards as stale. A marked card is written again, so that a concurrent recomputation waits for this
+/// transaction.
 pub(crate) async fn mark_stale(c: &mut Connection, cards: &BTreeSet<String>) -> SqlResult<()> {
     let mut rows = RowBatch::new(sql::INSERT_STALE, sql::STALE_AGAIN);
     cards.iter().for_each(|card| rows.push([card.into()]));

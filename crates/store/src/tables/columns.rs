@@ -1,4 +1,4 @@
-//! Rows gathered into the columns of a row group.
+//! Buffers rows as the columns of a Parquet row group.
 
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -8,7 +8,6 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 use std::borrow::Cow;
 use std::io::Write;
 
-/// A value on its way into a column.
 #[derive(Debug)]
 pub(super) enum ColumnCell<'a> {
     Text(Option<Cow<'a, str>>),
@@ -39,12 +38,12 @@ cells! {
     Texts: &'a [String] => |texts| texts;
 }
 
-/// No count of bytes comes near 2^63.
+/// Clamps at 2^63 - 1, which no count of bytes reaches.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// The values of a column, those that are there.
+/// Values of a column; missing ones are left out.
 #[derive(Debug)]
 enum ColumnValues {
     Text(Vec<ByteArray>),
@@ -54,13 +53,12 @@ enum ColumnValues {
     Truth(Vec<bool>),
 }
 
-/// A column of a row group in the making.
 #[derive(Debug)]
 struct ColumnBuilder {
     values: ColumnValues,
-    /// Which rows have a value; empty for a column that always has one.
+    /// Definition levels: 1 where a row has a value. Empty for a required column.
     definitions: Vec<i16>,
-    /// Which values begin a row, in a column of lists.
+    /// Repetition levels of a column of lists: 0 where a row begins.
     repetitions: Vec<i16>,
     optional: bool,
     lists: bool,
@@ -88,7 +86,7 @@ impl ColumnBuilder {
         })
     }
 
-    /// Adds a value; bytes that it needs.
+    /// Adds a value; returns the bytes of memory that it takes.
     fn push(&mut self, cell: &ColumnCell<'_>) -> Result<usize> {
         if let ColumnCell::Texts(texts) = cell {
             return Ok(self.push_list(texts));
@@ -126,7 +124,7 @@ impl ColumnBuilder {
         Ok(size_of::<i64>())
     }
 
-    /// A list without elements has no value, and says so by its level.
+    /// An empty list has a definition level of 0 and no value.
     fn push_list(&mut self, texts: &[String]) -> usize {
         let ColumnValues::Text(all) = &mut self.values else { return 0 };
         if texts.is_empty() {
@@ -142,7 +140,7 @@ impl ColumnBuilder {
         bytes
     }
 
-    /// Writes the values, and is empty again.
+    /// Writes and clears the values.
     fn write(&mut self, to: &mut SerializedColumnWriter<'_>) -> Result<()> {
         let definitions = std::mem::take(&mut self.definitions);
         let definitions = (self.optional || self.lists).then_some(&definitions[..]);
@@ -165,7 +163,7 @@ impl ColumnBuilder {
     }
 }
 
-/// A value that is the same as the one before it, as most are, takes no room of its own.
+/// Repeated values, which are frequent, share one buffer.
 fn push_text(all: &mut Vec<ByteArray>, text: &str) -> usize {
     let same = all.last().filter(|last| last.data() == text.as_bytes()).cloned();
     let bytes = if same.is_some() { 0 } else { text.len() };
@@ -173,7 +171,6 @@ fn push_text(all: &mut Vec<ByteArray>, text: &str) -> usize {
     size_of::<ByteArray>() + bytes
 }
 
-/// The columns of a table, with the rows of one row group.
 #[derive(Debug)]
 pub(super) struct TableColumns {
     columns: Vec<ColumnBuilder>,
@@ -188,7 +185,7 @@ impl TableColumns {
         Ok(TableColumns { columns, rows: 0, bytes: 0 })
     }
 
-    /// Adds a row: a cell for each column.
+    /// Adds a row with one cell for each column.
     pub(super) fn push(&mut self, row: &[ColumnCell<'_>]) -> Result<()> {
         if row.len() != self.columns.len() {
             return Err(ParquetError::IndexOutOfBound(row.len(), self.columns.len()));
@@ -204,12 +201,12 @@ impl TableColumns {
         self.rows
     }
 
-    /// Bytes that the rows need in memory, about.
+    /// Estimated memory of the rows in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Writes the rows as a row group, and is empty again.
+    /// Writes the rows as a row group and clears them.
     pub(super) fn write<W: Write + Send>(
         &mut self,
         mut group: SerializedRowGroupWriter<'_, W>,

@@ -1,8 +1,8 @@
-//! The archive as tables that engines of others read in place: Parquet files, a folder a year (docs/tables.md).
+//! Exports the archive as Parquet tables in a folder a year, for other query engines (docs/tables.md).
 //!
-//! Everything is read as it is at one moment, some hundred sessions at a time, and written as it comes: memory does not
-//! grow with the archive. `schema` describes the tables, `columns` and `table` make files of rows, `rows` makes rows of
-//! `sources`, which are read from the archive.
+//! All reads see one snapshot. Some hundred sessions are read and written at a time, so memory does not grow with the
+//! archive. `schema` describes the tables, `sources` reads the archive, `rows` makes rows of it, `columns` and `table`
+//! write files.
 
 mod columns;
 mod rows;
@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 
-/// Sessions that are read together.
+/// Sessions read together.
 const AT_ONCE: usize = 200;
 
 macro_rules! sessions {
@@ -36,7 +36,7 @@ macro_rules! sessions {
     };
 }
 
-/// The sessions after one that was read last, by the index over their starts; the texts sort as the times do.
+/// Sessions after the last one read, by the index over their starts; the texts sort as the times do.
 const SESSIONS: &str = sessions!(
     "WHERE s.started_at >= $1 AND (s.started_at > $1 OR s.id > $2) ORDER BY s.started_at, s.id LIMIT $3"
 );
@@ -54,12 +54,11 @@ const FINDINGS: &str = "SELECT session_id, place, claim, verdict, weight, confid
 const DOCUMENT: &str = "SELECT document FROM session WHERE id = $1 AND document IS NOT NULL";
 
 impl Archive {
-    /// Writes the archive as tables. `make` makes the file of a name such as `figures/year=2026/part-00000.parquet`;
-    /// each is on disk when this returns. `excluded` are the cards that are not ranked, with the reason. `stop` is asked
-    /// between steps of some milliseconds.
+    /// Exports all tables. `make` creates a file of a name such as `figures/year=2026/part-00000.parquet`; each is synced.
+    /// `excluded` maps cards that are not ranked to the reason. `stop` is polled every few milliseconds.
     ///
     /// # Errors
-    /// If the archive cannot be read, a file cannot be written, or it was stopped; the files are of no use then.
+    /// If reading or writing fails, or it was stopped; the files are incomplete then.
     pub fn write_tables(
         &mut self,
         excluded: &HashMap<String, String>,
@@ -73,7 +72,7 @@ impl Archive {
     }
 }
 
-/// Reads all of it. What cannot be written ends it early; the tables remember why.
+/// Reads the whole archive. A write error ends it early and is kept in `tables`.
 async fn everything(
     c: &mut Connection,
     tables: &mut TableWriter<'_>,
@@ -90,7 +89,7 @@ async fn everything(
         let sessions = c.all(asked, SessionSource::of_row).await?;
         let Some(newest) = sessions.last() else { break };
         last = newest.place();
-        // A year's rows go to its files, one after the other.
+        // Each year has its own files, which are written one after the other.
         for of_year in sessions.chunk_by(SessionSource::is_of_the_year_of) {
             some(c, tables, of_year).await?;
         }
@@ -118,7 +117,7 @@ async fn some(c: &mut Connection, tables: &mut TableWriter<'_>, sessions: &[Sess
             break;
         }
         if session.has_recipe {
-            // One session at a time: its series may be long.
+            // One session at a time, because its series may be long.
             let samples = statement(SAMPLES).bind(&session.id);
             c.all(samples, |row| tables.sample(session, row)).await?;
         } else {

@@ -1,4 +1,4 @@
-//! What the archive says, as rows of the tables.
+//! Makes rows of the tables from rows of the archive.
 
 use super::columns::ColumnCell;
 use super::schema;
@@ -18,7 +18,7 @@ use cardscope_model::test_name::{TestName, TestOp};
 use serde::Deserialize;
 use std::io;
 
-/// The tables, filled row by row. What cannot be written is remembered, and nothing is written after it.
+/// All tables. The first write error is kept, and nothing is written after it.
 pub(super) struct TableWriter<'a> {
     sessions: ExportTable,
     figures: ExportTable,
@@ -46,13 +46,13 @@ impl<'a> TableWriter<'a> {
         })
     }
 
-    /// Whether nothing more is to be read.
+    /// True after a stop or an error: no more rows are needed.
     pub(super) fn is_over(&mut self) -> bool {
         self.stopped |= (self.stop)();
         self.stopped || self.failed.is_some()
     }
 
-    /// Ends all files.
+    /// Closes all files.
     pub(super) fn finish(mut self) -> Result<Vec<TableFile>, TablesError> {
         let stopped = self.is_over() && self.failed.is_none();
         if let Some(error) = self.failed {
@@ -89,8 +89,8 @@ impl<'a> TableWriter<'a> {
         self.put(|all| &mut all.sessions, Some(s.year), &schema::sessions::row(s));
     }
 
-    /// The figures of a run.
     pub(super) fn run(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
+        // All runs of an imported log share its date.
         let measured_at = match s.is_own {
             true => micros(&row.get::<String>(3)?),
             false => s.measured_at,
@@ -117,7 +117,7 @@ impl<'a> TableWriter<'a> {
         Ok(())
     }
 
-    /// The series of a loop.
+    /// Adds the series of a loop.
     pub(super) fn sample(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
         let name = TestName { pattern: row.parsed(1)?, op: row.parsed(2)? };
         let (test, op) = (name.to_string(), name.op.to_string());
@@ -172,7 +172,7 @@ impl<'a> TableWriter<'a> {
         self.put(|all| &mut all.findings, Some(s.year), &schema::findings::row(s, place, finding));
     }
 
-    /// The findings of a record, and the series of a long run, which stand in its document alone.
+    /// Adds the findings of a record and the series of a long run, which only its document has.
     pub(super) fn document(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
         let document: TableDocument = serde_json::from_str(&row.get::<String>(0)?).unwrap_or_default();
         let findings: Vec<Finding> = Deserialize::deserialize(document.findings).unwrap_or_default();
@@ -196,7 +196,7 @@ impl<'a> TableWriter<'a> {
         Ok(())
     }
 
-    /// Samples of a long run say when they end and what was moved until then.
+    /// A sample of a long run has its end time and cumulated bytes; rows have starts and differences.
     fn long_run(&mut self, s: &SessionSource, series: &[sustain::SustainSample]) {
         let (mut began, mut written, mut read) = (0.0, 0, 0);
         for sample in series {

@@ -1,5 +1,5 @@
-//! The tables, each described once: its columns with Parquet's types, and the values of a row. Names are those of the
-//! documents (`bench --json`), with the parts of a nested one joined: `latency_us_p99`. docs/tables.md explains each.
+//! Columns of the tables with their Parquet types, and the values of a row. Names are those of the JSON documents
+//! (`bench --json`); nested names are joined: `latency_us_p99`. docs/tables.md explains each.
 
 use super::columns::ColumnCell;
 use super::sources::{ResultDetail, RunSource, SeriesPoint, SessionSource, StoredFinding};
@@ -10,7 +10,7 @@ use cardscope_model::run::TestFigure;
 use cardscope_model::test_name::IoOrder;
 use std::io;
 
-/// A column in Parquet's notation.
+/// Column in Parquet's notation.
 macro_rules! declaration {
     (text $name:ident) => {
         concat!("binary ", stringify!($name), " (STRING);")
@@ -30,7 +30,7 @@ macro_rules! declaration {
     };
 }
 
-/// Makes a module of each table: `table` begins one, `row` gives the cells of a row.
+/// Makes a module of each table, with `table` to create it and `row` for the cells of a row.
 macro_rules! tables {
     ($($(#[$doc:meta])* $table:ident<$life:lifetime>($($of:ident: $source:ty),+) {
         $($need:ident $type:ident $column:ident = $value:expr,)+
@@ -53,7 +53,6 @@ macro_rules! tables {
 }
 
 tables! {
-    /// Sessions, one row each.
     sessions<'a>(s: &'a SessionSource) {
         required text session = &s.id,
         required text kind = &s.kind,
@@ -76,7 +75,7 @@ tables! {
         required text tool_version = &s.tool_version,
     }
 
-    /// What each test gave in each run.
+    /// Rows of the tests of each run.
     figures<'a>(s: &'a SessionSource, run: &'a RunSource, place: i64, figure: &'a TestFigure, detail: Option<&'a ResultDetail>) {
         required text session = &s.id,
         required int32 run = run.number,
@@ -114,7 +113,7 @@ tables! {
         optional text printed_unit = figure.as_printed.as_ref().map(|printed| printed.unit.as_str()),
     }
 
-    /// What was measured over time: a row for each bucket of a loop, and for each sample of a long run.
+    /// Rows of the buckets of a loop and the samples of a long run.
     series<'a>(s: &'a SessionSource, point: &'a SeriesPoint<'_>) {
         required text session = &s.id,
         required text kind = &s.kind,
@@ -136,7 +135,6 @@ tables! {
         optional double temperature_c = point.temperature_c,
     }
 
-    /// What was concluded.
     findings<'a>(s: &'a SessionSource, place: i64, finding: &'a StoredFinding) {
         required text session = &s.id,
         required text kind = &s.kind,
@@ -151,7 +149,7 @@ tables! {
         optional text advice = &finding.advice,
     }
 
-    /// Cards: models as one buys them.
+    /// Cards, which are models as sold, one row each.
     cards<'a>(card: &'a StoredCard, excluded: Option<&'a String>) {
         required text card_id = &card.id,
         required text title = &card.title,
@@ -178,17 +176,15 @@ tables! {
     }
 }
 
-/// The moment that a text of the archive names, in microseconds.
 fn moment_of(text: &Option<String>) -> Option<i64> {
     text.as_deref().and_then(micros)
 }
 
-/// The day of the first (0) or last (1) measurement of a card, in microseconds.
+/// Day of the first (0) or last (1) measurement of a card, in µs.
 fn measured_at(card: &StoredCard, which: usize) -> Option<i64> {
     micros(&card.measured.as_ref()?[which])
 }
 
-/// `None` for an empty text.
 fn filled(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }

@@ -1,4 +1,4 @@
-//! What rows of the tables are made of: sessions, runs, samples and findings as the archive has them.
+//! Sessions, runs, samples and findings as read for the tables.
 
 use super::time::{micros, year};
 use crate::connection::{SqlResult, SqlRow};
@@ -9,11 +9,10 @@ use cardscope_model::test_name::{AccessPattern, TestOp};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-/// A session.
 pub(super) struct SessionSource {
     pub(super) id: String,
     pub(super) has_recipe: bool,
-    /// False for a log.
+    /// False for an imported log.
     pub(super) is_own: bool,
     pub(super) kind: String,
     pub(super) card: Option<String>,
@@ -26,7 +25,7 @@ pub(super) struct SessionSource {
     /// Name and version.
     pub(super) recipe: [Option<String>; 2],
     pub(super) seed: String,
-    /// When, and how.
+    /// Time and kind of the end.
     pub(super) ended: [Option<String>; 2],
     pub(super) io_path: String,
     pub(super) bus_ceiling_mb_s: Option<f64>,
@@ -37,7 +36,7 @@ pub(super) struct SessionSource {
 }
 
 impl SessionSource {
-    /// A row of the statement in `super`.
+    /// Reads a row of the statement `SESSIONS` of the parent module.
     pub(super) fn of_row(row: &SqlRow) -> SqlResult<Self> {
         let (id, started): (String, String) = (row.get(0)?, row.get(8)?);
         let (started_at, measured): (_, Option<String>) = (micros(&started), row.get(9)?);
@@ -64,27 +63,26 @@ impl SessionSource {
         })
     }
 
-    /// Whether the rows of both go to the same files.
     pub(super) fn is_of_the_year_of(&self, other: &SessionSource) -> bool {
         self.year == other.year
     }
 
-    /// Where the sessions that follow begin.
+    /// Sort key of the session, after which the next query continues.
     pub(super) fn place(&self) -> (String, String) {
         (self.started.clone(), self.id.clone())
     }
 }
 
-/// The year of what has no time at all.
+/// Year of sessions without any time.
 pub(super) const FIRST_YEAR: i16 = 1970;
 
-/// When the id of a session was made, in microseconds: a UUID of version 7 holds it.
+/// Creation time of a session id in µs, which a UUID of version 7 contains.
 fn made(id: &str) -> Option<i64> {
     let (seconds, nanos) = uuid::Uuid::try_parse(id).ok()?.get_timestamp()?.to_unix();
     Some(i64::try_from(seconds).ok()? * 1_000_000 + i64::from(nanos / 1000))
 }
 
-/// What is the same for all figures of a run.
+/// Values shared by all figures of a run.
 pub(super) struct RunSource {
     pub(super) number: i64,
     pub(super) counted: bool,
@@ -95,7 +93,7 @@ pub(super) struct RunSource {
     pub(super) condition: Condition,
 }
 
-/// What happened in some seconds.
+/// Traffic of one interval of time.
 #[derive(Default)]
 pub(super) struct SeriesPoint<'a> {
     pub(super) run: Option<i64>,
@@ -115,7 +113,6 @@ pub(super) struct SeriesPoint<'a> {
     pub(super) temperature_c: Option<f64>,
 }
 
-/// A finding, its evidence as JSON.
 pub(super) struct StoredFinding {
     pub(super) claim: String,
     pub(super) verdict: String,
@@ -125,7 +122,7 @@ pub(super) struct StoredFinding {
     pub(super) advice: Option<String>,
 }
 
-/// What the results of a run measured here say beside its figures.
+/// Details of results that were measured here, beyond their figures.
 #[derive(Default, Deserialize)]
 pub(super) struct ResultDetails {
     #[serde(default)]
@@ -150,7 +147,6 @@ impl ResultDetails {
     }
 }
 
-/// The parts of a record's document that are in tables.
 #[derive(Default, Deserialize)]
 pub(super) struct TableDocument {
     #[serde(default)]

@@ -1,4 +1,4 @@
-//! A table on its way into files: a folder for each year, row groups written as they fill.
+//! Writes one table as Parquet files: a folder for each year, row groups as they fill.
 
 use super::columns::{ColumnCell, TableColumns};
 use crate::ArchiveError;
@@ -14,54 +14,47 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-/// Rows of a row group: what DuckDB and Spark hand to one thread at a time, and some 20 MB of memory while it fills.
+/// Rows of a row group: the unit of work of a thread in DuckDB and Spark, about 20 MB of memory.
 const GROUP_ROWS: usize = 65_536;
 
-/// A row group ends sooner where its texts are long.
+/// Size of a row group in bytes, reached first if texts are long.
 const GROUP_BYTES: usize = 32 << 20;
 
-/// Bytes of a file after which the next one begins: what Spark reads as one part (`spark.sql.files.maxPartitionBytes`).
+/// Size in bytes after which a new file begins: one Spark partition (`spark.sql.files.maxPartitionBytes`).
 const FILE_BYTES: usize = 128 << 20;
 
-/// Makes the file of a name such as `figures/year=2026/part-00000.parquet`.
+/// Creates the file of a name such as `figures/year=2026/part-00000.parquet`.
 pub(super) type MakeFile<'a> = dyn FnMut(&str) -> io::Result<File> + Send + 'a;
 
-/// A file that was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableFile {
-    /// Its table: `sessions`, `figures`, `series`, `findings` or `cards`. Not in the list of an export.
+    /// `sessions`, `figures`, `series`, `findings` or `cards`. Not in the list of an export.
     #[serde(skip)]
     pub table: &'static str,
-    /// Its name below the folder.
+    /// Path below the folder.
     pub name: String,
-    /// Its rows.
     pub rows: u64,
-    /// Its bytes.
     pub bytes: u64,
 }
 
-/// Why the tables are not there.
+/// Reason why an export failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TablesError {
-    /// The archive could not be read.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    /// A file could not be written.
     #[error("{0}")]
     File(#[source] io::Error),
-    /// The caller stopped it.
     #[error("stopped")]
     Stopped,
 }
 
-/// A table.
 pub(super) struct ExportTable {
     name: &'static str,
     schema: TypePtr,
     properties: WriterPropertiesPtr,
     columns: TableColumns,
     open: Option<OpenFile>,
-    /// Files of each year so far.
+    /// Number of files for each year.
     parts: HashMap<Option<i16>, u32>,
     written: Vec<TableFile>,
 }
@@ -74,7 +67,7 @@ struct OpenFile {
 }
 
 impl ExportTable {
-    /// A table without rows; its columns are in Parquet's notation.
+    /// Creates an empty table; `columns` are in Parquet's notation.
     pub(super) fn new(name: &'static str, columns: &[&str]) -> io::Result<Self> {
         let schema = format!("message {name} {{ {} }}", columns.join(" "));
         let schema = Arc::new(parse_message_type(&schema).map_err(of_parquet)?);
@@ -85,7 +78,7 @@ impl ExportTable {
             .set_encoding(Encoding::PLAIN)
             .set_created_by(concat!("cardscope ", env!("CARGO_PKG_VERSION")).to_owned());
         for column in descriptor.columns() {
-            // Speeds and latencies hardly repeat: a dictionary of them is made and thrown away.
+            // Speeds and latencies hardly repeat, so a dictionary would be built and thrown away.
             if column.physical_type() == parquet::basic::Type::DOUBLE {
                 properties = properties.set_column_dictionary_enabled(column.path().clone(), false);
             }
@@ -102,8 +95,8 @@ impl ExportTable {
         })
     }
 
-    /// The name of the file that has to be begun before a row of this year is added; those of a table that is not divided
-    /// have no year.
+    /// Returns the name of a file that must be begun before a row of this year; `None` if the open file has that year.
+    /// Undivided tables have no year.
     pub(super) fn place_for(&mut self, year: Option<i16>) -> Option<String> {
         if self.open.as_ref().is_some_and(|open| open.year == year) {
             return None;
@@ -115,7 +108,7 @@ impl ExportTable {
         Some(name)
     }
 
-    /// Begins a file, and ends the one before it.
+    /// Begins a file and closes the one before.
     pub(super) fn begin(&mut self, year: Option<i16>, name: String, file: File) -> io::Result<()> {
         self.close()?;
         let (schema, properties) = (Arc::clone(&self.schema), Arc::clone(&self.properties));
@@ -124,7 +117,6 @@ impl ExportTable {
         Ok(())
     }
 
-    /// Adds a row to the file that is open.
     pub(super) fn push(&mut self, row: &[ColumnCell<'_>]) -> io::Result<()> {
         self.columns.push(row).map_err(of_parquet)?;
         if self.columns.rows() >= GROUP_ROWS || self.columns.bytes() >= GROUP_BYTES {
@@ -136,7 +128,7 @@ impl ExportTable {
         Ok(())
     }
 
-    /// Ends the table; a table without rows has a file with its columns, so that no engine lacks it. Its files.
+    /// Closes the table and returns its files. A table without rows gets one empty file, so that engines find it.
     pub(super) fn finish(
         mut self,
         empty: Option<i16>,
@@ -162,7 +154,7 @@ impl ExportTable {
         Ok(())
     }
 
-    /// Ends the file that is open; it is on disk then.
+    /// Closes and syncs the open file.
     fn close(&mut self) -> io::Result<()> {
         self.write_group()?;
         let Some(OpenFile { mut writer, name, rows, .. }) = self.open.take() else { return Ok(()) };
@@ -175,7 +167,7 @@ impl ExportTable {
     }
 }
 
-/// What the library says of the system is what the system said.
+/// Unwraps the system's error from that of the library.
 fn of_parquet(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {

@@ -1,15 +1,15 @@
-//! Times of the archive as a number of microseconds since 1970, UTC.
+//! Converts times of the archive to microseconds since 1970, UTC.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 
-/// The moment that a text names; of a day, a month or a year the first one. `None` for anything else.
+/// Parses a time, day, month or year, of which the first moment counts. `None` for anything else.
 pub(super) fn micros(text: &str) -> Option<i64> {
     let text = text.trim();
     if let Ok(time) = text.parse::<Timestamp>() {
         return Some(time.as_microsecond());
     }
-    // A log's time without a zone is taken for UTC, as its date is.
+    // Times of logs without a zone count as UTC, like their dates.
     let first: DateTime = match text.len() {
         4 => format!("{text}-01-01").parse(),
         7 => format!("{text}-01").parse(),
@@ -19,7 +19,6 @@ pub(super) fn micros(text: &str) -> Option<i64> {
     Some(first.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_microsecond())
 }
 
-/// The year of a moment.
 pub(super) fn year(micros: i64) -> Option<i16> {
     let time = Timestamp::from_microsecond(micros).ok()?;
     Some(time.to_zoned(jiff::tz::TimeZone::UTC).year()).filter(|year| (0..=9999).contains(year))

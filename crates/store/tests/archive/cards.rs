@@ -1,4 +1,4 @@
-//! Which card it was: known again by its registers, else by its name; edited, put together, found.
+//! Identification of cards by registers and names; editing, merging and finding cards.
 
 use crate::engines::on_both;
 use crate::logs::{card, card_of, import, log};
@@ -8,7 +8,7 @@ use cardscope_model::session_file::AttachedTo;
 use cardscope_model::session_file::CardUnit;
 use cardscope_store::{Archive, ArchiveError, AttachmentOwner, NewAttachment, unit_id};
 
-/// A CID of our own: maker 0x27, "OWN32", serial 0x00c0ffee.
+/// Made-up CID: maker 0x27, "OWN32", serial 0x00c0ffee.
 const CID: &str = "2750484f574e33321000c0ffee015a00";
 
 fn with(facts: &CardFacts, model: &str, bytes: u64) -> CardFacts {
@@ -308,7 +308,7 @@ fn what_happened_to_two_cards_that_are_one_is_noted_once_also_afterwards() {
 fn a_name_longer_than_a_row_of_an_index_is_a_name_like_any_other() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
-        // 5 kB that cannot be made shorter: digits of hashes.
+        // 5 kB that no compression shortens: digits of hashes.
         let name: String = (0..80).map(|n| unit_id(&n.to_string())).collect();
         let long = CardFacts { model: Some(name.clone()), ..card("Acme", &name, "64GB") };
         let first = import(&mut archive, "a.log", &log(long.clone(), &[20.0]))[0];

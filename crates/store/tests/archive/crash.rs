@@ -1,4 +1,4 @@
-//! A process that dies in the middle loses nothing that it had finished.
+//! A killed process must not lose finished samples.
 
 use crate::engines::on_both;
 use crate::sessions::{self, sample};
@@ -20,7 +20,7 @@ fn a_kill_keeps_every_finished_sample(place: &Path, kill_after: usize) {
     let heard = said.by_ref().filter(is_stored).take(kill_after).count();
     child.kill().unwrap();
     child.wait().unwrap();
-    // What it said between our last look and its end counts as well.
+    // Output between the last read and the end of the process counts as well.
     let finished = heard + said.filter(is_stored).count();
 
     let mut archive = Archive::open(place).unwrap();
@@ -28,7 +28,7 @@ fn a_kill_keeps_every_finished_sample(place: &Path, kill_after: usize) {
     assert_eq!(interrupted.len(), 1, "{interrupted:?}");
     let stored = archive.session(interrupted[0].id).unwrap();
     let samples = &stored.file.runs[0].samples;
-    // One more may have been stored and not yet said.
+    // A stored sample may not have been printed yet.
     assert!((finished..=finished + 1).contains(&samples.len()), "{} of {finished}", samples.len());
     (0..).zip(samples).for_each(|(i, s)| assert_eq!(*s, sample(i)));
     assert_eq!(stored.report_so_far().header.error.as_deref(), Some("its process ended unexpectedly"));

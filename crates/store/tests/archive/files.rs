@@ -1,4 +1,4 @@
-//! Sessions go out as files and come in without loss, into either database, and as their published schema says.
+//! Lossless export and import of session files in both databases, and their published schema.
 
 use crate::engines::on_both;
 use crate::logs::{card, card_of, import, log};
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use std::path::Path;
 
-/// A session with a bit of everything.
+/// Session with data in every field.
 pub(crate) fn own(archive: &mut Archive, runs: u32, samples: u32) -> SessionId {
     let session = archive.begin_session(&sessions::start()).unwrap();
     let mut all = Vec::new();
@@ -55,7 +55,7 @@ pub(crate) fn record(archive: &mut Archive, known: bool) -> SessionId {
     record
 }
 
-/// Takes a file into an empty archive; what that one exports.
+/// Imports a file into an empty archive and exports it again.
 fn through(place: &Path, text: &str) -> String {
     let mut archive = Archive::open(place).unwrap();
     let file = SessionFile::from_json(text).unwrap();
@@ -234,7 +234,7 @@ proptest! {
     }
 }
 
-/// Puts a value in the place of a leaf, counted from the front.
+/// Replaces the n-th leaf of a document.
 fn alter(file: &mut serde_json::Value, leaf: &mut usize, value: &serde_json::Value) {
     match file {
         serde_json::Value::Array(all) => all.iter_mut().for_each(|part| alter(part, leaf, value)),

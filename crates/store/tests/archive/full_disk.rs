@@ -1,6 +1,6 @@
-//! A disk that fills up while a session is written: the error says so, and what was stored can be read.
+//! A disk that fills up during a session: the error names the cause, and stored data stays readable.
 //!
-//! On a small tmpfs, hence only for root; others get one line.
+//! Uses a small tmpfs, which needs root; without root one line is printed.
 
 use crate::logs::{card, import, log, source};
 use crate::sessions::{run, sample, start};
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A file system of 1 MiB; gone when dropped.
+/// File system of 1 MiB, unmounted when dropped.
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
@@ -30,8 +30,8 @@ impl SmallDisk {
         self.0.path()
     }
 
-    /// Fills it to the last block, once no block is left that will come back: a process that another test starts holds
-    /// our open files until it runs its program, and with them the log that SQLite has removed.
+    /// Fills the disk once no more blocks will be freed: a process that another test starts keeps our open files until its
+    /// exec, including the log that SQLite has removed.
     fn fill(&self) {
         use std::io::Write;
         let end = Instant::now() + Duration::from_secs(60);
@@ -43,13 +43,12 @@ impl SmallDisk {
         while file.write_all(&[7; 4096]).is_ok() {}
     }
 
-    /// Bytes that are taken.
     fn used(&self) -> u64 {
         let disk = rustix::fs::statvfs(self.path()).unwrap();
         (disk.f_blocks - disk.f_bfree) * disk.f_frsize
     }
 
-    /// Bytes of the files that have a name.
+    /// Bytes of the files that still have a name.
     fn seen(&self) -> u64 {
         let files = fs::read_dir(self.path()).unwrap();
         files.map(|file| file.unwrap().metadata().unwrap().blocks() * 512).sum()
@@ -81,13 +80,13 @@ fn a_full_disk_is_said_so_and_what_was_stored_stays_readable() {
     let samples = archive.session(session).unwrap().file.runs.remove(0).samples;
     assert_eq!(samples.len() as u32, stored);
 
-    // Closed and opened again on the disk that is still full.
+    // Reopened while the disk is still full.
     drop(archive);
     let mut archive = Archive::open(&path).unwrap();
     assert_eq!(archive.session(session).unwrap().file.runs[0].samples, samples);
     assert_eq!(archive.add_sample(session, 1, &sample(stored)), Err(ArchiveError::Full(path.clone())));
 
-    // And with room again it goes on where it was.
+    // With free space the session continues.
     disk.empty();
     archive.add_sample(session, 1, &sample(stored)).unwrap();
     assert_eq!(archive.session(session).unwrap().file.runs[0].samples.len() as u32, stored + 1);

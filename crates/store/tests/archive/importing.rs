@@ -1,4 +1,4 @@
-//! Logs of other tools come in once and come back as they were.
+//! Import of other tools' logs: once each, and without loss.
 
 use crate::engines::on_both;
 use crate::logs::{self, card, cooled, import, log, run, source};
@@ -27,7 +27,7 @@ fn a_log_comes_back_as_it_was_and_its_file_to_the_last_byte() {
         assert_eq!((stored.summary.runs, stored.summary.ended), (3, Some(SessionEnd::Complete)));
         assert_eq!(stored.summary.card.as_deref(), Some("Lexar PLAY PRO 1TB"));
         let back = stored.log().unwrap();
-        // Who says what of a condition is kept beside the log.
+        // The origins of a condition are stored separately from the log.
         assert_eq!(serde_json::to_value(&back).unwrap(), serde_json::to_value(&log).unwrap());
         assert_eq!(sessions::interrupted(&mut archive), []);
         let files = archive.sources().unwrap();
@@ -76,7 +76,7 @@ fn two_cards_without_a_name_are_two_even_with_the_same_single_figure() {
         assert_ne!(cards[0], cards[1]);
         let titles: Vec<String> = archive.cards().unwrap().into_iter().map(|card| card.title).collect();
         assert_eq!(titles, ["unnamed card of first: 44.46 MB/sec", "unnamed card of second: 44.46 MB/sec"]);
-        // The same text as UTF-16 with other line ends is the same log.
+        // The same text in UTF-16 with other line ends is the same log.
         let bytes: Vec<u8> = "first: 44.46 MB/sec\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let again = NewSource { bytes: (&bytes[..]).into(), ..source("first.txt", &nameless) };
         assert!(matches!(archive.import([again]).unwrap()[..], [ImportedSource::Known { .. }]));

@@ -1,4 +1,4 @@
-//! What is stored comes back, to the last digit.
+//! Exact round trips of stored sessions.
 
 use crate::engines::on_both;
 use crate::sessions::{self, report, results, results_of, run, sample, start};
@@ -36,7 +36,7 @@ fn a_session_comes_back_whole_after_closing() {
         );
         assert_eq!((file.condition, file.identity, file.host), (begun.condition, begun.identity, begun.host));
         assert_eq!((file.io_path, file.bus_ceiling_mb_s), (Some(begun.io_path), begun.bus_ceiling_mb_s));
-        // Who says what of a condition stands beside the report, not in it.
+        // The origins of a condition are stored separately from the report.
         assert_eq!(
             serde_json::to_value(file.report.unwrap()).unwrap(),
             serde_json::to_value(&report).unwrap()
@@ -56,11 +56,11 @@ fn a_session_comes_back_whole_after_closing() {
     });
 }
 
-/// A run whose results have the series of its loops.
+/// Run whose results have the series of its loops.
 fn run_with_a_course(number: u32, loops: &[SampleRecord]) -> RunResult {
     let mut run = results_of(number, &[("RND4K Q32T1 read", 9.0), ("SEQ1M Q1T1 read", 80.0)]);
     run.results[0].series = aggregate::joined_series(loops.iter().map(|record| &record.sample));
-    // Of this one no loop is kept: its series stands here alone.
+    // No loop of this test is stored, so its series must stay in the results.
     run.results[1].series = [SeriesBucket { bytes: 7, ..SeriesBucket::default() }].into_iter().collect();
     run
 }
@@ -98,7 +98,7 @@ fn series_and_runs_stand_in_the_archive_once_and_are_whole_when_read() {
         Archive::open(&elsewhere).unwrap().add_file(&file).unwrap();
         whole(&elsewhere);
         assert_eq!(times(&elsewhere), (2, 2));
-        // What an earlier version wrote: all of it in all places.
+        // Rows of an earlier version, with all copies.
         for (table, value, key) in [
             ("run", quoted(&runs[0]), "number = 1"),
             ("session", quoted(&report(session, runs.clone())), "TRUE"),

@@ -1,4 +1,4 @@
-//! Logs to import: made up, in the shapes that importers make.
+//! Fixtures: logs as importers make them.
 
 use cardscope_model::card::CardFacts;
 use cardscope_model::condition::{Condition, ConditionOrigin};
@@ -16,7 +16,7 @@ pub(crate) fn card(brand: &str, name: &str, size: &str) -> CardFacts {
     }
 }
 
-/// What a tool that prints MiB/s as "MB/s" says.
+/// Value of a tool that prints MiB/s as "MB/s".
 pub(crate) fn figure(test: &str, printed: f64) -> TestFigure {
     let name: cardscope_model::test_name::TestName = test.parse().unwrap();
     let mb_s = printed * 1.048576;
@@ -28,7 +28,7 @@ pub(crate) fn figure(test: &str, printed: f64) -> TestFigure {
     }
 }
 
-/// A run that read at this speed, and a tenth of it at random.
+/// Run with this sequential read speed, and a tenth of it for random reads.
 pub(crate) fn run(number: u32, printed: f64) -> Run {
     Run {
         run: number,
@@ -55,7 +55,7 @@ pub(crate) fn cooled() -> Condition {
     condition
 }
 
-/// A file of one log; its bytes are its name.
+/// File with one log; its bytes are its name.
 pub(crate) fn source<'a>(name: &'a str, log: &'a CardLog) -> NewSource<'a> {
     NewSource {
         name,
@@ -67,7 +67,7 @@ pub(crate) fn source<'a>(name: &'a str, log: &'a CardLog) -> NewSource<'a> {
     }
 }
 
-/// Imports one file; its sessions.
+/// Imports one file and returns its sessions.
 pub(crate) fn import(archive: &mut Archive, name: &str, log: &CardLog) -> Vec<SessionId> {
     match archive.import([source(name, log)]).unwrap().remove(0) {
         ImportedSource::New { sessions, .. } => sessions,
@@ -75,7 +75,6 @@ pub(crate) fn import(archive: &mut Archive, name: &str, log: &CardLog) -> Vec<Se
     }
 }
 
-/// The card of a session.
 pub(crate) fn card_of(archive: &mut Archive, session: SessionId) -> String {
     archive.session(session).unwrap().summary.card_id.unwrap()
 }

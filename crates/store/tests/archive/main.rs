@@ -1,4 +1,4 @@
-//! The archive under everything that happens to files and servers: crashes, neighbours, full disks, files of others, servers that go away.
+//! Tests of the archive under crashes, concurrent processes, full disks, foreign files and lost servers.
 #![allow(clippy::unwrap_used, reason = "all of this is test, its helpers too")]
 
 mod cards;
@@ -27,11 +27,11 @@ use cardscope_store::Archive;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Set for a child of these tests; its value says what the child is to do.
+/// Environment variable that tells a child process of these tests what to do.
 const ROLE: &str = "CARDSCOPE_STORE_TEST_ROLE";
 const FILE: &str = "CARDSCOPE_STORE_TEST_FILE";
 
-/// Starts this test program again in another role, on an archive.
+/// Starts this test program in another role, on an archive.
 fn child(role: &str, archive: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "--ignored", "--nocapture", "other_process"])
@@ -42,7 +42,7 @@ fn child(role: &str, archive: &Path) -> Child {
         .unwrap()
 }
 
-/// Not a test: what the children of the other tests do.
+/// Not a test: entry point of the child processes.
 #[test]
 #[ignore = "runs only as a child of other tests"]
 fn other_process() {

@@ -1,5 +1,4 @@
-//! Files that come into an archive which knows some of what is in them: the same card by another name, the same session
-//! before its end, the same log.
+//! Import of files that overlap with the archive: the same card by another name, an unfinished session, the same log.
 
 use crate::engines::on_both;
 use crate::files::{own, record};
@@ -14,7 +13,7 @@ use cardscope_store::{
 #[test]
 fn a_file_does_not_put_together_two_cards_that_the_rules_keep_apart() {
     on_both(|place| {
-        // Flash of one kind under two brands: each archive gives the first it meets the same id.
+        // Two brands sell the same flash, so both archives give their first card the same id.
         let flash = |brand: &str| CardFacts {
             brand: Some(brand.into()),
             model: Some("USD".into()),
@@ -89,7 +88,7 @@ fn two_alike_logs_of_one_file_and_two_sizes_of_one_log_go_out_and_in_as_two() {
             archive.cards().unwrap().into_iter().map(|card| (card.title, card.runs)).collect::<Vec<_>>()
         };
         assert_eq!(titles(&mut archive), titles(&mut other));
-        // And each of the logs is known when it comes by itself, in other line ends.
+        // Each log is recognized when imported separately with other line ends.
         let again = NewSource { bytes: b"twins\r\n".into(), ..several("again", &twins) };
         assert!(matches!(archive.import([again]).unwrap()[0], ImportedSource::Known { .. }));
     });
@@ -157,13 +156,13 @@ fn a_session_that_came_before_its_end_is_completed_by_the_file_with_its_end_and_
         assert_eq!(file.attachments.len(), 1, "what hangs on it here stays");
         assert_eq!(SessionFile { attachments: Vec::new(), ..file }.to_json(), late.to_json());
         assert_eq!(archive.summaries(|_| true).unwrap()[0].n, 1);
-        // Where it was made, nobody ends it but its own process.
+        // In its own archive only its own process may end a session.
         let mut here = Archive::open(elsewhere.path().join("here.sqlite")).unwrap();
         let running = here.begin_session(&sessions::start()).unwrap();
         let mut ended = here.export(running).unwrap();
         (ended.ended_at, ended.ended) = (Some("2026-01-01".into()), Some("complete".into()));
         assert!(matches!(here.add_file(&ended).unwrap(), ImportedSource::Known { .. }));
-        // A record likewise.
+        // Records behave the same.
         let record = record(&mut other, true);
         let whole = other.export(record).unwrap();
         let begun = SessionFile { ended_at: None, ended: None, document: None, ..whole.clone() };

@@ -1,5 +1,5 @@
-//! An archive's name may lead anywhere, and others may change where: nothing but the archive is opened, made or given
-//! away, also as root.
+//! Paths that lead elsewhere or are exchanged by others: nothing but the archive may be opened, created or given away, even
+//! as root.
 
 use crate::sessions::{run, sample, start};
 use cardscope_store::Archive;
@@ -61,7 +61,7 @@ fn an_archive_that_everybody_could_read_goes_on_and_is_its_owner_s_alone_from_th
     assert_eq!(archive.sessions().unwrap().len(), 1);
     fill(&mut archive);
     assert_eq!((rights(&path), rights(&beside(&path, "-wal"))), (0o600, 0o600));
-    // What is not an archive keeps its rights.
+    // Other files keep their mode.
     let other = top.join("other");
     fs::write(&other, "a letter").unwrap();
     fs::set_permissions(&other, fs::Permissions::from_mode(0o644)).unwrap();
@@ -104,7 +104,7 @@ fn a_folder_that_others_may_exchange_is_refused_since_sqlite_goes_by_names() {
     fs::set_permissions(top.join("a"), fs::Permissions::from_mode(0o777)).unwrap();
     refused(&path, "chmod go-w");
     assert!(!path.exists());
-    // As in /tmp: everybody makes files there, and nobody touches those of others.
+    // As in /tmp, where nobody can touch the files of others.
     fs::set_permissions(top.join("a"), fs::Permissions::from_mode(0o1777)).unwrap();
     Archive::open(&path).unwrap();
     symlink("a/b", top.join("link")).unwrap();
@@ -142,8 +142,8 @@ fn what_somebody_put_beside_an_archive_is_not_written_to() {
     Archive::open(&path).unwrap();
 }
 
-/// Closing any descriptor of a file takes away all of the process's locks on it, and with them what keeps others from
-/// removing the log under SQLite's hands.
+/// Closing any descriptor of a file drops all locks of the process on it, including the one that keeps others from
+/// removing SQLite's log.
 #[test]
 fn an_archive_that_is_opened_twice_in_one_process_keeps_its_locks_when_one_is_closed() {
     let (_dir, top) = folder();
@@ -162,7 +162,7 @@ fn an_archive_that_is_opened_twice_in_one_process_keeps_its_locks_when_one_is_cl
     fill(&mut Archive::open(&path).unwrap());
 }
 
-/// Ends what goes on beside a test, also where the test fails.
+/// Stops a background thread, even if the test fails.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -171,7 +171,7 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// A folder of another user that becomes a link to ours and back as fast as it can. 200 rounds with `CARDSCOPE_LONG=1`.
+/// Another user swaps a folder for a link to ours as fast as possible. 200 rounds with `CARDSCOPE_LONG=1`.
 #[test]
 fn a_folder_that_is_exchanged_for_a_link_to_ours_leads_to_no_archive_of_ours() {
     let (_dir, top) = folder();

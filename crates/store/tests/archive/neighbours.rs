@@ -1,4 +1,4 @@
-//! Two Cardscopes at once on one archive.
+//! Concurrent processes on one archive.
 
 use crate::engines::on_both;
 use crate::logs::{card, log, source};
@@ -50,7 +50,7 @@ fn sixteen_processes_that_meet_an_empty_database_at_once_all_fill_it() {
     });
 }
 
-/// Imports the same sixty files in small batches, and says how many of them were new.
+/// Imports sixty files in small batches and prints the number of new ones.
 pub(crate) fn import_sixty(archive: &mut Archive) {
     let logs: Vec<_> =
         (0..60).map(|n| log(card("B", &format!("M{}", n % 7), "8GB"), &[f64::from(n), 2.0])).collect();

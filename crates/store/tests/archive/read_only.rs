@@ -1,13 +1,13 @@
-//! An archive on a file system that is mounted read-only: it is read, and what would write says why not.
+//! Archives on a read-only mount can be read, and writes are refused with the reason.
 //!
-//! By a mount of its folder, hence only for root; others get one line.
+//! Uses a bind mount, which needs root; without root one line is printed.
 
 use crate::logs::{card, import, log};
 use cardscope_store::{Archive, ArchiveError};
 use std::path::Path;
 use std::process::Command;
 
-/// A folder that nobody writes to; as before when dropped.
+/// Folder mounted read-only, unmounted when dropped.
 struct Frozen<'a>(&'a Path);
 
 impl<'a> Frozen<'a> {
@@ -39,7 +39,7 @@ fn what_was_not_put_in_order_before_is_read_with_its_log() {
     let mut archive = Archive::open(&path).unwrap();
     import(&mut archive, "a.log", &log(card("Acme", "Swift", "64GB"), &[80.0, 81.0]));
     let sessions = archive.sessions().unwrap();
-    // As a machine that lost its power leaves it: what was stored stands in the log alone.
+    // As after a power failure: the data is only in the log.
     for beside in ["", "-wal", "-shm"] {
         let name = |path: &Path| format!("{}{beside}", path.display());
         std::fs::copy(name(&path), name(&copy)).unwrap();

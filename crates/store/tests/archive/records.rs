@@ -1,4 +1,4 @@
-//! Records: documents of verbs that are no benchmark session.
+//! Records: documents of verbs without benchmark runs.
 
 use crate::engines::on_both;
 use crate::sessions::{record, start};

@@ -1,4 +1,4 @@
-//! What is no archive is refused with a reason, and left as it was.
+//! Other files are refused with a reason and stay unchanged.
 
 use crate::sessions::{run, sample, start};
 use cardscope_store::{Archive, ArchiveError};
@@ -14,7 +14,7 @@ fn filled(path: &Path) {
     (0..30).for_each(|i| archive.add_sample(session, 1, &sample(i)).unwrap());
 }
 
-/// Opens a file of these bytes, and holds that the folder is afterwards as it was.
+/// Opens a file with these bytes, and checks that the folder is unchanged.
 fn refused(bytes: &[u8]) -> ArchiveError {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("archive.sqlite");
@@ -25,7 +25,7 @@ fn refused(bytes: &[u8]) -> ArchiveError {
     error
 }
 
-/// The bytes of an archive whose header, at `at`, is overwritten.
+/// Bytes of an archive whose header is overwritten at `at`.
 fn altered(at: usize, with: [u8; 4]) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("archive.sqlite");
@@ -46,7 +46,7 @@ fn files_of_other_kinds_are_left_alone() {
 
 #[test]
 fn the_database_of_another_program_is_left_alone() {
-    // The application id stands at offset 68 of the header.
+    // Offset 68 of the header: application id.
     let error = refused(&altered(68, [0; 4]));
     assert!(error.to_string().contains("an SQLite database of another program"), "{error}");
 }
@@ -67,7 +67,7 @@ fn a_truncated_archive_is_refused_with_what_is_missing() {
 
 #[test]
 fn an_archive_of_a_newer_cardscope_is_refused() {
-    // The user version stands at offset 60 of the header, big-endian.
+    // Offset 60 of the header: user version, big-endian.
     let error = refused(&altered(60, 99u32.to_be_bytes()));
     assert!(matches!(error, ArchiveError::Newer { found: 99, .. }), "{error}");
 }
@@ -93,7 +93,7 @@ fn a_folder_that_may_not_be_written_is_said_so() {
     let path = folder.path().join("archive.sqlite");
     let error = match Archive::open(&path) {
         Err(error) => error.to_string(),
-        // Root may write anywhere: the question is put by a user who may not.
+        // Root may write everywhere, so another user opens the archive.
         Ok(_) => {
             fs::remove_file(&path).unwrap();
             said_by_nobody(&path)
@@ -103,8 +103,8 @@ fn a_folder_that_may_not_be_written_is_said_so() {
     assert!(error.contains("is not writable") && error.contains("give --archive FILE"), "{error}");
 }
 
-/// The words of a child that runs as user 65534. By that name this program runs wherever it lies: a copy could not be run
-/// while a child that another test starts has it open for writing.
+/// Output of a child with uid 65534. The program runs under its own path: a copy could not be executed while a child of
+/// another test still has it open for writing.
 fn said_by_nobody(path: &Path) -> String {
     let output = std::process::Command::new("/proc/self/exe")
         .args(["--exact", "--ignored", "--nocapture", "other_process"])

@@ -1,7 +1,7 @@
-//! A PostgreSQL server of these tests alone: a cluster in a temporary folder, reached through a socket in it, run by
-//! an unprivileged user, gone with the last test that uses it.
+//! PostgreSQL server for these tests: a cluster in a temporary folder, reached through a socket, run by an unprivileged
+//! user, and removed with the last test that uses it.
 //!
-//! A machine without PostgreSQL fails these tests: an archive that was not tried on it cannot be called tested.
+//! Without PostgreSQL these tests fail, since half of the archive would be untested.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-/// A running server.
+/// Running server.
 pub(crate) struct Server {
     folder: tempfile::TempDir,
     programs: PathBuf,
@@ -19,7 +19,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// The server that tests share as long as any of them runs.
+    /// Server shared by the tests while any of them runs.
     pub(crate) fn shared() -> Arc<Server> {
         static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
         let mut shared = SHARED.lock().unwrap();
@@ -30,7 +30,7 @@ impl Server {
         })
     }
 
-    /// A server for one test, that may be stopped.
+    /// Server for one test, which may stop it.
     pub(crate) fn new() -> Server {
         let folder = tempfile::tempdir().unwrap();
         if let Some((user, group)) = unprivileged() {
@@ -63,7 +63,7 @@ impl Server {
         assert!(started.unwrap().success(), "{}", log());
     }
 
-    /// Ends it as a crash would.
+    /// Stops the server as a crash would.
     pub(crate) fn kill(&self) {
         let stopped = self
             .program("pg_ctl")
@@ -73,7 +73,7 @@ impl Server {
         assert!(stopped.unwrap().success());
     }
 
-    /// The address of a new, empty database.
+    /// Creates an empty database and returns its address.
     pub(crate) fn database(&self) -> String {
         let name = format!("archive_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         self.sql("postgres", &format!("CREATE DATABASE {name}"));
@@ -84,7 +84,7 @@ impl Server {
         format!("postgres:///{database}?host={}&user=postgres", self.folder().display())
     }
 
-    /// Runs SQL as the server's owner; what it prints.
+    /// Runs SQL as the owner and returns the output.
     pub(crate) fn sql(&self, database: &str, text: &str) -> String {
         let said = self
             .program("psql")
@@ -118,7 +118,7 @@ impl Server {
         self.folder().join("cluster")
     }
 
-    /// A program of PostgreSQL, run by a user whom it lets run it: it refuses root.
+    /// Command for a program of PostgreSQL, as an unprivileged user, since it refuses root.
     pub(crate) fn program(&self, name: &str) -> Command {
         let mut command = Command::new(self.programs.join(name));
         command.current_dir(self.folder());
@@ -140,7 +140,7 @@ impl Drop for Server {
     }
 }
 
-/// The folder of PostgreSQL's programs: Debian keeps them beside each other by version, out of everybody's path.
+/// Folder of PostgreSQL's programs: Debian installs them by version outside of PATH.
 fn programs() -> PathBuf {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = versions.map(|version| version.path().join("bin")).collect();
@@ -154,7 +154,7 @@ fn programs() -> PathBuf {
         .expect("PostgreSQL: ./check installs it (Debian: apt install postgresql)")
 }
 
-/// Another user, where these tests run as root.
+/// Unprivileged user, if these tests run as root.
 fn unprivileged() -> Option<(u32, u32)> {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
         return None;

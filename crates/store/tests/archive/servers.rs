@@ -1,4 +1,4 @@
-//! What happens to servers: they go away, come back, are newer, or belong to others.
+//! Servers that stop, restart, freeze, fill up, are newer or belong to other programs.
 
 use crate::logs::{card, import, log, source};
 use crate::server::Server;
@@ -11,26 +11,26 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What happens to a server beside what Cardscope asks of it.
+/// Actions on a server from outside of Cardscope.
 impl Server {
-    /// Everything that stands in a database.
+    /// Dump of a database.
     pub(crate) fn dump(&self, database: &str) -> String {
         let mut dump = self.program("pg_dump");
         let said = dump.args(["-U", "postgres", "-d", database, "-h"]).arg(self.folder()).output().unwrap();
         assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
-        // Newer versions put a word of their own at both ends, another one each time.
+        // Newer versions of pg_dump print a random word at both ends.
         let text = String::from_utf8(said.stdout).unwrap();
         text.lines().filter(|line| !line.contains("restrict ")).collect::<Vec<_>>().join("\n")
     }
 
-    /// Somebody else who runs SQL that takes its time.
+    /// Other client that runs a slow statement.
     pub(crate) fn sleeper(&self, database: &str, text: &str) -> Child {
         let mut psql = self.program("psql");
         psql.args(["-X", "-U", "postgres", "-d", database, "-c", text, "-h"]).arg(self.folder());
         psql.stdout(Stdio::null()).spawn().unwrap()
     }
 
-    /// Stops or wakes the processes that serve Cardscope, as a machine does that is put to sleep.
+    /// Stops or continues the server's processes for Cardscope, as a suspended machine does.
     pub(crate) fn signal(&self, signal: &str, database: &str) {
         let asked = format!(
             "SELECT pid FROM pg_stat_activity WHERE datname = '{database}' AND application_name = 'cardscope'"
@@ -40,7 +40,7 @@ impl Server {
         assert!(Command::new("kill").arg(signal).args(pids.lines()).status().unwrap().success());
     }
 
-    /// A disk of this many MiB in a folder that the server may write to; `None` where nobody may mount.
+    /// Disk of this many MiB that the server can use; `None` without the right to mount.
     pub(crate) fn small_disk(&self, mib: u32) -> Option<PathBuf> {
         let path = self.folder().join("small");
         fs::create_dir(&path).unwrap();
@@ -51,10 +51,10 @@ impl Server {
     }
 }
 
-/// Imports batches of this many files, for ever.
+/// Files in a batch of the endless import.
 const BATCH: usize = 400;
 
-/// What a child does: imports for ever, and says each batch that is stored, and the error that ends it.
+/// Child process: imports for ever, and prints each stored batch and the final error.
 pub(crate) fn import_for_ever(place: &Path) {
     let mut archive = Archive::open(place).unwrap();
     for batch in 0.. {
@@ -190,7 +190,7 @@ fn a_full_disk_of_a_server_is_said_so_and_nothing_is_half_done() {
     assert_eq!(archive.cards().unwrap().len(), 1);
 }
 
-/// 100 kB that no database can make smaller.
+/// 100 kB that no compression shortens.
 fn noise(seed: u32) -> Vec<u8> {
     let mut state = seed.wrapping_mul(2_654_435_761).max(1);
     let next = move || {
@@ -252,7 +252,7 @@ fn who_ends_a_run_waits_for_who_puts_cards_together() {
     let mut archive = Archive::open(&address).unwrap();
     let session = archive.begin_session(&start()).unwrap();
     archive.begin_run(session, run(1)).unwrap();
-    // The lock of those who write whole sets of rows, as merging does.
+    // The lock of writers, which merging cards holds.
     let mut holder =
         server.sleeper(database, "BEGIN; SELECT pg_advisory_xact_lock(1129538353); SELECT pg_sleep(3)");
     let held = "SELECT COUNT(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database \

@@ -1,4 +1,4 @@
-//! Sessions to store: made up, but of the shape that a runner makes.
+//! Fixtures: sessions as a runner stores them.
 
 use cardscope_model::caveat::Caveat;
 use cardscope_model::condition::{Condition, ConditionOrigin};
@@ -43,13 +43,13 @@ pub(crate) fn start() -> SessionStart {
     }
 }
 
-/// The start of a verb that leaves a document.
+/// Start of a record.
 pub(crate) fn record(kind: &str) -> SessionStart {
     let io_path = String::new();
     SessionStart { kind: kind.into(), recipe: None, io_path, bus_ceiling_mb_s: None, ..start() }
 }
 
-/// The sessions whose process ended without finishing them.
+/// Sessions whose process ended without finishing them.
 pub(crate) fn interrupted(archive: &mut Archive) -> Vec<SessionSummary> {
     let mut sessions = archive.sessions().unwrap();
     sessions.retain(|s| s.ended_at.is_none() && !s.running);
@@ -60,7 +60,7 @@ pub(crate) fn run(number: u32) -> RunStart {
     RunStart { run: number, seed: u64::from(number) << 60, counted: number > 1, size_bytes: Some(1 << 30) }
 }
 
-/// The sample of a loop; its number of I/Os is the loop's, so that it is known again.
+/// Sample of a loop; its number of I/Os is the index of the loop, to recognize it.
 pub(crate) fn sample(loop_index: u32) -> SampleRecord {
     let mut histogram = LatencyHistogram::default();
     (0..200).for_each(|i| histogram.record(100_000 + i * 7919 + u64::from(loop_index)));
@@ -105,7 +105,7 @@ pub(crate) fn results(number: u32) -> RunResult {
     }
 }
 
-/// A run that measured these speeds, in MB/s.
+/// Run with these speeds in MB/s.
 pub(crate) fn results_of(number: u32, speeds: &[(&str, f64)]) -> RunResult {
     RunResult { results: speeds.iter().map(|(test, mb_s)| result(test, *mb_s)).collect(), ..results(number) }
 }
@@ -150,7 +150,7 @@ pub(crate) fn report(session: SessionId, runs: Vec<RunResult>) -> BenchReport {
     }
 }
 
-/// Writes samples into a session of its own and says the number of each as soon as it is stored.
+/// Writes samples into a new session and prints the number of each stored one.
 pub(crate) fn write(archive: &mut Archive, samples: u32) {
     let session = archive.begin_session(&start()).unwrap();
     archive.begin_run(session, run(1)).unwrap();

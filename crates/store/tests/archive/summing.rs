@@ -1,4 +1,4 @@
-//! Figures of own runs and of logs in one shape, and what is said of them over all runs.
+//! Figures of own runs and logs, and their summaries.
 
 use crate::engines::on_both;
 use crate::logs::{card, card_of, import, log, run as log_run};
@@ -82,7 +82,7 @@ fn a_summary_is_made_anew_as_soon_as_there_are_more_runs() {
         second.runs = vec![log_run(1, 100.0), log_run(2, 98.0)];
         second.date = Some("2024-06-01".into());
         import(&mut archive, "2", &second);
-        // Another one that is open at the same time sees it, too.
+        // Another open archive sees the new summary as well.
         let mut neighbour = Archive::open(place).unwrap();
         for archive in [&mut archive, &mut neighbour] {
             let after = archive.summaries(|test| test == sequential).unwrap();

@@ -1,4 +1,4 @@
-//! The tables of an archive, read back: what it has stands in them once, in the types that it has.
+//! Exported tables, read back and compared with the archive.
 
 use crate::engines::on_both;
 use crate::logs::{card, import, log};
@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// An export.
+/// Files of an export.
 struct Written {
     folder: tempfile::TempDir,
     files: Vec<TableFile>,
@@ -193,7 +193,7 @@ fn series_of_loops_and_of_long_runs_and_findings_of_all_verbs_are_there() {
         let written = Written::of(&mut archive, &HashMap::new());
         let series = written.rows("series");
         let of = |kind: &str| series.iter().filter(|row| text(row, "kind") == kind).collect::<Vec<_>>();
-        // Three runs of three loops, and one of a run that did not finish, of five seconds each.
+        // Three runs of three loops, and one loop of an unfinished run, five seconds each.
         assert_eq!(of("bench").len(), (3 * 3 + 1) * 5);
         let second = of("bench")[6];
         assert_eq!((whole(second, "loop"), real(second, "at_s"), whole(second, "ios")), (1, 1.0, 2));

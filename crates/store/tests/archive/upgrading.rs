@@ -1,4 +1,4 @@
-//! Archives of the versions before this one: what was measured then is there, with cards, figures and summaries.
+//! Upgrades of older archives: their sessions get cards, figures and summaries.
 
 use crate::engines::on_both;
 use crate::sessions::{report, results_of, run, sample, start};
@@ -7,7 +7,7 @@ use sqlx::migrate::Migrator;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Row, SqliteConnection};
 use std::path::Path;
 
-/// The steps as sqlx finds them in their folder.
+/// Migrations as sqlx reads them from their folder.
 fn migrations() -> Migrator {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(Migrator::new(Path::new("migrations"))).unwrap()
@@ -17,7 +17,7 @@ const SESSION: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 const NAMELESS: &str = "01890a5d-ac96-774b-bcce-b302099a8058";
 const CARD: &str = "c0ffee";
 
-/// Runs SQL on a database without Cardscope; what the last statement yields, as text.
+/// Runs SQL without Cardscope; returns the result of the last statement as text.
 pub(crate) fn sql(place: &Path, text: String) -> Vec<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -47,7 +47,7 @@ pub(crate) fn quoted(value: &impl serde::Serialize) -> String {
     format!("'{}'", serde_json::to_string(value).unwrap().replace('\'', "''"))
 }
 
-/// An archive of version 2 with two sessions, one of a card that says nothing of itself, and a record.
+/// Archive of version 2 with two sessions, one of an unidentified card, and a record.
 fn old(place: &Path, more: &str) {
     let bytes = if is_server(place) { "BYTEA" } else { "BLOB" };
     let mut text = format!(
@@ -115,7 +115,7 @@ fn what_an_older_cardscope_measured_has_its_card_its_figures_and_its_summary() {
         let sessions = archive.sessions().unwrap();
         assert_eq!(sessions.iter().filter(|s| s.kind == "bench").count(), 2);
         assert_eq!(sessions.iter().find(|s| s.is_record).unwrap().card_id.as_deref(), Some(CARD));
-        // And the same piece is the same card from now on.
+        // The same unit is the same card from now on.
         let session = archive.begin_session(&start()).unwrap();
         archive.begin_run(session, run(1)).unwrap();
         archive.add_sample(session, 1, &sample(0)).unwrap();
@@ -129,7 +129,7 @@ fn what_an_older_cardscope_measured_has_its_card_its_figures_and_its_summary() {
 #[test]
 fn an_upgrade_that_fails_half_way_leaves_the_archive_as_it_was() {
     on_both(|place| {
-        // A table of the last name that the upgrade makes, so that it fails after all else was done.
+        // A table with the last name that the upgrade creates, so that it fails at its end.
         old(place, "CREATE TABLE stale (of_another TEXT);");
         let error = Archive::open(place).unwrap_err();
         assert!(matches!(error, ArchiveError::Failed { .. }), "{error}");

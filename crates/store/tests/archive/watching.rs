@@ -1,4 +1,4 @@
-//! Who watches an archive hears of what others write, whoever they are, and of nothing else.
+//! Watching an archive reports writes of all other clients, and nothing else.
 
 use crate::engines::on_both;
 use crate::server::Server;
@@ -8,13 +8,13 @@ use cardscope_store::{Archive, ArchiveChanges, ArchiveError};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Longer than any look.
+/// Longer than the polling interval.
 const SOON: Duration = Duration::from_secs(20);
 
-/// Nothing comes in this time.
+/// Time in which no change may be reported.
 const QUIET: Duration = Duration::from_millis(1200);
 
-/// Waits until nothing is told any more: a file is asked, and tells of what happened just before as well.
+/// Waits until no more changes are reported: a polled file also reports writes shortly before.
 #[track_caller]
 fn settled(changes: &mut ArchiveChanges) {
     let start = Instant::now();
@@ -75,7 +75,7 @@ fn a_file_that_is_not_there_yet_is_not_made_and_its_making_is_told() {
     drop(Archive::open(&place).unwrap());
     assert!(changes.wait(SOON).unwrap());
     settled(&mut changes);
-    // Another one in its place.
+    // Another file replaces it.
     let other = folder.path().join("other.sqlite");
     let mut archive = Archive::open(&other).unwrap();
     archive.begin_session(&start()).unwrap();
@@ -116,7 +116,7 @@ fn a_server_that_was_away_is_one_change_and_goes_on_telling() {
     let while_away = changes.wait(Duration::from_secs(1)).unwrap_err();
     assert!(matches!(while_away, ArchiveError::Unreachable(..)), "{while_away}");
     server.start();
-    // What another wrote meanwhile, on a connection that is not watched.
+    // Another client writes while the watch is disconnected.
     Archive::open(&address).unwrap().begin_session(&start()).unwrap();
     assert!(changes.wait(SOON).unwrap(), "something may have been missed");
     settled(&mut changes);
@@ -124,7 +124,7 @@ fn a_server_that_was_away_is_one_change_and_goes_on_telling() {
     assert!(changes.wait(SOON).unwrap(), "it listens again");
     settled(&mut changes);
 
-    // It restarts between two waits: what was written before the next one is not missed.
+    // The server restarts between two waits; earlier writes must not be missed.
     server.kill();
     server.start();
     Archive::open(&address).unwrap().begin_session(&start()).unwrap();

@@ -1,5 +1,5 @@
-//! Places that cannot be read or written, of a sector to half a card, under every verb that moves data, in virtual time:
-//! no clean end where an I/O failed twice. Good cards with rare single errors are not accused.
+//! Unreadable and unwritable ranges, from a sector to half a card, under every verb that moves data, in virtual time. No
+//! verb may end clean if an I/O failed twice; rare single errors must not accuse a good card.
 
 use cardscope_bench::verb as bench;
 use cardscope_capacity::verb as verify;
@@ -39,7 +39,7 @@ const COMMANDS: [&str; 13] = [
     "check --budget 20s --read-only",
 ];
 
-/// Places drawn for each command beside the fixed ones.
+/// Number of random ranges for each command, in addition to the fixed ones.
 const FEW: u64 = 1;
 const MANY: u64 = 20;
 
@@ -49,7 +49,7 @@ struct Line<R: Args> {
     request: R,
 }
 
-/// What a command came to.
+/// Result of a command.
 #[derive(Debug)]
 struct Ended {
     document: Value,

@@ -13,12 +13,12 @@ use std::path::PathBuf;
 
 const PNG: [u8; 8] = [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a];
 
-/// A table of figures of our own.
+/// Typed table of figures.
 const TYPED: &str = "card,size,tool,cooling,test,value,unit,source\n\
     Example Swift 64GB,1GiB,CrystalDiskMark,passive,SEQ1M Q8T1 read,88.1,MB/s,screen.png\n\
     Example Swift 64GB,1GiB,CrystalDiskMark,passive,RND4K Q1T1 write,612,IOPS,screen.png\n";
 
-/// A folder with an archive to come.
+/// Temporary folder with an archive.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -93,7 +93,7 @@ fn a_result_file_comes_in_whole_and_a_damaged_one_stops_no_other() {
     assert_eq!(report.files[1].sessions, [written[0].session.clone()]);
     assert_eq!(place.titles(), ["dd", "Example Swift 64GB"]);
     assert_eq!(counted(&place.import(&[result])), [0, 1, 0]);
-    // And out again as the same bytes.
+    // The export must have the same bytes.
     let again = archive::export(
         Some(&place.archive()),
         std::slice::from_ref(&written[0].session),
@@ -145,7 +145,7 @@ fn the_logs_of_an_archive_are_called_after_what_is_packed_in_it() {
     assert!(logs_of(&place.write("readme", "hello")).is_err(), "nothing of it is understood");
 }
 
-/// Counters by nvme-cli, which name no card.
+/// Output of nvme-cli, which names no card.
 const COUNTERS: &str = "Smart Log for NVME device:nvme0 namespace-id:ffffffff\n\
     critical_warning : 0\ndata_units_read : 191842\nhost_read_commands : 12869\n";
 

@@ -1,4 +1,4 @@
-//! Whatever ended a probe: as long as the card answers, what was on it comes back.
+//! Restoring after any end of a probe, as long as the card answers.
 
 use cardscope_engine::card::{IoDriver, ProbeStop};
 use cardscope_engine::content::{IoContent, fill};
@@ -21,7 +21,7 @@ use tempfile::TempDir;
 const AT: u64 = 8 << 20;
 const LEN: usize = 64 << 10;
 
-/// A simulated card with content, of which a part was saved and then overwritten.
+/// Simulated card of which a part was saved and overwritten.
 struct Overwritten {
     opened: OpenTarget,
     journal: Journal,
@@ -91,7 +91,7 @@ fn a_card_that_is_gone_is_not_written_to() {
     assert!(!returned.may_have_changed(None).is_empty() && returned.tally.restored == 0, "{returned:?}");
 }
 
-/// Putting back may fail too: then that is said, and the journal stays.
+/// If restoring fails, that is reported and the journal stays.
 #[test]
 fn a_card_that_goes_away_while_it_is_put_back_is_told_of() {
     let limit = format!("sim:constant?announced_bytes=64MiB&faults.vanish_after_bytes={}", 2 * LEN + 512);
@@ -100,7 +100,7 @@ fn a_card_that_goes_away_while_it_is_put_back_is_told_of() {
     assert!(returned.failure.is_some() && !returned.may_have_changed(None).is_empty(), "{returned:?}");
 }
 
-/// A reader holds its descriptor while the card in it is another one: what was saved of the first must not go there.
+/// A reader keeps its descriptor when the card is exchanged, so the journal of the first card must not be restored.
 #[test]
 fn another_card_and_one_that_cannot_be_read_are_not_written_to() {
     let mut card = Overwritten::new("sim:constant?announced_bytes=64MiB");
@@ -117,7 +117,7 @@ fn another_card_and_one_that_cannot_be_read_are_not_written_to() {
     assert!(why.contains("cannot be read") && returned.tally.restored == 0, "{returned:?}");
 }
 
-/// A quick test in virtual time; gives its document and the journals that wait for this card.
+/// Runs a quick test in virtual time; returns its document and the pending journals of this card.
 fn verified(card: &str) -> (verify::VerifyReport, Vec<std::path::PathBuf>) {
     let dir = tempfile::tempdir().unwrap();
     let archive = dir.path().join("archive.db").display().to_string();
@@ -136,7 +136,7 @@ struct Line {
     request: cardscope_capacity::verb::VerifyRequest,
 }
 
-/// Nothing can be read there before, so nothing is written there: what is elsewhere is proven.
+/// An unreadable range cannot be saved, so it must not be written; the rest of the card is tested.
 #[test]
 fn places_that_always_fail_leave_no_journal_behind() {
     for bad in [

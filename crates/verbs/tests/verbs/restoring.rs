@@ -1,5 +1,5 @@
-//! A process that saves and overwrites is killed at any moment, as is the restoring itself; afterwards the card is as
-//! it was. The process is this test program again, doing what a probe does with a journal.
+//! Kills a process that saves and overwrites, or that restores, at random times; afterwards the card must be restorable.
+//! The process is this test program, which uses a journal as a probe does.
 
 use cardscope_capacity::probe::quick as capacity;
 use cardscope_engine::card::{IoDriver, ReadAnswer, extents};
@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 const CARD: &str = "CARDSCOPE_TEST_CARD";
 const BYTES: u64 = 8 << 20;
 
-/// Not a test: overwrites places of a card that overlap here and there, puts them back, and ends its journal.
+/// Not a test: overwrites partly overlapping ranges of a card, restores them, and ends its journal.
 #[test]
 #[ignore = "runs only as a child of other tests"]
 fn other_process() {
@@ -106,7 +106,7 @@ impl Table {
         std::fs::read(self.card()).unwrap() == self.before
     }
 
-    /// How long a whole run takes here and now, at least: the first one reads its program from the disk.
+    /// Shortest duration of a whole run; the first run also loads the program.
     fn whole_run(&self) -> Duration {
         let timed = |_| {
             let began = Instant::now();
@@ -116,7 +116,7 @@ impl Table {
         (0..3).map(timed).min().unwrap()
     }
 
-    /// Kills a run after a time; gives the journal that it left, if any.
+    /// Kills a run after a time; returns the journal that remains, if any.
     fn killed_after(&self, time: Duration) -> Option<PathBuf> {
         let mut child = self.start();
         std::thread::sleep(time);
@@ -125,7 +125,7 @@ impl Table {
         self.journals().pop()
     }
 
-    /// Kills runs until one left a card that is not as it was.
+    /// Kills runs until one leaves a changed card; returns its journal.
     fn torn(&self) -> PathBuf {
         let whole = self.whole_run();
         for n in 0..500 {
@@ -162,7 +162,7 @@ fn wherever_a_run_is_killed_its_card_is_restored_to_the_last_byte() {
         };
         seen += 1;
         torn += u32::from(!table.is_as_before());
-        // A file that was killed before its first records were on disk is no journal yet.
+        // A file without its first records on disk is not a journal yet.
         let outcome = restored(&journal, None);
         assert!(table.is_as_before(), "moment {moment}: {outcome:?}");
         let _ = std::fs::remove_file(journal);
@@ -201,17 +201,17 @@ fn restoring_twice_changes_nothing_and_another_card_is_refused_and_not_written_t
     assert!(report.notes.iter().any(|note| note.contains("a copy of the card")), "{:?}", report.notes);
 }
 
-/// A quick test that ended in the middle, as if it had been killed: its card and the journal that it left.
+/// Card and journal of a quick test that was stopped halfway, as if killed.
 struct Ended {
     dir: tempfile::TempDir,
     before: Vec<u8>,
     after: Vec<u8>,
     journal: Vec<u8>,
-    /// The journal's file after each batch.
+    /// Content of the journal after each batch.
     moments: Vec<Vec<u8>>,
 }
 
-/// Keeps a copy of the journal's file after each batch.
+/// Journal that copies its file after each batch.
 struct Copied<'j> {
     journal: &'j mut Journal,
     moments: Vec<Vec<u8>>,
@@ -281,7 +281,7 @@ impl Ended {
         std::fs::read(self.dir.path().join("card.img")).unwrap()
     }
 
-    /// Restores the card with this in the journal's place; gives what came of it, and whether the journal stayed.
+    /// Restores the card with `journal` as its journal; returns the result, and true if the journal remains.
     fn restored(
         &self,
         journal: &[u8],
@@ -292,14 +292,14 @@ impl Ended {
         (restored(&file, None), file.exists())
     }
 
-    /// The sectors that do not hold what they held.
+    /// Sectors whose content changed.
     fn changed(&self) -> Vec<u64> {
         let card = self.card();
         let sectors = card.chunks(512).zip(self.before.chunks(512)).zip((0..).step_by(512));
         sectors.filter(|((is, was), _)| is != was).map(|(_, at)| at).collect()
     }
 
-    /// Restores with a harmed journal, and holds what is said against the card.
+    /// Restores with a damaged journal, and checks the report against the card.
     #[track_caller]
     fn says_what_is_wrong(&self, journal: &[u8], harm: &str) -> bool {
         let (outcome, stays) = self.restored(journal);
@@ -359,7 +359,7 @@ fn restoring_is_never_said_to_be_done_while_test_data_is_left_whatever_is_lost_o
     }
 }
 
-/// What the disk gives back is the journal as it was a moment earlier: in itself it is whole.
+/// The journal is intact but older than the card, as after a disk that lost its last writes.
 #[test]
 fn a_journal_from_a_moment_earlier_is_found_out_by_the_card() {
     let ended = Ended::new(4);
@@ -384,7 +384,7 @@ fn a_journal_of_an_earlier_version_is_restored_and_removed_where_the_card_holds_
         let range = saved.offset as usize..(saved.offset + saved.len) as usize;
         fill(IoContent::Stamp { salt: 9, generation: 1 }, saved.offset, &mut after[range]);
     }
-    // A block whose original it does not have.
+    // A block whose original is not in the journal.
     let mut stamped = before.clone();
     fill(IoContent::Stamp { salt: 9, generation: 2 }, 5 << 9, &mut stamped[5 << 9..6 << 9]);
     let mut with_more = after.clone();

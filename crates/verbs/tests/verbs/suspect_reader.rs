@@ -1,4 +1,4 @@
-//! Verbs that preserve the card's data, behind readers that misread it.
+//! Verbs that preserve data, behind readers that misread the card.
 
 use cardscope_bench::verb as bench;
 use cardscope_capacity::verb as verify;
@@ -110,7 +110,7 @@ fn where_nothing_is_preserved_a_reader_that_misreads_is_reported_and_the_card_is
     }
 }
 
-/// The readers flip so seldom that most of them are not found before the first write.
+/// Readers that flip bits so rarely that most are not detected before the first write.
 #[test]
 fn one_wrong_read_is_no_loss_and_no_pass_either() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,29 +1,27 @@
-//! Speed over a phase that consists of several files: overall, and in its slowest second. Only the time in which bytes
-//! were to be moved counts.
+//! Speed of a phase over several files: mean and slowest second. Only time spent on I/O counts.
 
 use cardscope_model::units::mb_per_s;
 use cardscope_model::verify::TransferPace;
 
-/// Adds up what was moved when.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SpeedMeter {
     bytes: u64,
-    /// Seconds that are over, ranges between files left out.
+    /// Seconds so far, without pauses between files.
     seconds: f64,
-    /// The clock's value at `seconds`.
+    /// Clock value that corresponds to `seconds`.
     clock: f64,
-    /// Bytes in each second.
+    /// Bytes moved in each second.
     buckets: Vec<f64>,
 }
 
 impl SpeedMeter {
-    /// Time counts from here, by a clock that may be another one than before.
+    /// Resumes counting at this clock value; the clock may be another one than before.
     pub(super) fn begin(&mut self, clock: f64) {
         self.clock = clock;
     }
 
-    /// So many bytes were done by then; they are spread over the time since the last ones, so that a card that takes
-    /// seconds for one I/O does not seem to stand still.
+    /// Adds bytes completed at this clock value, spread over the time since the previous ones, so that an I/O of
+    /// several seconds does not look like a standstill.
     pub(super) fn moved(&mut self, clock: f64, bytes: u64) {
         let from = self.seconds;
         self.pass(clock);
@@ -40,7 +38,7 @@ impl SpeedMeter {
         }
     }
 
-    /// Time went by, as in a flush.
+    /// Adds time without bytes, such as a flush.
     pub(super) fn pass(&mut self, clock: f64) {
         self.seconds += (clock - self.clock).max(0.0);
         self.clock = self.clock.max(clock);
@@ -54,7 +52,7 @@ impl SpeedMeter {
         self.buckets[second] += bytes;
     }
 
-    /// What came out; `None` where nothing was moved.
+    /// Result, or `None` if nothing was moved.
     pub(super) fn pace(&self) -> Option<TransferPace> {
         let whole = &self.buckets[..self.buckets.len().min(self.seconds as usize)];
         let slowest = whole.iter().copied().reduce(f64::min).filter(|_| whole.len() > 1);
@@ -66,7 +64,6 @@ impl SpeedMeter {
         })
     }
 
-    /// Bytes so far.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -83,7 +80,7 @@ mod tests {
         for tenth in 1..=20 {
             meter.moved(100.0 + f64::from(tenth) / 10.0, 1_000_000);
         }
-        // Two seconds for one I/O, then on as before.
+        // One I/O takes two seconds, then the speed is as before.
         meter.moved(104.0, 1_000_000);
         meter.moved(105.0, 10_000_000);
         let pace = meter.pace().unwrap();

@@ -1,8 +1,8 @@
-//! The free space of a mounted card filled with the files of h2testw and f3write, byte for byte theirs, read back and
-//! sorted; and the same of files that were there before.
+//! Fills the free space of a mounted card with files identical to those of h2testw and f3write, reads them back and
+//! classifies each sector; or reads files that exist already.
 //!
-//! Files come as [targets](cardscope_engine::target::Target) from whoever holds the folder ([`TestFolder`]), who also
-//! guards what may be written and removed. What is known of the file system comes as plain data.
+//! Files are [targets](cardscope_engine::target::Target) that the caller opens ([`TestFolder`]), who also decides
+//! what may be written and removed. Facts about the file system are passed in as plain data.
 
 mod meter;
 mod names;
@@ -18,8 +18,6 @@ pub use outcome::FilesOutcome;
 pub use pass::{FilesError, FilesPass, TestFolder};
 pub use sorting::holds_pattern;
 
-/// The stage in which files are written.
 pub const WRITING: &str = "writing files";
 
-/// The stage in which they are read.
 pub const READING: &str = "reading files";

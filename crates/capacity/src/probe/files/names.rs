@@ -1,34 +1,32 @@
-//! Which files of a folder belong to the pattern: `1.h2w`, `2.h2w` and so on, as h2testw and f3write name them.
+//! Names of test files as h2testw and f3write give them: `1.h2w`, `2.h2w` and so on.
 
 use cardscope_engine::content::h2w::FILE_BYTES;
 
-/// The number behind which offsets would not fit 64 bits.
+/// Largest number; the offsets of later files would exceed 64 bits.
 const HIGHEST: u64 = u64::MAX / FILE_BYTES;
 
-/// A file with a name of the pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NumberedFile {
-    /// The number that its name says.
     pub number: u64,
-    /// Bytes, as the file system says; 0 where it would not.
+    /// Size according to the file system; 0 if unknown.
     pub bytes: u64,
-    /// True for a plain file, false for a link, a pipe or a directory.
+    /// True for a regular file, false for a link, pipe or directory.
     pub is_plain: bool,
 }
 
-/// `7.h2w`.
+/// Returns a name such as `7.h2w`.
 pub fn file_name(number: u64) -> String {
     format!("{number}.h2w")
 }
 
-/// The number of a name, where it is one that the writers give: no leading zero, small letters.
+/// Number of a test file, or None for names that the writers do not give (leading zeros, capitals).
 pub fn number(name: &str) -> Option<u64> {
     let digits = name.strip_suffix(".h2w")?;
     let plain = digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('0');
     plain.then(|| digits.parse().ok()).flatten().filter(|n| (1..=HIGHEST).contains(n))
 }
 
-/// The numbers below the highest of which there is no file, as ranges.
+/// Missing numbers below the highest, as inclusive ranges.
 pub(super) fn gaps(numbers: impl IntoIterator<Item = u64>) -> Vec<(u64, u64)> {
     let mut next = 1;
     let mut gaps = Vec::new();

@@ -1,6 +1,5 @@
-//! What a pass over files comes to, whole or partial: from what was found in the files to a verdict on the card. A file
-//! system stands between: it decides where on the card each byte lies, so the kind of a fake can be told by the shape of
-//! the losses only.
+//! Verdict of `verify --files` from the losses in the files. The file system decides the place of each byte on the
+//! card, so the kind of a fake follows only from the shape of the losses.
 
 use super::names::gaps;
 use super::pass::{FilesPass, TestFolder, TestedFile};
@@ -12,48 +11,45 @@ use cardscope_model::units::DecimalSize;
 use cardscope_model::verify::{ANSWERS_DIFFER, FilesReport, TestMethod, Verdict, Verification};
 use std::ops::RangeInclusive;
 
-/// A card counts as whole where at least this share of what was free was tested …
+/// Least tested share of the free space for a positive verdict …
 const TESTED_OF_FREE: f64 = 0.9;
-/// … and this share of the whole file system: a card that is full of the user's files was hardly looked at.
+/// … and least tested share of the file system: on a card full of the user's files little was tested.
 const TESTED_OF_ALL: f64 = 0.25;
 
-/// A kind of loss must make up this share to name the verdict; what is left of it counts as noise.
+/// Share of the losses from which a kind of loss decides the verdict; less is noise.
 const PART: f64 = 0.1;
 
-/// Of a lost range, this share of the sectors is lost where a card ends; where cells fail it is far less.
+/// Share of lost sectors in a range from which the range is missing. Failing cells lose far less.
 const SOLID: f64 = 0.9;
 
-/// Losses that are this share of what was tested, at least, can be a missing part of the card; fewer are damage.
+/// Least lost share of the tested bytes for a missing part; less is damage.
 const MISSING_PART: f64 = 0.01;
 
-/// A file system that held less than this part of what was tested leaves little room for where the card ends.
+/// The end of the card is narrowed down only if the file system held less than 1/8 of the tested bytes before it.
 const FEW_BESIDES: u64 = 8;
 
-/// Solid ranges of lost data that a card's end leaves: file systems spread files over a few groups of blocks.
+/// Most solid ranges of lost data at a card's end, as file systems spread files over a few groups of blocks.
 const FEW_RUNS: usize = 16;
 
-/// What a pass over files found out.
 #[derive(Debug, Clone)]
 pub struct FilesOutcome {
-    /// The answer and what it rests on.
     pub body: Verification,
-    /// What it says of the card.
     pub findings: Vec<Finding>,
-    /// Doubts.
     pub caveats: Vec<Caveat>,
-    /// How the I/O went.
+    /// I/O method, for example `io_uring`.
     pub io_path: String,
 }
 
 impl<F: TestFolder> FilesPass<'_, F> {
-    /// How things stand; `folder` says what is known of the folder and its file system, `ended_early` whether something
-    /// ended the pass before its end.
+    /// Current result, complete or partial. `folder` has the facts about the folder and its file system;
+    /// `ended_early` is true if something stopped the pass.
     pub fn outcome(&self, folder: FilesReport, ended_early: bool) -> FilesOutcome {
         let sorted = &self.sorted;
         let planned: u64 = self.files.iter().map(|file| file.result.bytes).sum();
         let tested: u64 = self.files.iter().map(|file| file.result.read_bytes).sum();
         let unread = self.files.iter().any(TestedFile::is_unread);
-        // A file system's own tables for the files are none of what could be tested, where it was filled to the brim.
+        // Metadata of the written files reduces the free space, so existing files are added only if they were not
+        // written now.
         let there_before = if self.written { 0 } else { planned };
         let facts = TestedBytes {
             tested,
@@ -100,7 +96,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
         FilesOutcome { body, findings, caveats: self.caveats.clone(), io_path: self.io_path.clone() }
     }
 
-    /// Bytes of the tested files before an offset of the whole data: the prefix that can be trusted.
+    /// Bytes of the tested files before an offset of the whole data; data up to there is intact.
     fn bytes_before(&self, offset: u64) -> u64 {
         let before = |range: std::ops::Range<u64>| range.end.min(offset).saturating_sub(range.start);
         self.files.iter().map(TestedFile::range).map(before).sum()
@@ -144,7 +140,6 @@ fn wraps(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Wraparound | Verdict::Chain)
 }
 
-/// How far apart the places are that answer for each other.
 fn folded(wrap: Option<u64>, file_system: &str) -> Finding {
     let text = match wrap {
         Some(bytes) => {
@@ -159,30 +154,29 @@ fn folded(wrap: Option<u64>, file_system: &str) -> Finding {
     }
 }
 
-/// What the verdict rests on.
+/// Facts for the verdict, in bytes.
 #[derive(Debug, Clone, Copy)]
 struct TestedBytes {
     tested: u64,
     free: u64,
     file_system: u64,
-    /// Pieces that gave another answer when they were read again.
+    /// Extents that gave another answer when read again.
     otherwise: u64,
     /// Sectors that the card refused to write, with an error.
     refused: u64,
-    /// True where the reading did not come to its end.
+    /// True if some data was not read.
     cut_short: bool,
 }
 
 impl TestedBytes {
-    /// Where on the card it may end, if so many bytes of the files came before: behind them and, at most, behind all that
-    /// the file system held besides. Where that is much, the end may be anywhere, and says nothing.
+    /// Possible end of the card behind `first` bytes of the files: at most everything else on the file system lies
+    /// before it. If that is much, only `first` itself.
     fn end(&self, first: u64) -> RangeInclusive<u64> {
         let besides = self.file_system.saturating_sub(self.free);
         if besides <= first / FEW_BESIDES { first..=first + besides } else { first..=first }
     }
 }
 
-/// The verdict and how sure it is.
 fn judge(sorted: &SortedSectors, facts: &TestedBytes) -> (Verdict, f64) {
     let counts = &sorted.counts;
     let lost = counts.lost();
@@ -199,7 +193,7 @@ fn judge(sorted: &SortedSectors, facts: &TestedBytes) -> (Verdict, f64) {
         return (Verdict::Damaged, 0.95);
     }
     let share = |part: u64| part as f64 / lost as f64;
-    // A fake swallows in silence; a card that says so when it fails is worn or broken.
+    // A fake loses data silently; a card that reports errors is worn or broken.
     if share(facts.refused + counts.unreadable) >= 0.5 {
         return (Verdict::Damaged, 0.95);
     }
@@ -220,7 +214,7 @@ fn whole(facts: &TestedBytes) -> (Verdict, f64) {
     }
 }
 
-/// True where the losses look like a part of the card that is not there: large, solid, in few pieces.
+/// True if the losses look like a missing part of the card: large, solid and in few ranges.
 fn is_missing_part(sorted: &SortedSectors) -> bool {
     let counts = &sorted.counts;
     let solid =

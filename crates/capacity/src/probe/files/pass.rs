@@ -1,4 +1,4 @@
-//! A pass over the files of one folder: what writing and reading share, until when, and what was counted so far.
+//! State that writing and reading the files of one folder share: files, deadline, counters and caveats.
 
 use super::meter::SpeedMeter;
 use super::names::file_name;
@@ -17,53 +17,37 @@ use cardscope_model::units::DecimalSize;
 use cardscope_model::verify::FileResult;
 use std::time::{Duration, Instant};
 
-/// A folder on a mounted card, with its files by number: `1.h2w` is 1. Whoever implements it sees to it that no file of
-/// the user's is written to or removed.
+/// Folder on a mounted card, with its files by number: `1.h2w` is 1. Implementations ensure that no file of the
+/// user is written or removed.
 pub trait TestFolder {
-    /// Makes a file, for `bytes` at most; `None` where there is no room for another one.
-    ///
-    /// # Errors
-    /// If it cannot be made, or is there already.
+    /// Creates a file for at most `bytes`. Returns `None` if there is no room for another one, and an error if it
+    /// exists.
     fn create(&mut self, number: u64, bytes: u64) -> Result<Option<Box<dyn Target>>, ErrorCause>;
 
-    /// Ends the file that was made last: what a failed I/O may have left behind its first so many bytes is taken away.
-    ///
-    /// # Errors
-    /// If it cannot be cut.
+    /// Completes the last created file: truncates what a failed I/O may have left after its first `bytes`.
     fn finish(&mut self, bytes: u64) -> Result<(), ErrorCause>;
 
-    /// Removes a file that this run made.
-    ///
-    /// # Errors
-    /// If it would not go, or is another one by now.
+    /// Removes a file that this run created, and fails if another file has its name now.
     fn remove(&mut self, number: u64) -> Result<(), ErrorCause>;
 
-    /// Opens a file for reading; one that this run made only while it is that very file.
-    ///
-    /// # Errors
-    /// If it cannot be opened, or is another one.
+    /// Opens a file for reading. A file that this run created must still be the same one.
     fn open(&self, number: u64) -> Result<Box<dyn Target>, ErrorCause>;
 
-    /// Reads bytes of a file wherever they lie in it.
-    ///
-    /// # Errors
-    /// As [`TestFolder::open`], and if they cannot be read.
+    /// Reads bytes at any offset of a file.
     fn read_at(&self, number: u64, offset: u64, into: &mut [u8]) -> Result<(), ErrorCause>;
 
-    /// Where on the card a byte of a file lies, where the file system tells.
+    /// Address on the card of a byte of a file, if the file system reports it.
     fn on_card(&self, number: u64, offset: u64) -> Option<u64>;
 }
 
-/// Why a pass ended before its end.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum FilesError {
-    /// The card or its user stopped it.
+    /// The card or the user stopped it.
     #[error(transparent)]
     Stop(#[from] ProbeStop),
-    /// A file could not be made, opened or kept.
     #[error("{0}")]
     File(ErrorCause),
-    /// The kernel gave the file system up while this file was written.
+    /// The kernel switched the file system to read-only while this file was written.
     #[error("the file system became read-only while {0} was written; see the kernel log (dmesg)")]
     ReadOnly(String),
 }
@@ -74,28 +58,27 @@ impl From<ErrorCause> for FilesError {
     }
 }
 
-/// A file by what it holds, and what is known of it.
+/// File with its expected content and results.
 #[derive(Debug, Clone)]
 pub(super) struct TestedFile {
-    /// The number whose content is expected; another than that of the name where a file was renamed.
+    /// Number of the expected content. It differs from the name's if the file was renamed.
     pub(super) content: u64,
     pub(super) result: FileResult,
 }
 
 impl TestedFile {
-    /// One that holds its own content, of which nothing is known yet.
     pub(super) fn new(number: u64, bytes: u64) -> Self {
         let result = FileResult { name: file_name(number), number, bytes, ..FileResult::default() };
         TestedFile { content: number, result }
     }
 
-    /// The part of the whole data that it holds.
+    /// Part of the whole data that the file holds.
     pub(super) fn range(&self) -> std::ops::Range<u64> {
         let start = (self.content - 1) * FILE_BYTES;
         start..start.saturating_add(self.result.bytes)
     }
 
-    /// True while some of it is to be read; less than a sector at the end of an odd file never is.
+    /// True while something is left to read. Less than a sector at the end of an odd file is never read.
     pub(super) fn is_unread(&self) -> bool {
         self.result.read_bytes + 512 <= self.result.bytes
     }
@@ -104,16 +87,15 @@ impl TestedFile {
         FileOffset { number: self.result.number, content: self.content, offset_in_file }
     }
 
-    /// What stands in it.
     pub(super) fn expected(&self) -> IoContent {
         IoContent::H2w { base: (self.content - 1) * FILE_BYTES }
     }
 }
 
-/// Of a budget, writing may take half: what is written must be read again, which is seldom slower.
+/// Writing gets half of the time budget, as reading the same data rarely takes longer.
 const PARTS: u32 = 2;
 
-/// When something has to be over: never, where there is no budget.
+/// Latest end; None without a budget.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Deadline(Option<Instant>);
 
@@ -123,26 +105,23 @@ impl Deadline {
     }
 }
 
-/// A pass over the files of one folder.
 pub struct FilesPass<'a, F> {
-    /// The folder.
     pub folder: F,
     pub(super) interrupt: InterruptFlag,
     events: &'a mut dyn Listener,
-    /// The files to read, and how far that is.
+    /// Files to read, with the progress of each.
     pub(super) files: Vec<TestedFile>,
-    /// Files with a name of the pattern that are none of it, each with the reason.
+    /// Excluded files with the reason, although their names match.
     pub(super) foreign: Vec<String>,
     pub(super) written: bool,
     pub(super) write_meter: SpeedMeter,
     pub(super) read_meter: SpeedMeter,
     pub(super) moved: IoTotals,
     pub(super) sorted: SortedSectors,
-    /// Extents that gave another answer at the second look.
+    /// Extents that gave another answer when read again.
     pub(super) wavering: u64,
-    /// In which period the card's addresses repeat, where they do.
+    /// Distance in bytes at which the card's addresses repeat.
     pub(super) wrap: Option<u64>,
-    /// Bytes of writes that failed twice.
     pub(super) refused_bytes: u64,
     pub(super) caveats: Vec<Caveat>,
     pub(super) io_path: String,
@@ -151,7 +130,7 @@ pub struct FilesPass<'a, F> {
 }
 
 impl<'a, F: TestFolder> FilesPass<'a, F> {
-    /// Nothing is done yet; `budget` is the time in which all must be over.
+    /// Creates a pass; `budget` limits its whole duration.
     pub fn new(
         folder: F,
         interrupt: &InterruptFlag,
@@ -179,12 +158,10 @@ impl<'a, F: TestFolder> FilesPass<'a, F> {
         }
     }
 
-    /// When writing has to be over.
     pub(super) fn end_of_writing(&self) -> Deadline {
         self.after(self.budget.map(|budget| budget / PARTS))
     }
 
-    /// When all has to be over.
     pub(super) fn end(&self) -> Deadline {
         self.after(self.budget)
     }
@@ -197,26 +174,24 @@ impl<'a, F: TestFolder> FilesPass<'a, F> {
         self.events.stage(what, Some(bytes), None);
     }
 
-    /// What will be done.
     pub fn plan(&mut self, plan: StagePlan) {
         self.events.plan(plan);
     }
 
-    /// Something worth saying at once.
     pub fn note(&mut self, text: &str) {
         self.events.note(text);
     }
 
-    /// Something that the reader of the document must know too.
+    /// Notes a doubt and adds it to the document's caveats.
     pub fn doubt(&mut self, text: String) {
         self.note(&text);
         self.caveats.push(Caveat::Other { text });
     }
 
-    /// The file system took less than it said was free.
+    /// Adds a caveat if the file system accepted much less than it reported as free.
     pub(super) fn note_full(&mut self, written: u64, promised: u64) {
         let lacking = promised.saturating_sub(written);
-        // Tables of its own take some of what is free; more than this they do not.
+        // File system metadata uses some of the free space, but not more than this.
         if lacking > (promised / 20).max(16 << 20) {
             self.doubt(format!(
                 "could write only {} of the {} reported free: a quota, or another program used the space",
@@ -226,7 +201,7 @@ impl<'a, F: TestFolder> FilesPass<'a, F> {
         }
     }
 
-    /// So many bytes were written to a file by then, seconds of its target's clock.
+    /// Counts bytes written by this time of the target's clock.
     pub(super) fn wrote(&mut self, clock: f64, bytes: u64) {
         self.write_meter.moved(clock, bytes);
         self.events.progress(self.write_meter.bytes());
@@ -236,13 +211,12 @@ impl<'a, F: TestFolder> FilesPass<'a, F> {
         self.events.progress(self.read_meter.bytes());
     }
 
-    /// Takes over what a file's target says of how its I/O went.
+    /// Takes over a target's I/O method and caveats.
     pub(super) fn heard(&mut self, target: &dyn Target) {
         self.io_path = target.info().io_path.to_owned();
         caveat::add(&mut self.caveats, target.caveats());
     }
 
-    /// Takes over the I/Os of a file, and those that failed.
     pub(super) fn count_failed(&mut self, card: &IoDriver<'_>) {
         self.moved.add_failed(card.counts(), card.io_errors());
     }

@@ -1,5 +1,5 @@
-//! Reading the files back, several I/Os at a time, past the page cache or with it emptied first; and a second look at
-//! what was not as written, since nobody is accused on one observation.
+//! Reads the files back with several I/Os in flight, past the page cache or after emptying it, and repeats reads
+//! that differ, so that no card is accused by a single read.
 
 use super::READING;
 use super::meter::SpeedMeter;
@@ -17,21 +17,20 @@ use cardscope_probing::sector::SECTOR;
 const DEPTH: u32 = 4;
 const BLOCK: u32 = 1 << 20;
 
-/// What failed twice is read in parts of this size, so that one bad sector does not take a mebibyte with it.
+/// Extents that failed twice are read in parts of this size, so that one bad sector does not cost a whole MiB.
 const PART: u32 = 16 << 10;
 
-/// Distances of fewer sectors than this share of the overwritten ones are remains of something else.
+/// Least share of the overwritten sectors for a distance; rarer ones are remains of other data.
 const LEAST_SHARE: f64 = 0.01;
 
-/// No card is so small: what has only smaller divisors in common is no period.
+/// Smallest plausible period; smaller common divisors are chance.
 const LEAST_PERIOD: u64 = 1 << 20;
 
 impl<F: TestFolder> FilesPass<'_, F> {
-    /// Reads the files in order, then once more what was not as written; what the budget leaves no time for stays
-    /// unread.
+    /// Reads all files in order, then repeats the reads that differed. Data without time left remains unread.
     ///
     /// # Errors
-    /// If the card is gone, the user stopped it, or a file cannot be looked at again.
+    /// If the card is gone, the user stopped the test, or a file cannot be opened again.
     pub fn read_all(&mut self) -> Result<(), FilesError> {
         self.sorted.tested = self.files.iter().map(TestedFile::range).collect();
         self.stage(READING, self.files.iter().map(|file| file.result.bytes).sum());
@@ -103,7 +102,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
         outcome
     }
 
-    /// Sorts what a read found.
+    /// Classifies the sectors of a read.
     fn sort(&mut self, file: &mut TestedFile, extent: CardExtent, answer: &ReadAnswer<'_>) {
         let len = u64::from(extent.len);
         let counts = self.sorted.take(file.place(extent.offset), len, answer);
@@ -126,7 +125,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
         })
     }
 
-    /// What direct I/O cannot reach at the end of an odd-sized file: a few sectors, and less than one.
+    /// Reads the end of a file of odd size, which direct I/O cannot reach.
     fn read_tail(&mut self, file: &mut TestedFile, sector: u32) {
         let odd = file.result.bytes % u64::from(sector);
         let (start, sectors) = (file.result.bytes - odd, odd - odd % SECTOR as u64);
@@ -148,8 +147,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
         self.moved.bytes_read += sectors;
     }
 
-    /// Reads what was not as written once more, from files opened afresh, and counts what gave another answer than
-    /// before.
+    /// Repeats reads that differed on newly opened files, and counts those with another answer.
     fn second_look(&mut self) -> Result<(), FilesError> {
         for suspect in std::mem::take(&mut self.sorted.suspects) {
             let file = self.files.iter().find(|file| file.result.number == suspect.number).cloned();
@@ -182,12 +180,12 @@ impl<F: TestFolder> FilesPass<'_, F> {
         Ok(again.counts)
     }
 
-    /// The period in which the card's addresses repeat, in bytes; `None` where the file system does not tell where files
-    /// lie, or the distances have nothing in common.
+    /// Period in bytes at which the card's addresses repeat. `None` if the file system does not report positions,
+    /// or the distances have no common divisor.
     ///
-    /// Distances in the files do not tell: a file system leaves gaps for its tables and cuts files into pieces. So it is
-    /// asked where on the card the sector lies and where the one whose content stands in it; of a wrapping card all such
-    /// distances are multiples of the period.
+    /// Distances within files are not enough, since a file system leaves gaps and fragments files. The file system
+    /// is therefore asked for the card address of a sector and of the one whose content it shows; on a wrapping
+    /// card all such distances are multiples of the period.
     fn period(&self) -> Option<u64> {
         let all = self.sorted.counts.overwritten;
         let counts = |shift: &&ContentShift| shift.count as f64 >= LEAST_SHARE * all as f64;
@@ -198,14 +196,14 @@ impl<F: TestFolder> FilesPass<'_, F> {
         common(distances?).filter(|period| *period >= LEAST_PERIOD)
     }
 
-    /// Where on the card a byte of the whole data lies.
+    /// Card address of a byte of the whole data.
     fn on_card(&self, offset: u64) -> Option<u64> {
         let file = self.files.iter().find(|file| file.range().contains(&offset))?;
         self.folder.on_card(file.result.number, offset - file.range().start)
     }
 }
 
-/// Where direct I/O does not go, the page cache is emptied first. Only a planned target knows which it is.
+/// Empties the page cache if direct I/O is unavailable. Only a target with planned I/O knows that.
 fn uncached(target: &mut dyn Target, interrupt: &InterruptFlag) -> Result<(), ProbeStop> {
     drop(IoDriver::new(target, interrupt, BLOCK, DEPTH)?);
     if target.caveats().iter().any(|caveat| matches!(caveat, Caveat::NoDirectIo { .. })) {

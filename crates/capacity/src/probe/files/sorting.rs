@@ -1,8 +1,8 @@
-//! What the reading found, over all files: counts, the first error, where losses lie, and by how much the address of
-//! what stands there instead is off.
+//! Classifies the sectors of all files: counts, first error, ranges of losses, and distances between the expected
+//! and the actual content.
 //!
-//! Sectors are sorted into the classes of f3read and h2testw (docs/reference/tools.md#f3-and-h2testw-files): the first
-//! word says whose sector it is, the others are compared with the pattern that begins with it.
+//! The classes are those of f3read and h2testw (docs/reference/tools.md#f3-and-h2testw-files): the first word of a
+//! sector claims its offset, and the rest is compared with the pattern that starts with it.
 
 use super::names::file_name;
 use cardscope_engine::card::ReadAnswer;
@@ -13,26 +13,22 @@ use cardscope_probing::sector::{MOST_FLIPS, SECTOR, unlike_any, wrong_bits};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Disproofs that are kept word by word.
 const MOST_DISPROOFS: usize = 16;
 
-/// Ranges of losses that are kept apart; a card with more is damaged all over.
+/// Most separate ranges of losses; a card with more is damaged everywhere.
 const MOST_RUNS: usize = 1 << 16;
 
-/// Pieces that are read a second time.
 const MOST_SECOND_LOOKS: usize = 64;
 
-/// Differences of addresses that are counted apart.
 const MOST_SHIFTS: usize = 4096;
 
-/// A range in which sectors were lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LostRange {
     pub(super) range: Range<u64>,
     pub(super) lost: u64,
 }
 
-/// An extent that was not as written, to be looked at once more.
+/// Extent with errors, to be read again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SuspectExtent {
     pub(super) number: u64,
@@ -41,50 +37,49 @@ pub(super) struct SuspectExtent {
     pub(super) counts: SectorCounts,
 }
 
-/// What was found so far. Offsets are those of the whole data.
+/// Results so far. Offsets refer to the whole data.
 #[derive(Debug, Default)]
 pub(super) struct SortedSectors {
-    /// What the files hold by their numbers: content that belongs there came from another place of this test.
+    /// Ranges that the files hold; content from these ranges is from this test.
     pub(super) tested: Vec<Range<u64>>,
     pub(super) counts: SectorCounts,
     pub(super) first_error: Option<FirstError>,
     pub(super) disproofs: Vec<AddressDisproof>,
     pub(super) runs: Vec<LostRange>,
     pub(super) suspects: Vec<SuspectExtent>,
-    /// Content that was found away from its place, by how many bytes.
+    /// Displaced content by its distance in bytes.
     pub(super) shifts: HashMap<i64, ContentShift>,
 }
 
-/// Content that was found so and so far from its place.
+/// Content displaced by one distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ContentShift {
-    /// Sectors.
     pub(super) count: u64,
-    /// The offset of the first of them …
+    /// Offset of the first of them …
     pub(super) expected: u64,
-    /// … and the one that its content belongs to, a tested one too.
+    /// … and the tested offset to which its content belongs.
     pub(super) found: u64,
 }
 
-/// An extent of a file, as it was read.
+/// Position in a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FileOffset {
-    /// The file's number by its name.
+    /// Number in the file's name.
     pub(super) number: u64,
-    /// The number by its content.
+    /// Number of the file's content.
     pub(super) content: u64,
     pub(super) offset_in_file: u64,
 }
 
 impl FileOffset {
-    /// Where it lies in the whole data.
+    /// Offset in the whole data.
     fn offset(self) -> u64 {
         (self.content - 1) * FILE_BYTES + self.offset_in_file
     }
 }
 
 impl SortedSectors {
-    /// Takes what a read of `len` bytes found.
+    /// Counts the sectors of a read of `len` bytes.
     pub(super) fn take(&mut self, place: FileOffset, len: u64, answer: &ReadAnswer<'_>) -> SectorCounts {
         match answer {
             ReadAnswer::Same => {
@@ -97,7 +92,7 @@ impl SortedSectors {
         }
     }
 
-    /// Something else: sector by sector.
+    /// Classifies each sector of an extent that differs.
     pub(super) fn differs(&mut self, place: FileOffset, bytes: &[u8]) -> SectorCounts {
         let mut counts = SectorCounts::default();
         for (at, sector) in bytes.as_chunks::<SECTOR>().0.iter().enumerate() {
@@ -116,7 +111,6 @@ impl SortedSectors {
         counts
     }
 
-    /// It could not be read.
     pub(super) fn unreadable(&mut self, place: FileOffset, len: u64) -> SectorCounts {
         let counts = SectorCounts { unreadable: len.div_ceil(SECTOR as u64), ..SectorCounts::default() };
         self.lost(place, 0, None, SectorFound::Error);
@@ -171,14 +165,14 @@ impl SortedSectors {
     }
 }
 
-/// Looks at the sector that was read from byte `offset` of the whole data.
+/// Classifies the sector that was read at `offset` of the whole data.
 fn look(sector: &[u8; SECTOR], offset: u64) -> SectorFound {
     let first = first_word(sector);
     let bits = wrong_bits(sector, words(first).map(u64::to_le_bytes).as_flattened());
     match first == offset {
         true if bits == 0 => SectorFound::Expected,
         true if bits <= MOST_FLIPS => SectorFound::Flipped { bits },
-        // The pattern begins at sector borders only; a word that lies elsewhere is chance, or a flipped first word.
+        // Patterns start at multiples of a sector; any other first word is chance, or has a flipped bit.
         false if bits <= MOST_FLIPS && first.is_multiple_of(SECTOR as u64) => {
             SectorFound::Elsewhere { address: first }
         }
@@ -186,17 +180,17 @@ fn look(sector: &[u8; SECTOR], offset: u64) -> SectorFound {
     }
 }
 
-/// The first word of a sector: the offset that it claims.
+/// First word of a sector: the offset that it claims.
 pub(super) fn first_word(sector: &[u8; SECTOR]) -> u64 {
     sector.first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
 }
 
-/// Whether a sector is one of the pattern to the bit, wherever it belongs.
+/// True if a sector holds the unchanged pattern of any offset.
 pub fn holds_pattern(sector: &[u8; SECTOR]) -> bool {
     look(sector, first_word(sector)) == SectorFound::Expected
 }
 
-/// Counts one sector. `tested` are the ranges of the whole data that these same files hold.
+/// Counts one sector. `tested` has the ranges of the whole data that these files hold.
 fn count(counts: &mut SectorCounts, found: SectorFound, tested: &[Range<u64>]) {
     match found {
         SectorFound::Expected => counts.ok += 1,
@@ -249,7 +243,7 @@ mod tests {
         *extent(offset, 1).first_chunk().unwrap()
     }
 
-    /// Counts as f3read's "corrupted".
+    /// True if the sector counts as "corrupted", as in f3read.
     fn is_corrupted(sector: &[u8; SECTOR], offset: u64) -> bool {
         let mut counts = SectorCounts::default();
         count(&mut counts, look(sector, offset), &[]);

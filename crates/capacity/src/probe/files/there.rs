@@ -1,6 +1,5 @@
-//! Files that are there already, written by whomever: which of them belong to the pattern, and whose content each
-//! holds. A file that somebody renamed is whole all the same; a card that wraps gives one file's content under another
-//! name while that other file is there, too.
+//! Existing files: selects those with the test pattern and determines whose content each holds. A renamed file is
+//! intact; on a card that wraps a file shows the content of another one that exists as well.
 
 use super::names::{NumberedFile, file_name};
 use super::pass::{FilesPass, TestFolder, TestedFile};
@@ -9,22 +8,21 @@ use cardscope_engine::content::h2w::FILE_BYTES;
 use cardscope_probing::sector::SECTOR;
 use std::collections::HashMap;
 
-/// Places of a file that are looked at to tell whose content it holds.
+/// Most positions that are read to identify the content of a file.
 const PEEKS: u64 = 5;
 
-/// What a first look at a file says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ContentGuess {
-    /// Sectors of the pattern that belong to this number.
+    /// All read sectors belong to the file of this number.
     Content(u64),
-    /// Sectors of the pattern of several numbers, or of none.
+    /// Sectors belong to several files, or some to none. `sectors` counts those with the pattern.
     Unclear { sectors: u64 },
-    /// It could not be opened or read; reading it in earnest will tell.
+    /// The file could not be opened or read; the actual test will report it.
     Unknown,
 }
 
 impl<F: TestFolder> FilesPass<'_, F> {
-    /// Takes files that are there already for those to be read; `alike` are names that only look like the pattern's.
+    /// Adds existing files to those to be read; `alike` are names that only resemble those of test files.
     pub fn take(&mut self, there: &[NumberedFile], alike: &[String]) {
         let glances: Vec<(NumberedFile, ContentGuess)> =
             there.iter().map(|named| (*named, glance(&self.folder, *named))).collect();
@@ -38,7 +36,8 @@ impl<F: TestFolder> FilesPass<'_, F> {
                 continue;
             }
             let content = match seen {
-                // The file to which this content belongs is not there, or holds another's too.
+                // The content's own file is missing, or holds other content as well: this one was renamed or
+                // copied.
                 ContentGuess::Content(other) if !at_home.get(&other).copied().unwrap_or(false) => other,
                 _ => named.number,
             };
@@ -50,7 +49,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
     }
 }
 
-/// Why a file is none of the pattern.
+/// Reason why a file is excluded.
 fn foreigner(named: NumberedFile, seen: ContentGuess) -> Option<String> {
     match seen {
         _ if !named.is_plain => Some("not a plain file".into()),
@@ -75,7 +74,7 @@ fn prepared(named: NumberedFile, content: u64) -> TestedFile {
     file
 }
 
-/// Only the last file may be shorter than 1 GiB.
+/// Remarks that a file is truncated: only the last one may be shorter than 1 GiB.
 fn shortened(files: &mut [TestedFile]) {
     let last = files.iter().map(|file| file.result.number).max();
     for file in files.iter_mut().filter(|file| file.result.bytes < FILE_BYTES) {
@@ -106,7 +105,7 @@ fn glance(folder: &impl TestFolder, named: NumberedFile) -> ContentGuess {
     }
 }
 
-/// The number of the file to which a sector belongs, where it lies at the same place in that file.
+/// Number of the file to which a sector belongs, if it is at its proper offset in that file.
 fn owner(sector: &[u8; SECTOR], offset_in_file: u64) -> Option<u64> {
     let claims = first_word(sector);
     let at_home = holds_pattern(sector) && claims % FILE_BYTES == offset_in_file;

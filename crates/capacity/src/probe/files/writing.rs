@@ -1,7 +1,7 @@
-//! Writing the files: one after another, each as long as the pattern has it, until the room or the budget ends.
+//! Writes the test files one after another, each with the length of the pattern, until space or time ends.
 //!
-//! Two I/Os are in flight, so that one is being made while the other is being written; more would gain nothing, since a
-//! file grows under the lock of its inode, and a crash would leave longer holes.
+//! Two I/Os are in flight: one is prepared while the other is written. More would gain nothing, as a file grows
+//! under its inode lock, and a crash would leave longer holes.
 
 use super::WRITING;
 use super::meter::SpeedMeter;
@@ -14,16 +14,15 @@ use cardscope_model::verify::IoError;
 
 const DEPTH: u32 = 2;
 
-/// Bytes of an I/O, then of those that fill what is left of a full file system.
+/// Bytes per I/O: first the normal size, then smaller ones to fill the rest of a full file system.
 const BLOCKS: [u32; 3] = [1 << 20, 64 << 10, 4 << 10];
 
-/// After so many bytes it is looked whether to go on.
+/// Bytes between two checks of the limits.
 const RANGE: u64 = 64 * MIB;
 
-/// `EROFS`: the kernel has given the file system up.
+/// `EROFS`: the kernel switched the file system to read-only.
 const READ_ONLY_NOW: i32 = 30;
 
-/// Why a file is no longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FillEnd {
     Whole,
@@ -32,10 +31,10 @@ enum FillEnd {
 }
 
 impl<F: TestFolder> FilesPass<'_, F> {
-    /// Writes files until `total` bytes are written, nothing more fits, or the budget ends.
+    /// Writes files until `total` bytes are written, nothing more fits, or the time ends.
     ///
     /// # Errors
-    /// If the card is gone, the user stopped it, or a file cannot be made.
+    /// If the card is gone, the user stopped the test, or a file cannot be created.
     pub fn write_all(&mut self, total: u64) -> Result<(), FilesError> {
         self.written = true;
         self.stage(WRITING, total);
@@ -80,6 +79,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
         self.refused_bytes += refused_bytes;
         let why = outcome?;
         finished?;
+        // Nothing fitted into it, and an empty file is no test file.
         if end == 0 {
             self.files.pop();
             let _ = self.folder.remove(number);
@@ -92,14 +92,12 @@ fn is_read_only_now(io_errors: &[IoError]) -> bool {
     io_errors.iter().any(|t| t.errno == READ_ONLY_NOW)
 }
 
-/// A file that is being filled.
 struct FileWriter {
-    /// As long as everything before is written, or failed twice.
+    /// Grows up to the first byte that is neither written nor failed twice.
     file: TestedFile,
-    /// Bytes that it may hold.
+    /// Most bytes of the file.
     room: u64,
     meter: SpeedMeter,
-    /// Bytes whose write failed twice.
     refused_bytes: u64,
 }
 
@@ -129,7 +127,7 @@ impl FileWriter {
         Ok(end)
     }
 
-    /// Full at the largest block need not be full at the smallest.
+    /// Retries with smaller blocks: a file system that is full for large ones may still take small ones.
     fn ranges(
         &mut self,
         pass: &mut FilesPass<'_, impl TestFolder>,
@@ -163,14 +161,14 @@ impl FileWriter {
         let content = self.file.expected();
         let until = self.room.min(self.file.result.bytes + RANGE);
         let mut ahead: Vec<CardExtent> = Vec::new();
-        // A slow card takes minutes for a range.
+        // The time is checked within a range too, which takes minutes on a slow card.
         let end = pass.end_of_writing();
         let extents = extents(self.file.result.bytes, until, block).take_while(|_| !end.is_over());
         card.write(extents, content, |extent, at, io_error| {
             self.refused_bytes += io_error.map_or(0, |_| u64::from(extent.len));
             self.meter.moved(seconds(at), u64::from(extent.len));
             pass.wrote(seconds(at), u64::from(extent.len));
-            // Extents end in any order; the file is whole up to the first that has not.
+            // I/Os complete in any order; the file counts as written up to the first that has not completed.
             ahead.push(extent);
             while let Some(next) = ahead.iter().position(|p| p.offset == self.file.result.bytes) {
                 self.file.result.bytes = ahead.swap_remove(next).end();

@@ -1,14 +1,14 @@
-//! The map over the address axis while it is being drawn: time and bytes of each cell, and the slowest second.
+//! Speed map over the addresses during a pass: time and bytes of each cell, and the slowest second.
 
 use cardscope_model::units::{NANOS_PER_S, Nanos, mb_per_s, seconds};
 use cardscope_model::verify::{MapCell, MapSpeed, SlowestSecond, SpeedMap, cell_bytes};
 use std::collections::VecDeque;
 
-/// I/Os that are heard of within this time ended together: the moment at which one is heard of says no more than this
-/// about when it ended. No bus moves the MiB of an I/O in less.
+/// Completions reported within this time count as simultaneous, since a report is no more accurate. No bus
+/// transfers the MiB of an I/O faster.
 const RESOLUTION: Nanos = 50_000;
 
-/// Time and bytes of one direction.
+/// Time and bytes in one direction.
 #[derive(Debug, Clone)]
 pub(crate) struct DirectionSeries {
     cells: Vec<(u64, Nanos)>,
@@ -16,19 +16,18 @@ pub(crate) struct DirectionSeries {
     worst: Option<SlowestSecond>,
     cell: u64,
     window: SecondWindow,
-    /// When the I/O before ended, on the card's clock.
+    /// Last completion, on the card's clock.
     last: Nanos,
     batch: CompletedBatch,
 }
 
-/// I/Os that ended at one moment.
+/// Simultaneous completions.
 #[derive(Debug, Clone, Default)]
 struct CompletedBatch {
-    /// When the first of them ended.
     began: Nanos,
-    /// The time that they share.
+    /// Time that they share.
     took: Nanos,
-    /// Cell and bytes of each.
+    /// Cell and bytes of each I/O.
     ios: Vec<(usize, u64)>,
 }
 
@@ -46,13 +45,12 @@ impl DirectionSeries {
         }
     }
 
-    /// The clock goes on: what was done between two ranges counts for nothing.
+    /// Continues at this time; pauses between ranges do not count.
     pub(crate) fn resume(&mut self, now: Nanos) {
         self.last = now;
         self.batch = CompletedBatch::default();
     }
 
-    /// An I/O of the range ended.
     pub(crate) fn ended(&mut self, offset: u64, len: u64, at: Nanos) {
         let took = at.saturating_sub(self.last);
         self.last = self.last.max(at);
@@ -69,7 +67,7 @@ impl DirectionSeries {
         }
     }
 
-    /// Several I/Os may be heard of at one moment; they share the time since the moment before by their bytes.
+    /// Divides the time since the previous completions among simultaneous ones by their bytes.
     fn credit(&mut self, index: usize, len: u64, took: Nanos, at: Nanos) {
         if self.batch.ios.is_empty() || at.saturating_sub(self.batch.began) > RESOLUTION {
             self.batch = CompletedBatch { began: at, ..CompletedBatch::default() };
@@ -81,7 +79,7 @@ impl DirectionSeries {
         self.cells[index].0 += len;
     }
 
-    /// Adds the shares of the batch to its cells, or takes them back.
+    /// Adds the shares of the batch to its cells, or subtracts them.
     fn spread(&mut self, add: bool) {
         let CompletedBatch { took, ios, .. } = &self.batch;
         let all: u64 = ios.iter().map(|(_, len)| len).sum();
@@ -92,18 +90,17 @@ impl DirectionSeries {
         }
     }
 
-    /// Mean speed so far in MB/s.
     pub(crate) fn mb_s(&self) -> Option<f64> {
         mean(&self.cells)
     }
 
-    /// Mean speed of the measured cells between two addresses in MB/s.
+    /// Mean speed of the measured cells between two addresses, in MB/s.
     pub(crate) fn mb_s_between(&self, from: u64, to: u64) -> Option<f64> {
         let range = (from / self.cell) as usize..(to.div_ceil(self.cell) as usize).min(self.cells.len());
         mean(self.cells.get(range)?)
     }
 
-    /// A cell that was gone through in less than the clock tells has no speed of its own.
+    /// Speed of a cell, or None if it took less time than the clock resolves.
     fn speed(&self, index: usize) -> Option<f64> {
         let cell = self.cells.get(index).filter(|(_, time)| *time >= RESOLUTION)?;
         mean(std::slice::from_ref(cell))
@@ -120,24 +117,24 @@ impl DirectionSeries {
     }
 }
 
-/// Mean speed of some cells in MB/s; `None` where none of them was measured.
+/// Mean speed of some cells in MB/s; `None` if none was measured.
 fn mean(cells: &[(u64, Nanos)]) -> Option<f64> {
     let (bytes, time) = cells.iter().fold((0, 0), |sum, c| (sum.0 + c.0, sum.1 + c.1));
     (time > 0).then(|| mb_per_s(bytes, seconds(time)))
 }
 
-/// The last second of a clock that runs only while the card works. Between two I/Os the bytes flow evenly, so that an
-/// I/O of many seconds is many slow seconds.
+/// Sliding second of a clock that runs only during I/O. Bytes are spread evenly between completions, so a long I/O
+/// is several slow seconds.
 #[derive(Debug, Clone, Default)]
 struct SecondWindow {
-    /// End and bytes moved by then.
+    /// Time, and bytes completed by then.
     points: VecDeque<(Nanos, u64)>,
     now: Nanos,
     moved: u64,
 }
 
 impl SecondWindow {
-    /// MB/s in the second that ends with this I/O, once there was a second.
+    /// MB/s in the second up to this completion; None in the first second.
     fn add(&mut self, len: u64, took: Nanos) -> Option<f64> {
         if self.points.is_empty() {
             self.points.push_back((0, 0));
@@ -156,7 +153,7 @@ impl SecondWindow {
     }
 }
 
-/// Both directions, and what was bad.
+/// Speeds of both directions, with bad bytes and errors by cell.
 #[derive(Debug, Clone)]
 pub(crate) struct PassChart {
     bytes: u64,
@@ -182,7 +179,6 @@ impl PassChart {
         }
     }
 
-    /// A range is bad.
     pub(crate) fn bad(&mut self, start: u64, end: u64) {
         let mut at = start;
         while at < end {
@@ -194,7 +190,6 @@ impl PassChart {
         }
     }
 
-    /// An I/O failed.
     pub(crate) fn error(&mut self, offset: u64) {
         if let Some(cell) = self.errors.get_mut((offset / self.cell) as usize) {
             *cell += 1;
@@ -266,7 +261,7 @@ mod tests {
         let mut chart = PassChart::new(64 * MIB);
         chart.read.resume(0);
         for n in 0..8 {
-            // In pairs: the second of each is heard of 255 ns after the first.
+            // In pairs: the second completion is reported 255 ns after the first.
             chart.read.ended(2 * n * MIB, MIB, (n + 1) * 10_000_000);
             chart.read.ended((2 * n + 1) * MIB, MIB, (n + 1) * 10_000_000 + 255);
         }

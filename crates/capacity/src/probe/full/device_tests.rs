@@ -1,5 +1,4 @@
-//! Devices between host and card: one with sectors of 4096 bytes, one in which another card lies after a while, and one
-//! whose user presses Ctrl-C.
+//! Full passes on special devices: 4096-byte sectors, a swapped card, and an interruption by the user.
 
 use super::tests::{pass_over, settings};
 use super::{PassFindings, PassSettings, verify};
@@ -17,8 +16,8 @@ use std::time::Duration;
 
 const SECTOR: u32 = 4096;
 
-/// A simulated card in a device with long sectors: the kernel refuses every I/O that is no multiple of them, while stamps,
-/// and with them what is found bad, are as long as 512 bytes. And the first I/O that the kernel would have refused.
+/// Simulated card in a device with long sectors, which records the first I/O that is no multiple of them: the
+/// kernel would refuse it. Stamps, and thus bad ranges, have 512 bytes.
 struct LongSectorDevice {
     card: SimTarget,
     info: TargetInfo,
@@ -66,8 +65,8 @@ fn only_whole_sectors_are_read_and_written(#[case] card: &str, #[case] verdict: 
 const MIB: u64 = 1 << 20;
 const CARD: &str = "sim:constant?announced_bytes=256MiB";
 
-/// Two cards; the second is put in after so many bytes. A real device does not let it come so far: its descriptor fails
-/// for good once the card is out. This is a reader that hides the change from the host.
+/// Two cards, of which the second replaces the first after some bytes. The reader hides the change; on a real
+/// device the descriptor fails for good once the card is removed.
 struct SwappingReader {
     cards: [SimTarget; 2],
     inside: usize,
@@ -134,7 +133,7 @@ impl Target for SwappingReader {
     }
 
     fn complete(&mut self, _at_least: usize, done: &mut Vec<IoCompletion>) -> Result<(), TargetError> {
-        // All that is under way ends at once, so that the swap comes between two I/Os.
+        // All I/Os in flight complete at once, so that the swap falls between two I/Os.
         let (flying, before) = (self.flying, done.len());
         let result = self.card().complete(flying, done);
         self.flying -= done.len() - before;
@@ -158,7 +157,7 @@ fn noticed(slot: &SwappingReader, found: &PassFindings, at_most: u64) {
     );
 }
 
-/// A range of this card is 8 MiB: before each the ranges before are looked at.
+/// Ranges of this card have 8 MiB; earlier ones are sampled before each.
 #[test]
 fn a_swap_while_writing_costs_the_other_card_a_range_at_most() {
     for after in [40 * MIB, 100 * MIB + 1, 203 * MIB, 250 * MIB] {
@@ -177,7 +176,7 @@ fn a_swap_while_reading_back_costs_the_other_card_nothing() {
     }
 }
 
-/// A card whose user presses Ctrl-C at an I/O.
+/// Card whose user interrupts the test at one I/O.
 struct InterruptedCard {
     card: SimTarget,
     interrupt: InterruptFlag,
@@ -199,7 +198,7 @@ impl Target for InterruptedCard {
     }
 }
 
-/// A pass that is stopped at an I/O, the I/Os of it, and the bytes that keep what is written to them.
+/// Findings of an interrupted pass, its number of I/Os, and the card's true good bytes.
 fn stopped_at(name: &str, at: u64) -> (PassFindings, u64, u64) {
     let mut target = InterruptedCard {
         card: SimTarget::named(name).unwrap(),
@@ -213,7 +212,8 @@ fn stopped_at(name: &str, at: u64) -> (PassFindings, u64, u64) {
     (found, target.ios, target.card.truth().good_bytes)
 }
 
-/// What was seen twice is said wherever the pass ends, and what a cache may still hide is not called good.
+/// Losses that were read twice are reported wherever the pass ends, and data that a cache may hold does not count
+/// as good.
 #[rstest]
 #[case::an_end("fake=limbo&fake_bytes=25MiB")]
 #[case::with_a_cache("fake=limbo&fake_bytes=25MiB&cache_bytes=4MiB&fake.cache_kind=lru")]

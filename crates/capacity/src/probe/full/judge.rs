@@ -1,78 +1,77 @@
-//! From everything that a full pass saw to the verdict.
+//! Verdict of a full pass, from its ledger of bad sectors and other evidence.
 //!
-//! The kinds are those of docs/reference/flash.md#fake-cards: an end beyond which nothing stays, addresses that repeat,
-//! both, places here and there, a pool that runs out.
+//! The kinds are those of docs/reference/flash.md#fake-cards: an end beyond which all data is lost (limbo),
+//! repeating addresses (wraparound), both (chain), scattered losses (damage), and a pool of blocks that is used up
+//! (overcommitted).
 
 use cardscope_model::verify::{ANSWERS_DIFFER, Verdict, Verification};
 use cardscope_probing::common_distance::gcd;
 use cardscope_probing::ledger::{BadKind, BadRanges, BadRun};
 
-/// Why writing ended before the end of the card.
+/// Evidence that ended the writing before the end of the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WriteEnd {
-    /// What was written later stands in the first addresses.
+    /// Later data replaced the first addresses.
     Wraps,
-    /// Nothing beyond this address stays.
+    /// Data beyond this address is lost.
     EndsAt(u64),
-    /// It takes no more writes.
     Refuses,
 }
 
-/// What was seen besides the ledger.
+/// Evidence besides the ledger.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PassEvidence {
     pub(crate) card_bytes: u64,
-    /// Written from 0 on, as far as is known.
+    /// Bytes written from 0.
     pub(crate) written: u64,
-    /// Read back from 0 on.
+    /// Bytes read back from 0.
     pub(crate) read_to: u64,
     pub(crate) certain: Option<WriteEnd>,
-    /// End of the highest write that was answered with success.
+    /// End of the highest write without an error.
     pub(crate) taken_to: u64,
-    /// The period in which addresses repeat, as [`wrap`] found it.
+    /// Period of repeating addresses, from [`wrap`].
     pub(crate) wrap: Option<u64>,
-    /// Sentinels beyond what was written, and how many of them stand.
+    /// Sentinels beyond the written range, and how many are intact.
     pub(crate) sentinels: u64,
     pub(crate) sentinels_good: u64,
-    /// Good ranges behind the first lost one are sentinels, no more.
+    /// True if only sentinels are intact after the first loss.
     pub(crate) islands_are_sentinels: bool,
-    /// Sentinels that are such ranges.
+    /// Number of such sentinels.
     pub(crate) islands: u64,
-    /// What stood on the card before stands there still, and was no constant.
+    /// True if earlier, nonconstant data of the card is unchanged.
     pub(crate) originals_stay: bool,
-    /// Places that were good take no more writes.
+    /// True if places that were good accept no more writes.
     pub(crate) stopped_taking: bool,
-    /// From some address on it wrote many times slower, and a rest changed nothing.
+    /// True if writes became many times slower from some address on, even after a pause.
     pub(crate) crawls: bool,
-    /// It did, and there was no room to see what a rest changes.
+    /// True if writes became slower, but the limits allowed no test after a pause.
     pub(crate) may_crawl: bool,
-    /// Sectors that did not read as written once, and did later.
+    /// Sectors that were wrong in one read and right in a later one.
     pub(crate) wavers: u64,
-    /// What long writes lost stayed when it was written sector by sector, and no cache was seen.
+    /// True if data lost in long writes is kept in single sectors, without any sign of a cache.
     pub(crate) kept_in_sectors: bool,
-    /// Flips that went away with a new write.
+    /// Bit flips that a rewrite removed.
     pub(crate) healed: u64,
-    /// Nothing was written: an earlier pass did, and others may have since.
+    /// True if nothing was written: an earlier pass wrote the data, which others may have replaced since.
     pub(crate) recheck: bool,
 }
 
-/// A distance counts that was seen in so many bytes in a row: more than chance makes of blocks that show data of any
-/// other; or half as many as any was seen in, if that is less.
+/// Least contiguous bytes for a distance, or half of the longest sequence if that is less. Lost blocks that show
+/// data of others produce shorter ones by chance.
 const LEAST_IN_A_ROW: u64 = 64 << 10;
 
-/// Bytes of a marker.
 const MARKER: u64 = super::samples::SAMPLE;
 
-/// Sentinels of which one need not stand where all that came first do.
+/// Inverse share of sentinels that may be lost while all earlier data counts as intact.
 const SENTINELS_A_MISS: u64 = 20;
 
-/// Where nothing that comes later stays, so much of it may stand all the same: what shares a unit with a sentinel.
+/// Largest intact share after the first loss on a pooled card: data in the same unit as a sentinel.
 const MOST_ISLANDS: f64 = 0.1;
 
-/// The whole range is lost if so much of it is.
+/// Lost share from which a range counts as lost as a whole.
 const NEARLY_ALL: f64 = 0.999;
 
-/// The answer: verdict, usable and good bytes, the period of a wrap, and how sure that is.
+/// Verdict with usable and good bytes, period and confidence.
 pub(crate) fn judge(ledger: &BadRanges, seen: &PassEvidence) -> Verification {
     if ledger.read == 0 {
         return nothing_read(seen);
@@ -86,12 +85,13 @@ pub(crate) fn judge(ledger: &BadRanges, seen: &PassEvidence) -> Verification {
     if good == 0 && seen.originals_stay || seen.stopped_taking {
         return answer(Verdict::ReadOnly, Some(0), Some(0), 0.99);
     }
-    // Where nothing stays from 0 on, what still stands of the sentinels is a cache's.
+    // Without any good data from 0 on, intact sentinels are in a cache.
     if good == 0 && (seen.sentinels_good == 0 || seen.certain == Some(WriteEnd::EndsAt(0))) {
         return answer(Verdict::Dead, Some(0), Some(0), 0.99);
     }
     if seen.recheck && bad.all() > 0 {
-        // Where data was good and is not, no prefix can be trusted; data of others may be anybody's, which is no fault.
+        // Good data that changed leaves no intact prefix; data of others may have been written by anyone, which is
+        // no fault.
         return match bad.all() == bad.lost && (bad.foreign > 0 || is_wiped(ledger)) {
             true => answer(Verdict::Inconclusive, None, all, 0.5),
             false => answer(Verdict::Damaged, None, all, 0.99),
@@ -102,11 +102,11 @@ pub(crate) fn judge(ledger: &BadRanges, seen: &PassEvidence) -> Verification {
         return answer(Verdict::Overcommitted, Some(stays), Some(stays), 0.99);
     }
     if lost + bad.alias > 0 && one_tail(ledger, seen) {
-        // A fake answers with success what it loses; what fails with an error is broken, or behind the wrong reader.
+        // A fake acknowledges the writes it loses; errors mean damage or an unsuitable reader.
         if first_bad.is_some_and(|first| seen.taken_to <= first) {
             return Verification { fails_beyond: true, ..answer(Verdict::Damaged, usable, all, 0.99) };
         }
-        // Lost in one shape of request only: that may be the reader's doing.
+        // Losses in one kind of request only may be caused by the reader.
         let shown_once = seen.kept_in_sectors && seen.sentinels == 0;
         let confidence = if shown_once { ONE_SHAPE } else { 0.99 };
         return answer(Verdict::Limbo.ending_at(usable), usable, all, confidence);
@@ -129,18 +129,18 @@ pub(crate) fn judge(ledger: &BadRanges, seen: &PassEvidence) -> Verification {
     }
 }
 
-/// Erased from its start by somebody: one range of a constant, in which no file system was made since.
+/// True if the card was erased from its start: one constant range, and no file system in it.
 fn is_wiped(ledger: &BadRanges) -> bool {
     matches!(ledger.runs(), [run] if run.start == 0 && run.end >= WIPED)
 }
 
-/// Confidence in a loss that only one shape of request shows: nobody is accused of that.
+/// Confidence in a loss that only one kind of request shows, below the limit for an accusation.
 const ONE_SHAPE: f64 = 0.9;
 
-/// Bytes from 0 on of which the loss may be an erasure.
+/// Least bytes from 0 that an erasure covers.
 const WIPED: u64 = 1 << 20;
 
-/// Ended before anything was read back as a whole: what the samples showed counts.
+/// Verdict of a pass that read nothing back as a whole, from its samples.
 fn nothing_read(seen: &PassEvidence) -> Verification {
     let (verdict, usable, confidence) = match seen.certain {
         Some(WriteEnd::Wraps) => (Verdict::Wraparound, None, 0.9),
@@ -161,11 +161,11 @@ fn answer(
     Verification { verdict, usable_bytes, good_bytes, confidence, ..Verification::default() }
 }
 
-/// The period in which addresses repeat: every forward distance is a multiple of it.
+/// Period of repeating addresses: all forward distances are multiples of it.
 ///
-/// Lost blocks that show data of others are no repetition. Of a card that wraps the first addresses are overwritten
-/// first; and markers beyond what was written show among good sectors, where nothing is lost. Where so little of it was
-/// overwritten that it did not show before the markers were written, these tell more.
+/// Lost blocks that show data of others are no repetition. On a wrapping card the first addresses are overwritten
+/// first, and markers beyond the written range appear among good sectors. If too little was overwritten before the
+/// markers, these decide.
 pub(crate) fn wrap(ledger: &BadRanges, seen: &PassEvidence) -> Option<u64> {
     let PassEvidence { written, read_to, certain, .. } = *seen;
     let first = ledger.runs().iter().find(|run| run.bad == BadKind::Alias)?;
@@ -174,7 +174,7 @@ pub(crate) fn wrap(ledger: &BadRanges, seen: &PassEvidence) -> Option<u64> {
     let marked = ledger.furthest() >= written && ledger.runs().iter().any(|run| ahead(&run));
     let by_markers = matches!(certain, Some(WriteEnd::EndsAt(_))) && ledger.good_bytes(0, tail) > tail / 2;
     let period = if marked && (first.start != 0 || by_markers) {
-        // Lost places may show any marker; good ones only what shares their place.
+        // Lost blocks may show any marker, good ones only markers that share their place.
         let period = ledger.distances_before(tail, MARKER).fold(0, gcd);
         if may_repeat(ledger, period, written) { period } else { 0 }
     } else if first.start == 0 {
@@ -185,34 +185,34 @@ pub(crate) fn wrap(ledger: &BadRanges, seen: &PassEvidence) -> Option<u64> {
     (period >= 512).then_some(period)
 }
 
-/// The period of a card whose first addresses were overwritten when later ones were written: lost blocks that show data
-/// of any other do so block by block, those that repeat in a row. Of what was overwritten hardly anything is good then;
-/// 0 where it is.
+/// Period of a card whose first addresses were overwritten by later ones. Lost blocks that show data of others do
+/// so block by block, repeating addresses in long sequences, and hardly anything of the overwritten range is good;
+/// 0 otherwise.
 fn in_order(ledger: &BadRanges, read_to: u64) -> u64 {
     let period = ledger.distances_in_a_row(LEAST_IN_A_ROW).fold(0, gcd);
     let overwritten = read_to.saturating_sub(period);
     if ledger.good_bytes(0, overwritten) <= overwritten / 2 { period } else { 0 }
 }
 
-/// Whether addresses can repeat with such a period where the first address still holds its own: then nothing was
-/// written in order that shares its place. A cache that has a slot for each address shows lost ones what was written
-/// its own size further on, which is no repetition.
+/// True if addresses can repeat with this period although the first address is intact: then no sequential write
+/// shares its place. A cache with a slot per address shows lost blocks data from its own size further on, which is
+/// no repetition.
 fn may_repeat(ledger: &BadRanges, period: u64, written: u64) -> bool {
     period >= written || ledger.first_bad() == Some(0)
 }
 
-/// Where the lost end of the card begins, whatever a cache still holds of it: from there on much is bad.
+/// Start of the lost end of the card, from which on much is bad, whatever a cache still holds.
 fn dense_tail(ledger: &BadRanges, read_to: u64) -> u64 {
     let mut bad = 0;
     let mut tail = read_to;
     for run in ledger.runs().iter().rev() {
         bad += run.end - run.start;
-        // What markers have overwritten is no part of the end, however much is lost behind it.
+        // Ranges that markers overwrote are no part of the end, even if much is lost after them.
         if run.bad != BadKind::Alias && bad as f64 >= 0.4 * (read_to - run.start) as f64 {
             tail = run.start;
         }
     }
-    // A lost block that shows a marker looks like one that a marker has overwritten; what adjoins the end belongs to it.
+    // A lost block that shows a marker looks like an overwritten one; adjoining the end, it belongs to it.
     for run in ledger.runs().iter().rev().filter(|run| run.bad == BadKind::Alias) {
         if run.end == tail {
             tail = run.start;
@@ -222,18 +222,18 @@ fn dense_tail(ledger: &BadRanges, read_to: u64) -> u64 {
 }
 
 fn wrapped(ledger: &BadRanges, period: u64, seen: &PassEvidence) -> Verification {
-    // Of the addresses that share a place, the last one that was written is good; so places are counted once.
+    // Of all addresses that share a place only the last written one is good, so places are counted once.
     let lost = |run: &&BadRun| run.bad != BadKind::Alias;
     let place =
         |run: &BadRun| if run.start / period == (run.end - 1) / period { run.start % period } else { 0 };
     let first = ledger.runs().iter().filter(lost).map(place).min();
     let usable = first.unwrap_or(period).min(period);
     let chained = ledger.runs().iter().filter(lost).any(|run| {
-        // Lost from some place up to where addresses begin again, or up to where writing stopped.
+        // Lost from some place to the start of the next period, or to the end of the written range.
         run.bad != BadKind::Flipped && (run.end % period == 0 || run.end >= seen.read_to)
     });
-    // Each place of the card once: in the last period that was written. It works if it shows any stamp of this pass;
-    // markers, which were written later, show in places that work.
+    // Counts each place once, in the last written period. A place works if it shows any stamp of this pass; markers
+    // were written later, and only working places show them.
     let from = seen.read_to.saturating_sub(period);
     let last = ledger.runs().iter().filter(lost).map(|run| run.end.saturating_sub(run.start.max(from)));
     let good = seen.read_to - from - last.sum::<u64>();
@@ -241,10 +241,10 @@ fn wrapped(ledger: &BadRanges, period: u64, seen: &PassEvidence) -> Verification
     Verification { wrap_bytes: Some(period), ..answer(verdict, Some(usable), Some(good), 0.99) }
 }
 
-/// Blocks that came first are there, whatever their address, and those that came later are not.
+/// True if the data written first is intact at any address, and later data is lost.
 fn pooled(ledger: &BadRanges, seen: &PassEvidence) -> bool {
     let Some(first) = ledger.first_lost() else { return false };
-    // One that does not stand may have lost a bit.
+    // A single missing sentinel may have lost a bit.
     let beyond = seen.sentinels > 0
         && seen.sentinels_good * SENTINELS_A_MISS >= seen.sentinels * (SENTINELS_A_MISS - 1);
     let good = ledger.good_bytes(first, seen.read_to);
@@ -252,9 +252,9 @@ fn pooled(ledger: &BadRanges, seen: &PassEvidence) -> bool {
     ended && (beyond || seen.islands >= 2 && seen.islands_are_sentinels)
 }
 
-/// Everything from one address on is lost, and nothing else is.
+/// True if everything from one address on is lost, and nothing else.
 fn one_tail(ledger: &BadRanges, seen: &PassEvidence) -> bool {
-    // A cache may hold a few of the sentinels beyond; where more of them stand, that is no end.
+    // A cache may hold a few sentinels beyond the end; more of them contradict an end.
     if seen.sentinels_good * 10 > seen.sentinels {
         return false;
     }
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn the_period_of_a_wrap_is_what_all_distances_share() {
-        // 100 MiB, wrap at 30 MiB and 512 bytes: what was written last to each place is good.
+        // 100 MiB with a wrap at 30 MiB + 512 bytes: the last write to each place is good.
         let wrap = 30 * MIB + 512;
         let elsewhere = |from: u64, k: u64| SectorFound::Elsewhere { address: from + k * wrap };
         let last = 100 * MIB - 3 * wrap;
@@ -330,22 +330,23 @@ mod tests {
 
     #[test]
     fn lost_blocks_that_show_data_of_others_are_no_wrap() {
-        // Beyond 10 MiB each block shows what its cache slot holds: data of a later address.
+        // Beyond 10 MiB each block shows the content of its cache slot: data of a later address.
         let elsewhere = SectorFound::Elsewhere { address: 60 * MIB };
         let judged = judge_all(&ledger(64 * MIB, &[(10 * MIB, 64 * MIB, elsewhere)]), seen(64 * MIB));
-        // By itself this is what a wrap of 50 MiB looks like behind its first 10 MiB, which stand: so it is none.
+        // A wrap of 50 MiB would look the same after its first 10 MiB, but these are intact.
         assert_eq!((judged.verdict, judged.usable_bytes), (Verdict::Limbo, Some(10 * MIB)));
     }
 
     #[test]
     fn a_cache_that_shows_what_its_slots_hold_is_no_wrap() {
-        // Written up to 40 MiB and marked beyond; from 10 MiB on each block shows a marker some cache sizes further on.
+        // Written to 40 MiB, with markers beyond; from 10 MiB on each block shows a marker some cache sizes further
+        // on.
         let slot = |n: u64| (n * MIB, (n + 1) * MIB, SectorFound::Elsewhere { address: 60 * MIB });
         let bad: Vec<_> = (10..39).map(slot).collect();
         let ended = PassEvidence { written: 40 * MIB, read_to: 40 * MIB, ..seen(64 * MIB) };
         let judged = judge_all(&ledger(40 * MIB, &bad), ended);
         assert_eq!((judged.wrap_bytes, judged.usable_bytes), (None, Some(10 * MIB)));
-        // The same in a card that repeats: what was written at 40 MiB stands in the first address.
+        // The same on a card that repeats: the first address shows data written at 40 MiB.
         let marker = (4096, 8192, SectorFound::Elsewhere { address: 40 * MIB + 4096 });
         let judged = judge_all(&ledger(40 * MIB, &[marker, (30 * MIB, 40 * MIB, ZERO)]), ended);
         assert_eq!((judged.verdict, judged.wrap_bytes), (Verdict::Chain, Some(40 * MIB)));
@@ -383,7 +384,7 @@ mod tests {
                 assert_eq!(of(&[(start, start + 4096, found)]), (Verdict::Damaged, None), "{found:?}");
             }
         }
-        // A file system, or an erasure of the start.
+        // Data of a file system, or an erased start.
         let other = SectorFound::Other;
         assert_eq!(of(&[(0, 4096, other), (MIB, 2 * MIB, ZERO)]), (Verdict::Inconclusive, None));
         assert_eq!(of(&[(0, 8 * MIB, ZERO)]), (Verdict::Inconclusive, None));

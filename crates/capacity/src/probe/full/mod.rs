@@ -1,7 +1,8 @@
-//! Every block written and read back: the only proof of a capacity (docs/reference/flash.md#fake-cards).
+//! Full test: writes every block and reads it back, the only proof of a capacity
+//! (docs/reference/flash.md#fake-cards).
 //!
-//! Ranges are written in order; after each one samples of older ones are read, so that a fake is known as soon as it
-//! shows. A pass that reads everything follows, whatever was seen before, and what it finds bad is asked again.
+//! Ranges are written in order. Samples of older ranges are read after each, so that a fake shows early. Then
+//! everything is read regardless of the samples, and bad sectors are tested again.
 
 mod chart;
 #[cfg(test)]
@@ -27,10 +28,8 @@ pub use pass::{PassFindings, PassSettings};
 pub use read_back::READING;
 pub use writing::WRITING;
 
-/// Writes and reads the whole card. `written` hears now and then how far the writing is, everything below being on the
-/// card.
-///
-/// Whatever ends it early stands in [`Findings::stop`], beside what was found by then.
+/// Writes and reads the whole card. `written` is called with the bytes that are safely on the card so far. The
+/// reason of an early end is in [`PassFindings::stop`], with all findings until then.
 pub fn verify(
     card: &mut IoDriver<'_>,
     settings: &PassSettings,
@@ -52,8 +51,8 @@ pub fn verify(
     findings
 }
 
-/// Reads again what an earlier pass wrote, and writes nothing. What holds something else by now may have been overwritten
-/// since by anybody, so that alone is not held against the card.
+/// Reads data of an earlier pass again without writing. Other data may have been written by anyone since, so it
+/// does not accuse the card.
 pub fn recheck(
     card: &mut IoDriver<'_>,
     previous: &cardscope_probing::resume::PreviousPass,

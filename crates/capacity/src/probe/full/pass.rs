@@ -1,4 +1,4 @@
-//! One full pass: what it is given, what it knows so far, and its phases in order.
+//! Full pass: settings, state, and its phases in order.
 
 use super::chart::PassChart;
 use super::judge::{PassEvidence, WriteEnd, judge, wrap};
@@ -14,50 +14,46 @@ use cardscope_probing::reading::{ExpectedStamps, RetryBudget};
 use cardscope_probing::resume::SENTINELS;
 use cardscope_probing::sector::SECTOR;
 
-/// The write of the pass itself; sentinels come before, confirmations after.
+/// Generation of the pass's own stamps; sentinels are written before, confirmations after.
 pub(super) const GENERATION: u32 = 1;
 
-/// As many sentinels are written as can be read in this share of a budget.
+/// Share of the time budget for reading sentinels, which limits their number.
 const SENTINELS_SHARE: f64 = 0.1;
 
-/// Confidence in an answer of which a part was not asked for.
+/// Highest confidence if some checks were not run.
 const CUT_SHORT: f64 = 0.8;
 
-/// Bytes that the writing leaves over, so that the short questions can be asked of a card that lost something.
+/// Bytes of the write limit that are reserved for short checks after a loss.
 const FOR_QUESTIONS: u64 = 64 << 10;
 
-/// Limits below this are too small to leave anything over.
+/// Write limit from which something is reserved.
 const LEAST: u64 = 1 << 20;
 
-/// How a full pass is to go.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PassSettings {
-    /// Tells this pass's stamps from those of any other.
+    /// Distinguishes the stamps of this pass from those of others.
     pub salt: u64,
-    /// Everything is written before anything is read.
+    /// Writes everything before reading anything.
     pub two_passes: bool,
-    /// Bytes from 0 that an interrupted pass of this salt has written.
+    /// Bytes from 0 that an interrupted pass with this salt has written.
     pub resumed_at: u64,
-    /// Seconds of the card's clock in which all must be over.
+    /// Time budget, in seconds on the card's clock.
     pub budget_s: Option<f64>,
-    /// Bytes that may be written.
     pub max_write: Option<u64>,
 }
 
-/// What a full pass found out.
 #[derive(Debug, Clone)]
 pub struct PassFindings {
-    /// The answer, what it rests on, and the map.
+    /// Verdict with its evidence and the speed map.
     pub body: Verification,
-    /// Bad bytes by kind.
     pub bad: BadBytes,
-    /// Bytes from 0 that were written, by this pass or the one that it went on from.
+    /// Bytes written from 0, including those of a resumed pass.
     pub written_to: u64,
-    /// Bytes from 0 that were read back.
+    /// Bytes read back from 0.
     pub read_to: u64,
-    /// Remarks that belong into the document, in whole sentences.
+    /// Remarks for the document, in whole sentences.
     pub remarks: Vec<String>,
-    /// What ended it before its end.
+    /// Reason of an early end.
     pub stop: Option<ProbeStop>,
 }
 
@@ -68,7 +64,7 @@ pub(super) struct FullPass<'a, 't> {
     pub(super) ledger: BadRanges,
     pub(super) chart: PassChart,
     pub(super) seen: PassEvidence,
-    /// The write whose stamps are expected.
+    /// Generation of the expected stamps.
     pub(super) generation: u32,
     pub(super) originals: OriginalHashes,
     pub(super) disproofs: Vec<AddressDisproof>,
@@ -77,22 +73,21 @@ pub(super) struct FullPass<'a, 't> {
     pub(super) began: f64,
     /// MB/s of the first read.
     pub(super) reads_at: Option<f64>,
-    /// Looks at the samples while all is written.
     pub(super) watchman: SampleChecker,
-    /// The lowest address at which a sample was lost, and whether that was reported.
+    /// Lowest address of a lost sample, and true once it was reported.
     pub(super) lowest_lost: Option<u64>,
     pub(super) loss_reported: bool,
-    /// What did not read as written before all of it was read.
+    /// Sectors that were wrong before everything was read.
     pub(super) misread: ByteRanges,
-    /// The limits left a question open.
+    /// True if limits prevented a check.
     pub(super) cut_short: bool,
-    /// What is left of it for what fails.
+    /// Time left for failing reads.
     pub(super) patience: RetryBudget,
-    /// How often the card was opened again for the sake of bad sectors.
+    /// Number of times that the card was reopened because of bad sectors.
     pub(super) reopenings: u32,
-    /// Something new stayed beyond what was written while something older was lost: no pool has run out.
+    /// True if new data beyond the written range was kept while older data was lost, so no pool is used up.
     pub(super) takes_new: bool,
-    /// A cache may answer for some of what is taken for good.
+    /// True if a cache may hold some of the data that counts as good.
     pub(super) good_unknown: bool,
 }
 
@@ -142,6 +137,7 @@ impl<'a, 't> FullPass<'a, 't> {
         let mut places = samples::sentinels(self.seen.card_bytes, self.settings.salt);
         let room = (self.room() / 4 / SAMPLE).min(self.sentinels_in_time(&places)?);
         places.truncate(usize::try_from(room).unwrap_or(usize::MAX));
+        // A resumed pass has its sentinels on the card already.
         if self.settings.resumed_at == 0 {
             self.originals = OriginalHashes::read(self.card, &places)?;
             self.write_stamps(places.iter().copied(), SENTINELS)?;
@@ -157,7 +153,7 @@ impl<'a, 't> FullPass<'a, 't> {
         self.ask_again(&places)
     }
 
-    /// How many sentinels a budget buys, as the first of them shows.
+    /// Number of sentinels within the time budget, estimated from the first read.
     fn sentinels_in_time(&mut self, places: &[CardExtent]) -> Result<u64, ProbeStop> {
         let Some(budget) = self.settings.budget_s else { return Ok(u64::MAX) };
         let began = self.card.seconds();
@@ -166,17 +162,15 @@ impl<'a, 't> FullPass<'a, 't> {
         Ok((budget * SENTINELS_SHARE / took.max(1e-9)) as u64)
     }
 
-    /// The stamps of one write of this pass.
     pub(super) fn stamps(&self, generation: u32) -> ExpectedStamps {
         ExpectedStamps { salt: self.settings.salt, generation }
     }
 
-    /// The stamps that are expected.
     pub(super) fn stamped(&self) -> ExpectedStamps {
         self.stamps(self.generation)
     }
 
-    /// Writes stamps to extents and has the card store them; what fails shows when they are read.
+    /// Writes stamps and flushes. Failed writes show when the data is read.
     pub(super) fn write_stamps(
         &mut self,
         extents: impl IntoIterator<Item = CardExtent>,
@@ -191,18 +185,16 @@ impl<'a, 't> FullPass<'a, 't> {
         self.card.flush()
     }
 
-    /// When nothing new begins, in seconds of the card's clock.
     pub(super) fn until(&self) -> Option<f64> {
         self.settings.budget_s.map(|budget| self.began + budget)
     }
 
-    /// Whether so many seconds are left.
     pub(super) fn has_time(&mut self, seconds: f64) -> bool {
         self.until().is_none_or(|until| self.card.seconds() + seconds < until)
     }
 
-    /// Bytes that `--max-write` and `--budget` leave to be written and read again, in whole sectors. A question that
-    /// there is no room for is not asked, and the answer says so.
+    /// Bytes, in whole sectors, that `--max-write` and `--budget` allow to write and read again. A check without
+    /// room is skipped, and the result says so.
     pub(super) fn room(&mut self) -> u64 {
         let written = self.card.tally().written;
         let left = self.settings.max_write.map_or(u64::MAX, |most| most.saturating_sub(written));
@@ -210,7 +202,7 @@ impl<'a, 't> FullPass<'a, 't> {
         left.min(self.room_in_time()) / sector * sector
     }
 
-    /// Bytes that there is time for, as far as it is known how long they take to be written and read again.
+    /// Bytes that can be written and read again in the remaining time, at the speeds measured so far.
     fn room_in_time(&mut self) -> u64 {
         let Some(until) = self.until() else { return u64::MAX };
         let seconds = |mb_s: Option<f64>| mb_s.map_or(0.0, |mb_s| 1.0 / (mb_s * 1e6));
@@ -222,20 +214,19 @@ impl<'a, 't> FullPass<'a, 't> {
         }
     }
 
-    /// Bytes that may still be written in order.
+    /// Bytes left for the sequential writes.
     pub(super) fn room_in_order(&self) -> u64 {
         let Some(most) = self.settings.max_write else { return u64::MAX };
         let left_over = if most >= LEAST { FOR_QUESTIONS } else { 0 };
         most.saturating_sub(self.card.tally().written).saturating_sub(left_over)
     }
 
-    /// The time is over in the middle of something.
     pub(super) fn is_over(&mut self) {
         self.cut_short = true;
         self.remarks.push("--budget ended the test early; some checks were not run".to_owned());
     }
 
-    /// A question that was not asked in whole stands in the document.
+    /// Records a check that was not completed.
     pub(super) fn asked(&mut self, what: &str, whole: bool) {
         if !whole {
             self.cut_short = true;
@@ -243,14 +234,14 @@ impl<'a, 't> FullPass<'a, 't> {
         }
     }
 
-    /// In which period addresses repeat, and what is lost for that reason.
+    /// Determines the period of repeating addresses and reclassifies the losses that follow from it.
     pub(super) fn find_wrap(&mut self) {
         self.seen.wrap = wrap(&self.ledger, &self.seen);
         self.ledger.others_are_losses(self.seen.wrap);
     }
 
-    /// What was not asked weakens the answer: all of the questions where losses were seen before the pass was stopped.
-    /// And what another card answered, or one that changed, says nothing of this one.
+    /// Lowers the confidence for checks that were not run, which are all of them if the pass was stopped after
+    /// losses. Data of another card leaves no verdict at all.
     fn weaken(&self, judged: &mut Verification, stop: Option<&ProbeStop>) {
         let unasked = stop.is_some() && self.ledger.bad.all() > 0;
         if self.cut_short || unasked {
@@ -265,13 +256,13 @@ impl<'a, 't> FullPass<'a, 't> {
         }
     }
 
-    /// Bytes that did not read as written at first, and did when all was read.
+    /// Bytes that were wrong at first and right when everything was read.
     fn came_back(&self) -> u64 {
         let read = self.misread.iter().filter(|(_, end)| *end <= self.seen.read_to);
         read.map(|(start, end)| self.ledger.good_bytes(start, end)).sum()
     }
 
-    /// The document's part, however it ended.
+    /// Builds the results, however the pass ended.
     pub(super) fn finish(mut self, stop: Option<ProbeStop>) -> PassFindings {
         self.ledger.bad.passing_sectors += self.came_back() / SECTOR as u64;
         self.seen.wavers = self.ledger.bad.passing_sectors;
@@ -284,7 +275,8 @@ impl<'a, 't> FullPass<'a, 't> {
             Verdict::Overcommitted | Verdict::Wraparound | Verdict::Chain => judged.good_bytes.unwrap_or(0),
             _ => self.ledger.good(),
         };
-        // One that was stopped before it asked a third time has seen them twice; another card has no disproofs.
+        // A stopped pass has read its losses twice, which is enough to list them; another card's data proves
+        // nothing.
         if self.disproofs.is_empty() {
             self.disproofs = self.listed();
         }
@@ -309,7 +301,7 @@ impl<'a, 't> FullPass<'a, 't> {
     }
 }
 
-/// What was seen last may be of another card.
+/// True if the last data may be of another card.
 fn is_of_another(stop: Option<&ProbeStop>) -> bool {
     matches!(stop, Some(ProbeStop::Swapped(_) | ProbeStop::Target(TargetError::Changed { .. })))
 }

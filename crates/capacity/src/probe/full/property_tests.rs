@@ -1,4 +1,4 @@
-//! Any fake of any size, and genuine cards, in virtual time: the full pass finds the truth to the sector.
+//! Random fakes of any size and genuine cards in virtual time: the full pass is accurate to the sector.
 
 use super::tests::{run, settings, true_verdict};
 use super::{PassFindings, PassSettings};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// A size of 1 to 64 MiB in sectors, seldom a power of two.
+/// Bytes of a card: 1 to 64 MiB in sectors, rarely a power of two.
 fn card() -> impl Strategy<Value = u64> {
     (2048u64..=131_072).prop_map(|sectors| sectors * 512)
 }
@@ -26,7 +26,7 @@ const LOST: LostWords = &["zeros", "ones", "stale", "error"];
 fn cache() -> impl Strategy<Value = HidingCache> {
     prop_oneof![
         Just(HidingCache::None),
-        // Smaller than a tenth of what is lost: see the known limits.
+        // Less than a tenth of the lost bytes; larger caches are in `known_limit`.
         (0.001..0.1f64, policy()).prop_map(|(share, policy)| HidingCache::Share(share, policy)),
     ]
 }
@@ -49,7 +49,7 @@ fn case() -> impl Strategy<Value = PassCase> {
     parts.prop_map(|((bytes, fake), two_passes, salt)| PassCase { bytes, fake, two_passes, salt })
 }
 
-/// What no look from outside can tell, by name.
+/// Name of a limit that no test from outside can overcome, if this result is one.
 fn known_limit(found: &PassFindings, target: &SimTarget, fake: &str) -> Option<&'static str> {
     let truth = target.truth();
     let reported = found.body.verdict.word();
@@ -80,7 +80,7 @@ fn known_limit(found: &PassFindings, target: &SimTarget, fake: &str) -> Option<&
     }
 }
 
-/// Bytes of a cache that has a slot for each address, and shows lost ones what their slot holds.
+/// Bytes of a cache with a slot per address that answers lost addresses with the content of their slot.
 fn direct_and_stale(fake: &str) -> Option<u64> {
     let value = |key: &str| fake.split('&').find_map(|part| part.strip_prefix(key)?.strip_prefix('='));
     let shows = value("fake.lost") == Some("stale") && value("fake.cache_kind") == Some("direct");
@@ -107,7 +107,7 @@ fn mistake(case: &PassCase) -> Option<String> {
     })
 }
 
-/// The same cards each time; with `CARDSCOPE_LONG=1` many more, others each time.
+/// Uses the same cards in each run; with `CARDSCOPE_LONG=1` many more and random ones.
 #[test]
 fn any_card_is_known_to_the_sector() {
     let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty());
@@ -117,7 +117,7 @@ fn any_card_is_known_to_the_sector() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Cards that were judged wrongly once, one a line: the salt with which they were, in hexadecimal, and what follows
+/// Cards that were once judged wrong, one per line: the salt of that run in hexadecimal, then everything after
 /// `announced_bytes=`.
 const ONCE_WRONG: &str = include_str!("once_wrong.txt");
 

@@ -1,4 +1,4 @@
-//! The pass that reads every block and judges each sector: what was bad is read again before it counts.
+//! Reads every block and judges each sector. Bad sectors are read again before they count.
 
 use super::pass::FullPass;
 use cardscope_engine::card::{CardExtent, ProbeStop, extents};
@@ -7,31 +7,29 @@ use cardscope_model::verify::SectorFound;
 use cardscope_probing::ledger::{BadKind, SectorRun};
 use cardscope_probing::reading::{bad_in_both, read_judged, read_patiently};
 
-/// The stage in which every block is read.
 pub const READING: &str = "reading every block";
 
-/// Read in one go, so that what is doubtful in it fits into a few MB of memory.
+/// Bytes read at once, so that doubtful extents fit into a few MB of memory.
 const RANGE: u64 = 64 << 20;
 
-/// Where all of an extent is bad, so many such extents stand for the others of the range when they are read again.
+/// Number of wholly bad extents in a range that are read again as samples of all.
 const SPOT_CHECKS: usize = 8;
 
-/// A card is opened again for the sake of bad sectors so many times in a pass.
+/// Most times that the card is reopened for bad sectors in a pass.
 const MOST_REOPENINGS: u32 = 64;
 
-/// An extent of which something was not as written.
 struct DoubtfulExtent {
     extent: CardExtent,
     seen: Vec<SectorRun>,
 }
 
 impl DoubtfulExtent {
-    /// No sector of it is good.
+    /// True if no sector is good.
     fn wholly(&self) -> bool {
         self.seen.iter().all(|s| BadKind::is_gone(s.found))
     }
 
-    /// What of it is read again: what could not be read by itself, so that nothing is narrowed down twice.
+    /// Parts to read again. Failed sectors are separate, so that reads need not be narrowed down twice.
     fn parts(&self) -> Vec<CardExtent> {
         let fails = |seen: &SectorRun| seen.found == SectorFound::Error;
         let alike = self.seen.chunk_by(|a, b| fails(a) == fails(b));
@@ -45,7 +43,6 @@ impl DoubtfulExtent {
 }
 
 impl FullPass<'_, '_> {
-    /// Reads `[0, end)`.
     pub(super) fn read_all(&mut self, end: u64) -> Result<(), ProbeStop> {
         self.events.stage(READING, Some(end), None);
         let mut at = 0;
@@ -65,14 +62,13 @@ impl FullPass<'_, '_> {
         Ok(())
     }
 
-    /// Reads `[0, end)` and asks nothing that would need a write.
+    /// Reads `[0, end)` without any check that writes.
     pub(super) fn look_only(&mut self, end: u64) -> Result<(), ProbeStop> {
         self.read_all(end)?;
         self.find_wrap();
         self.third_time(false)
     }
 
-    /// Reads and judges a range.
     fn read_range(&mut self, from: u64, to: u64) -> Result<(), ProbeStop> {
         let mut doubts = Vec::new();
         let (stamped, block) = (self.stamped(), self.card.block());
@@ -93,7 +89,7 @@ impl FullPass<'_, '_> {
         Ok(())
     }
 
-    /// Nothing is held against the card that was seen once only.
+    /// Reads doubtful extents again: a single read accuses no card.
     fn settle(&mut self, mut doubts: Vec<DoubtfulExtent>) -> Result<(), ProbeStop> {
         if doubts.is_empty() {
             return Ok(());
@@ -128,7 +124,7 @@ impl FullPass<'_, '_> {
         Ok(())
     }
 
-    /// A second reading, and two more where the card's answers change and bits are still wrong: what is good once is
+    /// Reads once more, and twice more if answers vary and bits are still wrong. A sector that is good once is
     /// good.
     fn read_again(&mut self, doubt: &mut DoubtfulExtent) -> Result<(), ProbeStop> {
         let parts = doubt.parts();
@@ -136,7 +132,7 @@ impl FullPass<'_, '_> {
             let mut again = Vec::new();
             let (list, stamped) = (parts.iter().copied(), self.stamped());
             read_judged(self.card, list, stamped, |_, _, seen| again.extend_from_slice(seen))?;
-            // What fails is heard of last.
+            // Failed extents are reported last.
             again.sort_by_key(|seen| seen.start);
             let (bad, changed) = bad_in_both(&doubt.seen, &again);
             self.ledger.bad.passing_sectors += changed;

@@ -1,12 +1,10 @@
-//! What is asked of a card that lost something, before it is accused: is it a range or a number of blocks that is missing,
-//! do addresses wrap beyond its end, does it still take writes at all, and do the listed places fail after a new write
-//! too? What is good costs nothing here.
+//! Further checks of a card that lost data, before it is accused: is a range missing or a number of blocks, do
+//! addresses repeat beyond its end, does it still accept writes, and do the listed places fail after a rewrite?
 //!
-//! And of one that keeps everything, whether it is of any use: from some address on it may write many times slower, as
-//! sticks do that have far less fast flash than they announce (public reports: 500 to 2 MB/s after 32 to 123 GB,
-//! AltraMayor/f3 #176 and #247).
+//! A card that lost nothing is checked for uselessly slow writes from some address on, as on sticks with far less
+//! fast flash than announced (public reports: 500 to 2 MB/s after 32 to 123 GB, AltraMayor/f3 #176 and #247).
 //!
-//! Everything in here may write, so it begins with a look whether the card is still the one that was tested.
+//! All of these checks may write, so each group first verifies that the card was not swapped.
 
 use super::pass::{FullPass, GENERATION};
 use super::samples::{self, ReadSample, SAMPLE, read};
@@ -21,36 +19,36 @@ use cardscope_probing::reading::read_judged;
 use cardscope_probing::resume::SENTINELS;
 use cardscope_probing::sector::SECTOR;
 
-/// Places that are looked at, and so many of them that are gone at once are another card.
+/// Positions that are read, and number of them that must all be gone at once for a swapped card.
 const LOOKED_AT: u64 = 16;
 const FEWEST: usize = 8;
 
-/// Fewer sentinels beyond a suspected end are no proof; then so little is left to write that it is written.
+/// Fewest sentinels beyond a suspected end for a proof. With fewer, so little is left that it can be written.
 const FEWEST_SENTINELS: u64 = 8;
 
-/// Bytes at the end of each further period that are written, and of all of them: more than any cache holds of what is
-/// lost there.
+/// Bytes written at the end of each further period, and in all of them: more than any cache holds of the data lost
+/// there.
 const TOP: u64 = 1 << 30;
 const ALL_TOPS: u64 = 2 << 30;
 
-/// Disproofs that are listed at most.
 const MOST_LISTED: usize = 12;
 
-/// So many times slower is no end of a cache: pSLC caches of today end in a fall to a tenth, seldom a fifteenth.
+/// Factor beyond the end of any cache: with pSLC caches the speed drops to a tenth, rarely a fifteenth.
 const FALL: f64 = 20.0;
 
-/// At least this share of the card must be slow, and this share fast.
+/// Least share of the card that must be slow, and that must be fast.
 const SHARE: f64 = 0.01;
 
-/// Bytes that are written once more after a rest.
+/// Bytes that are written again after a pause.
 const AGAIN: u64 = 8 << 20;
 
-/// A cache that was merely full has room again after it, in seconds.
+/// Seconds after which a cache that was merely full has room again.
 const REST_S: u64 = 30;
 
 impl FullPass<'_, '_> {
-    /// Whether nothing but an end explains what is lost: beyond it nothing stands that came first, or all of that does
-    /// and nothing that comes now. Lost places in a row, on a card that is damaged all over, look like an end too.
+    /// True if only an end of the card explains the losses: beyond it all earlier data is lost, or all earlier data
+    /// is intact and all new data is lost. Without this check consecutive losses on a damaged card would look like
+    /// an end.
     pub(super) fn surely_ends(&mut self, places: &[CardExtent]) -> Result<bool, ProbeStop> {
         let standing = self.sentinels_beyond(places)?;
         let all = self.seen.sentinels;
@@ -60,8 +58,7 @@ impl FullPass<'_, '_> {
         Ok(standing * 10 <= all || standing * 20 >= all * 19 && self.nothing_new_stays(places)?)
     }
 
-    /// Writes places beyond what was written that nothing was written to yet, and looks at them. False where there is no
-    /// room for it.
+    /// Writes unused positions beyond the written range and reads them. Returns false if the limits leave no room.
     fn nothing_new_stays(&mut self, places: &[CardExtent]) -> Result<bool, ProbeStop> {
         let (card_bytes, salt, written) = (self.seen.card_bytes, self.settings.salt, self.seen.written);
         let taken = |new: &CardExtent| places.iter().any(|p| p.offset < new.end() && new.offset < p.end());
@@ -78,7 +75,7 @@ impl FullPass<'_, '_> {
         Ok(!self.takes_new)
     }
 
-    /// Places that lie beyond what was written, read again.
+    /// Reads positions beyond the written range.
     fn read_beyond(&mut self, places: &[CardExtent]) -> Result<Vec<ReadSample>, ProbeStop> {
         let written = self.seen.written;
         let list = places.iter().copied().filter(|p| p.offset >= written);
@@ -92,7 +89,8 @@ impl FullPass<'_, '_> {
         Ok(self.seen.sentinels_good)
     }
 
-    /// The card ends somewhere: is it a range or a number of blocks that is missing, and do addresses wrap beyond it?
+    /// Tests beyond the end of the card whether a range or a number of blocks is missing, and whether addresses
+    /// repeat.
     pub(super) fn look_beyond(&mut self, end: u64, places: &[CardExtent]) -> Result<(), ProbeStop> {
         if self.sentinels_beyond(places)? * 2 <= self.seen.sentinels {
             let whole = self.mark_beyond(end)?;
@@ -102,8 +100,8 @@ impl FullPass<'_, '_> {
         Ok(())
     }
 
-    /// Writes markers beyond what was written, where addresses may wrap; they show in the pass that follows. False where
-    /// the limits had no room for all of them.
+    /// Writes markers beyond the written range, which show in the following pass if addresses repeat. Returns false
+    /// if the limits had no room for all of them.
     fn mark_beyond(&mut self, end: u64) -> Result<bool, ProbeStop> {
         let markers = samples::markers(self.seen.written, self.card.bytes(), end);
         let mut room = self.room();
@@ -116,22 +114,22 @@ impl FullPass<'_, '_> {
         Ok(fitting == markers.len())
     }
 
-    /// Addresses wrap: do the ends of the repeated ranges keep anything?
+    /// Tests whether the ends of the repeated ranges keep data.
     pub(super) fn look_at_the_tops(&mut self) -> Result<(), ProbeStop> {
         let whole = self.overflow_tops()?;
         self.asked("whether a part of what repeats is lost as well", whole);
         self.card.reopen()
     }
 
-    /// Where a part of what repeats is lost, it is its end, and a cache may have answered for that so far. So the ends of
-    /// the periods that come next are written. False where the limits cut it short.
+    /// Writes the ends of the next periods. If part of a period is lost, it is the end, which a cache may have
+    /// hidden so far. Returns false if the limits ended it.
     ///
-    /// Where a whole period is written each time, only half of the last one is: what shows of it and of the one before it
-    /// lies two numbers of periods apart that follow each other, from which the period is known.
+    /// If whole periods are written, only half of the last one is: the data that shows of the last two then lies
+    /// two consecutive multiples of the period away, which determines the period.
     fn overflow_tops(&mut self) -> Result<bool, ProbeStop> {
         let (written, sector, card_bytes) = (self.seen.written, self.card.sector(), self.card.bytes());
         let period = self.period_at_the_start()?;
-        // One that is shorter than a sector has no end that could be written by itself.
+        // The end of a period shorter than a sector cannot be written separately.
         if period < u64::from(sector) {
             return Ok(true);
         }
@@ -154,8 +152,8 @@ impl FullPass<'_, '_> {
         Ok(true)
     }
 
-    /// What the forward distances share that many samples in a row show; 0 where there are none. Lost blocks may show the
-    /// data of any other, each of its own.
+    /// Common divisor of forward distances that many consecutive samples show, 0 if there are none. Lost blocks
+    /// show data of others too, but each with another distance.
     fn period_at_the_start(&mut self) -> Result<u64, ProbeStop> {
         let written = self.seen.written;
         let step = (written / 4096 / 512 * 512).max(4096);
@@ -178,7 +176,7 @@ impl FullPass<'_, '_> {
         Ok(side_by_side.distances_in_a_row(u64::MAX).fold(0, gcd))
     }
 
-    /// What was found bad is asked again in other ways.
+    /// Runs the further checks on everything that is bad.
     pub(super) fn ask_again(&mut self, places: &[CardExtent]) -> Result<(), ProbeStop> {
         self.find_wrap();
         if self.ledger.bad.all() == 0 {
@@ -201,7 +199,6 @@ impl FullPass<'_, '_> {
         self.third_time(!self.seen.stopped_taking)
     }
 
-    /// Whether places that were good take a write once more.
     fn ask_the_good_ones(&mut self) -> Result<(), ProbeStop> {
         let good = self.ledger.good_between(0, self.seen.read_to);
         if good.is_empty() {
@@ -213,7 +210,7 @@ impl FullPass<'_, '_> {
         Ok(())
     }
 
-    /// `None` where the limits forbid it. The stamps of the places are put back by writing them again.
+    /// Rewrites some good places and restores their stamps. Returns `None` if the limits forbid it.
     fn take_writes(&mut self, good: Vec<(u64, u64)>) -> Result<Option<bool>, ProbeStop> {
         let places: Vec<CardExtent> = whole_within(good, self.card.sector())
             .iter()
@@ -223,6 +220,7 @@ impl FullPass<'_, '_> {
         if self.room() < places.iter().map(|place| 2 * u64::from(place.len)).sum() {
             return Ok(None);
         }
+        // A generation that no other write uses, so that the old stamp cannot pass for the new one.
         let again = u32::MAX;
         self.write_stamps(places.iter().copied(), again)?;
         self.card.reopen()?;
@@ -234,7 +232,7 @@ impl FullPass<'_, '_> {
         Ok(Some(taken))
     }
 
-    /// Good ranges behind the first lost address, where they are sentinels and nothing else.
+    /// Determines whether the good ranges after the first loss are sentinels only.
     fn islands(&mut self, places: &[CardExtent]) {
         let Some(first) = self.ledger.first_lost() else { return };
         let good = self.ledger.good_between(first, self.seen.read_to);
@@ -244,12 +242,12 @@ impl FullPass<'_, '_> {
         };
         let standing: Vec<u64> = places.iter().map(stands).filter(|bytes| *bytes > 0).collect();
         self.seen.islands = standing.len() as u64;
-        // Two of them may touch: what counts is that together they cover what is good.
+        // Sentinels may touch, so their total must equal the good bytes.
         let all = bytes(&good);
         self.seen.islands_are_sentinels = all > 0 && standing.iter().sum::<u64>() == all;
     }
 
-    /// Examples of what is bad, by address, each seen twice.
+    /// Examples of bad sectors by address, each read twice.
     pub(super) fn listed(&self) -> Vec<AddressDisproof> {
         let mut listed: Vec<(u64, SectorFound)> = self.ledger.examples().collect();
         listed.sort_by_key(|(address, _)| *address);
@@ -261,9 +259,8 @@ impl FullPass<'_, '_> {
         listed.into_iter().map(disproof).collect()
     }
 
-    /// Lists examples of what is bad. Writes these places anew, where that may be and the limits allow it, and reads them
-    /// a third time: how often each was bad, and how many were good this time. What another address has overwritten is no
-    /// matter for a new write.
+    /// Lists examples of bad sectors, rewrites them if `may_write` and the limits allow it, and reads them a third
+    /// time. Counts the places that are good now. Places overwritten through another address are not rewritten.
     pub(super) fn third_time(&mut self, may_write: bool) -> Result<(), ProbeStop> {
         self.disproofs = self.listed();
         let len = self.card.sector();
@@ -278,7 +275,7 @@ impl FullPass<'_, '_> {
                 read_judged(self.card, [place], self.stamps(GENERATION), |_, _, seen| {
                     good = seen.iter().all(|s| s.found == SectorFound::Expected);
                 })?;
-                // A cache may answer for a lost block that was written this moment, so only flips speak for the card.
+                // A cache may still hold a lost block written just now, so only repaired flips speak for the card.
                 let flipped = matches!(found, SectorFound::Flipped { .. });
                 self.seen.healed += u64::from(good && flipped);
                 (rewritten, kept) = (rewritten + u64::from(!flipped), kept + u64::from(good && !flipped));
@@ -289,7 +286,7 @@ impl FullPass<'_, '_> {
         Ok(())
     }
 
-    /// Everything is there; so what is left to ask is whether it is of any use.
+    /// Tests a card without losses for uselessly slow writes.
     pub(super) fn ask_for_a_crawl(&mut self) -> Result<(), ProbeStop> {
         if self.room() >= AGAIN && self.has_time(REST_S as f64) {
             self.seen.crawls = self.crawls()?;
@@ -300,7 +297,7 @@ impl FullPass<'_, '_> {
         Ok(())
     }
 
-    /// Whether writing fell for good: the fall lasts to the end, and after a rest it is no faster.
+    /// True if writes became slow for good: up to the end, and after a pause as well.
     fn crawls(&mut self) -> Result<bool, ProbeStop> {
         let end = self.seen.written;
         let Some((from, before)) = self.fall(end) else { return Ok(false) };
@@ -315,16 +312,16 @@ impl FullPass<'_, '_> {
         Ok(after * FALL <= before)
     }
 
-    /// Where writing fell to a fraction and stayed there; and the speed before, in MB/s.
+    /// Address from which writes stayed at a fraction of the speed, and the speed before in MB/s.
     fn fall(&self, end: u64) -> Option<(u64, f64)> {
         let map = self.chart.finish();
-        // An extent at the end of the card is no measure.
+        // A shorter cell at the end of the card gives no reliable speed.
         let whole = |c: &&MapCell| c.bytes == map.cell_bytes && c.start + c.bytes <= end;
         let speeds: Vec<(u64, f64)> =
             map.cells.iter().filter(whole).filter_map(|c| Some((c.start, c.write_mb_s?))).collect();
         let least = ((speeds.len() as f64 * SHARE) as usize).max(1);
         let first = speeds.first()?;
-        // Seen from the end: the longest tail in which no cell is fast.
+        // The longest tail without a fast cell, searched from the end.
         let before = speeds.iter().take(least).map(|s| s.1).sum::<f64>() / least as f64;
         let slow = speeds.iter().rev().take_while(|s| s.1 * FALL <= before).count();
         let at = speeds.len().checked_sub(slow).filter(|at| slow >= least && *at >= least)?;
@@ -332,8 +329,8 @@ impl FullPass<'_, '_> {
         Some((speeds[at].0, before)).filter(|(_, before)| speeds[at].1 * FALL <= *before)
     }
 
-    /// Nothing more is written once all that stood is gone at once: what the watch saw during the writing, and what
-    /// was read up to the first bad address.
+    /// Fails if all data is gone at once, so that nothing is written to a swapped card. Checks the samples of the
+    /// writing and positions before the first bad address.
     fn same_card(&mut self) -> Result<(), ProbeStop> {
         if let Some(last) = self.watchman.last {
             self.watchman.look(self.card, last)?;
@@ -355,7 +352,7 @@ impl FullPass<'_, '_> {
     }
 }
 
-/// Half a period in whole sectors; one of a sector stays whole.
+/// Half a period in whole sectors, at least one.
 fn half(period: u64, sector: u32) -> u64 {
     let sector = u64::from(sector);
     (period / 2 / sector * sector).max(sector)

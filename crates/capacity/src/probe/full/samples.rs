@@ -1,11 +1,10 @@
-//! A few places of the card instead of all of it.
+//! Samples, sentinels and markers: stamped positions that are read instead of the whole card.
 //!
-//! Samples are read again while the rest of the card is being written: a fake shows in what was written long ago (its
-//! cache has forgotten it, or other addresses have overwritten it), and a card that was swapped shows in all of it at
-//! once. Sentinels are written before everything else: they tell a card that has lost an address range (nothing ever
-//! stays there) from one that has run out of blocks (the first ones to come stay). What stood in their places before
-//! shows again on a card that accepts writes and drops them. Markers are written at the end: they show in the low
-//! addresses of a card whose addresses wrap.
+//! Samples are read again while the rest of the card is written. A fake loses old data, when its cache drops it or
+//! other addresses overwrite it; on a swapped card all of it is gone at once. Sentinels are written before
+//! everything else. They distinguish a missing address range, where nothing stays, from a pool of blocks, which
+//! keeps the first data written. The original content of their places shows on a card that ignores writes. Markers
+//! are written last and show in low addresses if addresses repeat.
 
 use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer};
 use cardscope_engine::content::IoContent;
@@ -15,19 +14,16 @@ use cardscope_probing::ledger::{BadKind, SectorRun};
 use cardscope_probing::reading::{ExpectedStamps, read_judged};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Bytes of a sample: the unit in which fakes' caches and pools count.
+/// Bytes of a sample, the unit of caches and pools in fakes.
 pub(crate) const SAMPLE: u64 = 4096;
 
-/// Samples in each range that is looked at.
 const IN_A_RANGE: u64 = 4;
 
-/// Older ranges that are looked at besides, at random.
 const RANDOM_RANGES: u64 = 8;
 
-/// So many good samples, all of which are gone at once, are another card.
+/// Fewest good samples whose sudden loss means a swapped card.
 const FEWEST_FOR_A_SWAP: usize = 8;
 
-/// How a card is cut into ranges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RangePlan {
     pub(crate) card: u64,
@@ -35,7 +31,7 @@ pub(crate) struct RangePlan {
 }
 
 impl RangePlan {
-    /// A 32nd of the card, 1 to 256 MiB: often enough that a fake shows soon, seldom enough that looking costs little.
+    /// A 32nd of the card, within 1 to 256 MiB: small enough to detect a fake early, large enough for cheap checks.
     pub(crate) fn of(card: u64) -> Self {
         RangePlan { card, bytes: card.div_ceil(32).next_multiple_of(1 << 20).clamp(1 << 20, 256 << 20) }
     }
@@ -44,7 +40,7 @@ impl RangePlan {
         (index * self.bytes, ((index + 1) * self.bytes).min(self.card))
     }
 
-    /// The sample places of a range, the same ones each time.
+    /// Sample positions of a range, equal at each call.
     fn places(self, index: u64, salt: u64) -> impl Iterator<Item = CardExtent> {
         let (from, to) = self.range(index);
         let mut random = SeededRandom::new(mix(salt ^ index));
@@ -52,17 +48,16 @@ impl RangePlan {
     }
 }
 
-/// A random sample place in a range.
+/// Random sample position in a range.
 pub(crate) fn place(from: u64, to: u64, random: &mut SeededRandom) -> CardExtent {
     let offset = from + random.below((to - from).div_ceil(SAMPLE)) * SAMPLE;
     CardExtent { offset, len: SAMPLE.min(to - offset) as u32 }
 }
 
-/// One sample that was read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ReadSample {
     pub(crate) extent: CardExtent,
-    /// The worst of its sectors.
+    /// First bad result of its sectors.
     pub(crate) found: SectorFound,
 }
 
@@ -71,13 +66,12 @@ impl ReadSample {
         self.found == SectorFound::Expected
     }
 
-    /// Nothing of this run stands there.
+    /// True if no stamp of this run is there.
     pub(crate) fn gone(&self) -> bool {
         BadKind::of(self.found) == Some(BadKind::Lost)
     }
 }
 
-/// Reads sample places.
 pub(crate) fn read(
     card: &mut IoDriver<'_>,
     places: impl IntoIterator<Item = CardExtent>,
@@ -95,15 +89,15 @@ fn worst(seen: &[SectorRun]) -> SectorFound {
     bad.map_or(SectorFound::Expected, |s| s.found)
 }
 
-/// Looks at what was written before, range after range.
+/// Reads samples of earlier ranges after each written one.
 #[derive(Debug, Clone)]
 pub(crate) struct SampleChecker {
     pub(crate) cut: RangePlan,
     stamped: ExpectedStamps,
     random: SeededRandom,
-    /// The last range after which it looked.
+    /// Last range after which samples were read.
     pub(crate) last: Option<u64>,
-    /// All samples of older ranges were good when they were last looked at, and there were enough of them.
+    /// True if enough samples of older ranges were read last time, and all were good.
     all_was_well: bool,
 }
 
@@ -113,7 +107,7 @@ impl SampleChecker {
         SampleChecker { cut, stamped, random, last: None, all_was_well: false }
     }
 
-    /// Looks after range `last` was written; gives the bad samples.
+    /// Reads samples after range `last` was written, and returns the bad ones. Fails if the card was swapped.
     pub(crate) fn look(&mut self, card: &mut IoDriver<'_>, last: u64) -> Result<Vec<ReadSample>, ProbeStop> {
         let (places, salt) = (self.places(last), self.stamped.salt);
         let list = places.iter().flat_map(|index| self.cut.places(*index, salt));
@@ -130,7 +124,7 @@ impl SampleChecker {
         Ok(samples.into_iter().filter(|s| !s.good()).collect())
     }
 
-    /// This range, those 1, 2, 4 … before it, the first ones, and some at random.
+    /// This range, those 1, 2, 4 … before it, the first ones, and random ones.
     fn places(&mut self, last: u64) -> Vec<u64> {
         let lags = (0..40).map(|k| 1u64 << k).take_while(|lag| *lag <= last).map(|lag| last - lag);
         let mut places: Vec<u64> = lags.chain([last, 0, 1.min(last)]).collect();
@@ -143,10 +137,10 @@ impl SampleChecker {
 
 const COUNT: u64 = 64;
 
-/// A small card has fewer, so that not all of it is sentinels.
+/// Least bytes per sentinel, so that a small card does not consist of sentinels.
 const LEAST_PART: u64 = 4 * SAMPLE;
 
-/// The places of sentinels, one in each 64th of the card; they follow from salt and size.
+/// Positions of the sentinels, one in each 64th of the card, derived from salt and size.
 pub(crate) fn sentinels(card_bytes: u64, salt: u64) -> Vec<CardExtent> {
     let count = COUNT.min(card_bytes / LEAST_PART).max(1);
     let part = card_bytes.div_ceil(count).next_multiple_of(SAMPLE);
@@ -158,10 +152,10 @@ pub(crate) fn sentinels(card_bytes: u64, salt: u64) -> Vec<CardExtent> {
         .collect()
 }
 
-/// Markers beyond `from`: evenly spread, and behind each power of two.
+/// Most markers, apart from those at powers of two.
 const MOST_MARKERS: u64 = 4096;
 
-/// Where markers go so that at least one of them lands in `[0, end)` if addresses wrap beyond `from`.
+/// Positions of markers beyond `from`, at least one of which appears in `[0, end)` if addresses repeat.
 pub(crate) fn markers(from: u64, card_bytes: u64, end: u64) -> Vec<CardExtent> {
     let room = card_bytes.saturating_sub(from);
     let step = (end / 8).max(room / MOST_MARKERS).next_multiple_of(SAMPLE).max(SAMPLE);
@@ -175,12 +169,12 @@ pub(crate) fn markers(from: u64, card_bytes: u64, end: u64) -> Vec<CardExtent> {
         .collect()
 }
 
-/// Hashes of places that held more than one repeated byte.
+/// Hashes of the original content at positions that held more than one repeated byte.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OriginalHashes(Vec<(CardExtent, u64)>);
 
 impl OriginalHashes {
-    /// Reads the sentinels' places before anything is written.
+    /// Reads the sentinels' positions before anything is written.
     pub(crate) fn read(card: &mut IoDriver<'_>, places: &[CardExtent]) -> Result<Self, ProbeStop> {
         let mut list = Vec::new();
         card.read(places.iter().copied(), IoContent::Buffer, |extent, _, answer| {
@@ -194,7 +188,7 @@ impl OriginalHashes {
         Ok(OriginalHashes(list))
     }
 
-    /// Whether all of it stands there still; false where there was nothing to be seen.
+    /// True if all original content is unchanged; false if there was none to compare.
     pub(crate) fn stay(&self, card: &mut IoDriver<'_>) -> Result<bool, ProbeStop> {
         let mut same = 0;
         for (place, before) in &self.0 {

@@ -1,5 +1,5 @@
-//! From the first bad sample to certainty: is it a fake whose end is known by now, so that writing on would show
-//! nothing new? Everything here is read twice, with the card opened again in between.
+//! Confirms a fake from bad samples, so that writing can stop early. All reads are repeated with the card reopened
+//! in between.
 
 use super::judge::WriteEnd;
 use super::pass::FullPass;
@@ -11,14 +11,14 @@ use cardscope_model::verify::SectorFound;
 /// Samples on each side of a suspected end.
 const SAMPLES: u64 = 64;
 
-/// The end is looked for below the lowest bad sample so many times.
+/// Attempts to find the end below the lowest bad sample.
 const STEPS_DOWN: u32 = 4;
 
-/// A lost range must be so many ranges long before the rest of the card is given up.
+/// Length of a lost range, in ranges, before writing stops.
 const LONG_ENOUGH: u64 = 4;
 
 impl FullPass<'_, '_> {
-    /// Takes bad samples; gives the reason to stop writing, if there is one now.
+    /// Rereads bad samples, and returns the reason to stop writing if it is certain.
     pub(super) fn suspect(&mut self, bad: &[ReadSample]) -> Result<Option<WriteEnd>, ProbeStop> {
         if bad.is_empty() {
             return Ok(None);
@@ -38,8 +38,8 @@ impl FullPass<'_, '_> {
         }
     }
 
-    /// The very first addresses hold what was written to later ones. Where a lost block shows data of another one, only
-    /// lost blocks do; the first ones are not lost.
+    /// True if the first addresses hold data of later ones. Lost blocks that show data of others do not prove a
+    /// repetition, and the first blocks are not lost.
     fn wraps(&mut self) -> Result<bool, ProbeStop> {
         let first = self.watchman.cut.range(0).1.min(self.seen.written);
         let len = u64::from(self.card.block()).min(first).min(4096) as u32;
@@ -49,7 +49,8 @@ impl FullPass<'_, '_> {
         Ok(!samples.is_empty() && samples.iter().all(forward))
     }
 
-    /// Everything from about `from` on is lost but for what a cache may still hold, and everything below is there.
+    /// Tests whether everything from about `from` on is lost, apart from a cache's content, and everything below is
+    /// intact.
     fn ends(&mut self, mut from: u64) -> Result<Option<WriteEnd>, ProbeStop> {
         let (written, stamped) = (self.seen.written, self.stamped());
         if written.saturating_sub(from) < LONG_ENOUGH * self.watchman.cut.bytes {
@@ -70,7 +71,7 @@ impl FullPass<'_, '_> {
             }
             let below = if from > 0 { read(self.card, spread(0, from), stamped)? } else { Vec::new() };
             let bad = below.iter().filter(|s| !s.good());
-            // Sample places are coarse: the end may lie a little below the lowest bad one.
+            // Samples are coarse, so the end may lie slightly below the lowest bad one.
             if bad.clone().count() * 20 <= below.len() {
                 return Ok(Some(WriteEnd::EndsAt(from)));
             }

@@ -1,5 +1,5 @@
-//! Full passes over simulated cards of every kind, in virtual time, against what is true of them. Limits hold in every
-//! phase, and what was not asked for their sake is not claimed.
+//! Full passes over simulated cards of every kind in virtual time, compared with the cards' definitions. Limits
+//! hold in every phase, and skipped checks make no claims.
 
 use super::{PassFindings, PassSettings, samples, verify};
 use cardscope_engine::card::IoDriver;
@@ -21,11 +21,11 @@ pub(super) fn settings() -> PassSettings {
     PassSettings { salt: 0x5a17, two_passes: false, resumed_at: 0, budget_s: None, max_write: None }
 }
 
-/// What a pass over a target finds, how many bytes it wrote, and how many seconds it took.
+/// Findings of a pass over a target, bytes written, and its seconds.
 pub(super) fn pass_over(target: &mut dyn Target, settings: &PassSettings) -> (PassFindings, u64, f64) {
     let mut card = IoDriver::new(target, &InterruptFlag::default(), PASS_BLOCK, PASS_DEPTH).unwrap();
     let mut findings = verify(&mut card, settings, &mut |_| (), &mut Silent);
-    // As the verb does once all I/Os are counted.
+    // As in the verb after all I/Os are counted.
     let pattern = ErrorPattern::of(card.counts(), card.io_errors(), Some(card.bytes()));
     findings.body.verdict = findings.body.verdict.with_errors(1.0, pattern, false).0;
     (findings, card.tally().written, card.seconds())
@@ -36,7 +36,7 @@ pub(super) fn run(name: &str, settings: PassSettings) -> (PassFindings, SimTarge
     (pass_over(&mut target, &settings).0, target)
 }
 
-/// The verdict of the truth, in this crate's words.
+/// True verdict as the word of this crate.
 pub(super) fn true_verdict(target: &SimTarget) -> String {
     serde_json::to_value(target.truth().verdict).unwrap().as_str().unwrap().to_owned()
 }
@@ -53,7 +53,7 @@ fn right_to_the_sector(name: &str) {
             (true_verdict(&target), Some(truth.usable_bytes), Some(truth.good_bytes)),
         );
         assert_eq!(reported, wanted, "{name}, {plan}: {:?} {:?}", found.bad, found.remarks);
-        // Instability and a crawl are seen in the whole, not in a place.
+        // Instability and slow writes concern the whole card and have no addresses.
         if found.bad.lost + found.bad.alias + found.bad.flipped > 0 {
             assert!(!found.body.disproofs.is_empty(), "{name}, {plan}");
         }
@@ -95,7 +95,7 @@ fn every_kind_of_fake_is_known_to_the_sector(#[case] fake: &str) {
     right_to_the_sector(&format!("{CARD}&{fake}"));
 }
 
-/// A cache shows as soon as more lost blocks were written than it holds; one that holds all of them is storage.
+/// A cache shows once more lost blocks were written than it holds. A cache that holds all of them is storage.
 #[rstest]
 fn no_cache_hides_what_is_lost(
     #[values("direct", "lru", "fifo")] kind: &str,
@@ -165,14 +165,14 @@ proptest! {
         let mut target = SimTarget::named(&name).unwrap();
         let limited = PassSettings { budget_s: Some(seconds), ..settings() };
         let (_, _, spent) = pass_over(&mut target, &limited);
-        // What had begun ends: eight I/Os written and looked at, a range read, sectors read again. A pool that is
-        // full takes seconds for the eight.
+        // Work in progress is completed: eight I/Os written and read, a range read, sectors read again. With a full
+        // pool the eight I/Os take seconds.
         let begun = if fake.contains("slow") { 8.0 } else { 2.0 };
         prop_assert!(spent <= seconds + begun, "{name}: {spent} s of {seconds}");
     }
 }
 
-/// Eight I/Os are in flight, and where the time is over no more of them than would end in it.
+/// Of eight I/Os in flight, only those are started that end in time.
 #[test]
 fn the_budget_holds_on_a_card_that_takes_long_for_each_io() {
     for latency in [0.001, 0.05, 0.2, 1.0] {
@@ -187,7 +187,7 @@ fn the_budget_holds_on_a_card_that_takes_long_for_each_io() {
     }
 }
 
-/// A question that was left out for want of room is named, and its answer is not made up.
+/// A check that was skipped for lack of room is named, and its result is not invented.
 #[test]
 fn what_was_not_asked_is_said() {
     let name =

@@ -1,4 +1,4 @@
-//! Does a cache answer for more that is lost? Lost ranges are written again, which pushes out what it holds of others.
+//! Evicts caches that hide losses: rewrites lost ranges until a cache no longer holds data of others.
 
 use super::judge::WriteEnd;
 use super::pass::{FullPass, GENERATION};
@@ -6,31 +6,29 @@ use cardscope_engine::card::{CardExtent, ProbeStop, extents};
 use cardscope_probing::ledger::{BadKind, SectorRun};
 use cardscope_probing::reading::{bad_in_both, read_judged};
 
-/// Bytes of lost ranges that are written anew at most, to push what is left of others out of a cache: the largest cache
-/// that `verify --thorough` looks for, twice.
+/// Most bytes of lost ranges that are rewritten: twice the largest cache that `verify --thorough` detects.
 const MOST_REWRITTEN: u64 = 4 << 30;
 
-/// Bytes in a row, from the end back, that must stand a write of as many elsewhere before those in front of them are
-/// believed too.
+/// Contiguous bytes before the end that must survive a write of as many elsewhere, before data in front of them is
+/// trusted.
 const MOST_DOUBTED: u64 = 4 << 30;
 
-/// In front of the first lost byte so many are doubted as well: a cache may answer for the last ones there, too. Twice
-/// as many in each round that follows one in which it did.
+/// Bytes before the first loss that are tested as well, as a cache may hold the last lost ones there. Doubled after
+/// each round that finds losses among them.
 const DOUBTED_IN_FRONT: u64 = 1 << 20;
 
-/// Where nothing but those is doubted, so much of what is lost is written anew: no cache that is known of holds more.
+/// Bytes to rewrite if only these are in doubt, more than any cache on record.
 const REWRITTEN_FOR_THE_FRONT: u64 = 512 << 20;
 
-/// Rounds of writing and reading; each at least doubles what is known to be lost behind the first byte, or is doubted in
-/// front of it, where there is more.
+/// Rounds of writing and reading. Each at least doubles the lost bytes after the first loss, or the tested ones
+/// before it.
 const MOST_ROUNDS: u32 = 24;
 
-/// Start and end of ranges, in order.
+/// Start and end of each range, in order.
 type RangeList = Vec<(u64, u64)>;
 
 impl FullPass<'_, '_> {
-    /// Writes lost ranges again until nothing more turns out to be lost: a cache that keeps lost blocks for a while holds
-    /// only so many of them.
+    /// Rewrites lost ranges until no more losses appear, since a cache holds only a limited number of lost blocks.
     pub(super) fn unmask(&mut self) -> Result<(), ProbeStop> {
         let whole = self.unmask_in_rounds()?;
         self.good_unknown = !whole;
@@ -38,7 +36,7 @@ impl FullPass<'_, '_> {
         Ok(())
     }
 
-    /// Whether the limits let it come to its end.
+    /// Returns true if the limits did not end it.
     fn unmask_in_rounds(&mut self) -> Result<bool, ProbeStop> {
         let (end, sector) = (self.seen.written, self.card.sector());
         let mut in_front = DOUBTED_IN_FRONT;
@@ -71,9 +69,9 @@ impl FullPass<'_, '_> {
         Ok(false)
     }
 
-    /// The lost ranges, and as much beyond the end as may push out what is doubted behind the first lost byte. Where the
-    /// range beyond the end is known to keep nothing, it is written too: a cache that has a slot for each address gives
-    /// one up only to an address of the same slot.
+    /// Lost ranges, and enough beyond the end to evict the doubtful data after the first loss. The range beyond a
+    /// known end is written too, since a cache with a slot per address evicts data only for an address of the same
+    /// slot.
     fn to_rewrite(&self, behind: &[(u64, u64)]) -> RangeList {
         let lost = self.ledger.runs().iter().filter(|run| matches!(run.bad, BadKind::Lost | BadKind::Failed));
         let mut list: RangeList = lost.map(|run| (run.start, run.end)).collect();
@@ -87,7 +85,7 @@ impl FullPass<'_, '_> {
         from_the_end(whole_around(list, self.card.sector()), most)
     }
 
-    /// What of some ranges is lost, in two readings with the card opened anew before each.
+    /// Losses in some ranges that two reads agree on, each after reopening the card.
     fn lost_of(&mut self, ranges: &[(u64, u64)]) -> Result<Vec<SectorRun>, ProbeStop> {
         let list: Vec<CardExtent> = in_blocks(ranges, self.card.block()).collect();
         let (places, first) = self.read_lost(&list)?;
@@ -98,7 +96,7 @@ impl FullPass<'_, '_> {
         Ok(bad_in_both(&first, &second).0)
     }
 
-    /// The extents of which something is lost, and what.
+    /// Extents with losses, and the lost sectors.
     fn read_lost(&mut self, list: &[CardExtent]) -> Result<(Vec<CardExtent>, Vec<SectorRun>), ProbeStop> {
         self.card.reopen()?;
         let (mut places, mut found) = (Vec::new(), Vec::new());
@@ -107,7 +105,7 @@ impl FullPass<'_, '_> {
             found.extend(seen.iter().filter(|seen| BadKind::is_gone(seen.found)));
             places.extend((found.len() > before).then_some(extent));
         })?;
-        // What fails is heard of last.
+        // Failed extents are reported last.
         places.sort_unstable_by_key(|extent| extent.offset);
         found.sort_unstable_by_key(|seen: &SectorRun| seen.start);
         Ok((places, found))
@@ -122,14 +120,14 @@ pub(super) fn in_blocks(ranges: &[(u64, u64)], block: u32) -> impl Iterator<Item
     ranges.iter().flat_map(move |(from, to)| extents(*from, *to, block))
 }
 
-/// What of some ranges lies in sectors of the device that belong to them as a whole.
+/// Parts of ranges that consist of whole device sectors.
 pub(super) fn whole_within(ranges: RangeList, sector: u32) -> RangeList {
     let sector = u64::from(sector);
     let within = |(from, to): (u64, u64)| (from.next_multiple_of(sector), to / sector * sector);
     ranges.into_iter().map(within).filter(|(from, to)| from < to).collect()
 }
 
-/// Some ranges, each grown to whole sectors of the device.
+/// Ranges extended to whole device sectors.
 fn whole_around(ranges: RangeList, sector: u32) -> RangeList {
     let sector = u64::from(sector);
     let mut around: RangeList = Vec::with_capacity(ranges.len());
@@ -143,7 +141,7 @@ fn whole_around(ranges: RangeList, sector: u32) -> RangeList {
     around
 }
 
-/// The last `most` bytes of some ranges.
+/// Last `most` bytes of some ranges.
 fn from_the_end(ranges: RangeList, most: u64) -> RangeList {
     let mut left = most;
     let mut last = RangeList::new();

@@ -1,8 +1,8 @@
-//! Writes range after range until the end of the card, a certainty, or the limits.
+//! Writes range after range until the end of the card, a proven fault, or the limits.
 //!
-//! What could not be written is tried again as a whole, for a card that fails now and then, and in parts, for one that
-//! fails at a place. A command that hits one bad place fails as a whole, so what is good around it is written only by
-//! others.
+//! Failed extents are written again as a whole, for cards that fail occasionally, and in parts, for cards with bad
+//! places. A command that hits one bad place fails as a whole, so the good data around it needs commands of its
+//! own.
 
 use super::judge::WriteEnd;
 use super::pass::{FullPass, GENERATION};
@@ -12,24 +12,23 @@ use cardscope_model::verify::SectorFound;
 use cardscope_probing::reading::{RetryDepth, read_judged};
 use std::cell::Cell;
 
-/// The stage in which every block is written.
 pub const WRITING: &str = "writing every block";
 
-/// Bytes that are read back at once to know how fast the card reads, for plan and budget.
+/// Bytes that are read at the start to estimate the read speed for the plan and the budget.
 const FIRST_READ: u64 = 16 << 20;
 
-/// Share of a budget that writing may take before it is known how fast the card reads.
+/// Share of the time budget for writes until the read speed is measured.
 const UNKNOWN_READS_SHARE: f64 = 0.4;
 
-/// A failed extent is written so many times more, if only a few have failed.
+/// Additional attempts per failed extent, if at most this many failed.
 const MORE_TRIES: u32 = 4;
 const FEW_FAILED: usize = 16;
 
-/// Bytes of a part: places that fail are pages and blocks.
+/// Bytes of a part, as bad places are pages and blocks.
 const PART: u32 = 64 << 10;
 
 impl FullPass<'_, '_> {
-    /// Writes the card in order; `places` are those of the sentinels, `written` hears how far it is.
+    /// Writes the card in order. `places` are the sentinels; `written` is called with the bytes on the card.
     pub(super) fn write_all(
         &mut self,
         places: &[CardExtent],
@@ -103,11 +102,11 @@ impl FullPass<'_, '_> {
         self.remarks.push(text);
     }
 
-    /// How much of a range the limits allow.
+    /// End of the part of a range that the limits allow.
     fn allowed(&mut self, from: u64, to: u64) -> u64 {
         let sector = u64::from(self.card.sector());
         let left = self.room_in_order() / sector * sector;
-        // Reading what is written back will take so long, with a tenth to spare.
+        // Time to read back everything written so far, plus a tenth.
         let reading = self.reads_at.map_or(0.0, |mb_s| from as f64 / 1e6 / mb_s * 1.1);
         let needed = self.card.seconds() - self.began + reading;
         match self.settings.budget_s {
@@ -116,10 +115,10 @@ impl FullPass<'_, '_> {
         }
     }
 
-    /// Writes a range, or what of it the budget has time for; gives its end.
+    /// Writes a range, or the part that the budget allows, and returns its end.
     fn write_range(&mut self, from: u64, to: u64) -> Result<u64, ProbeStop> {
         let over = Cell::new(false);
-        // As long as it is not known how fast the card reads, half of the time is for that.
+        // Until the read speed is measured, part of the time is reserved for reading.
         let share = if self.reads_at.is_some() { 1.0 } else { UNKNOWN_READS_SHARE };
         let until = self.settings.budget_s.map(|budget| self.began + budget * share);
         let content = self.stamps(GENERATION).content();
@@ -152,7 +151,7 @@ impl FullPass<'_, '_> {
         Ok(reached)
     }
 
-    /// Reads the first MiBs back and says what is to come.
+    /// Reads the first MiBs back to measure the read speed, and announces the plan.
     fn plan(&mut self, from: u64, to: u64) -> Result<(), ProbeStop> {
         let end = to.min(from + FIRST_READ);
         let (began, block, stamped) = (self.card.seconds(), self.card.block(), self.stamped());
@@ -178,7 +177,7 @@ impl FullPass<'_, '_> {
         Ok(())
     }
 
-    /// Writes once more what failed; gives whether the card took any of it.
+    /// Writes failed extents again. Returns true if the card accepted any part.
     fn write_stubborn(&mut self, failed: &[CardExtent]) -> Result<bool, ProbeStop> {
         let tries = if failed.len() <= FEW_FAILED { MORE_TRIES } else { 0 };
         let mut took_any = false;
@@ -192,7 +191,7 @@ impl FullPass<'_, '_> {
         Ok(took_any)
     }
 
-    /// Writes the parts of an extent, as long as the patience lasts with those that fail.
+    /// Writes the parts of an extent, until the time for failing ones is used up.
     fn write_parts(&mut self, extent: CardExtent) -> Result<bool, ProbeStop> {
         let mut took_any = false;
         let mut ends_here = true;
@@ -201,7 +200,7 @@ impl FullPass<'_, '_> {
             if !self.patience.lasts(RetryDepth::Usual) || !self.has_time(0.0) {
                 break;
             }
-            // Where failures begin, what lies before them is written.
+            // At the first failing part everything before the bad sector is still written.
             let took = self.write_once(part)? || std::mem::take(&mut ends_here) && self.write_start(part)?;
             took_any |= took;
             self.patience.spend(RetryDepth::Usual, self.card.seconds() - began, took);
@@ -209,7 +208,7 @@ impl FullPass<'_, '_> {
         Ok(took_any)
     }
 
-    /// Writes as many sectors at the start of an extent as do not fail, found by halving.
+    /// Writes the sectors at the start of an extent up to the first failing one, found by bisection.
     fn write_start(&mut self, extent: CardExtent) -> Result<bool, ProbeStop> {
         let (mut start, mut end, sector) = (extent.offset, extent.end(), u64::from(self.card.sector()));
         let mut took_any = false;
@@ -225,7 +224,7 @@ impl FullPass<'_, '_> {
         Ok(took_any)
     }
 
-    /// Writes an extent, where the limit allows it.
+    /// Writes an extent if the limits allow it, and returns true if it succeeded.
     fn write_once(&mut self, extent: CardExtent) -> Result<bool, ProbeStop> {
         if self.room_in_order() < u64::from(extent.len) {
             return Ok(false);
@@ -239,7 +238,6 @@ impl FullPass<'_, '_> {
     }
 }
 
-/// A time in words, for the plan.
 fn duration(seconds: f64) -> String {
     match seconds {
         s if s >= 5400.0 => format!("{:.1} h", s / 3600.0),

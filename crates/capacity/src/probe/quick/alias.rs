@@ -1,5 +1,5 @@
-//! Addresses that lead to one place. Our stamps say where they belong, so one of them at a foreign address is proof,
-//! whatever the period: no power of two is assumed.
+//! Detects addresses that lead to the same place. Stamps contain their address, so one at another address is proof
+//! for any period, not only for powers of two.
 
 use super::stamper::{ClaimState, StampClaim, Stamper, block_at, down};
 use cardscope_engine::card::{CardExtent, ProbeStop, ReadAnswer};
@@ -11,12 +11,12 @@ use cardscope_probing::write_scope::UNIT;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// A stamp that was found where it does not belong.
+/// Stamp at an address to which it was not written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct MisplacedStamp {
-    /// Where it was found.
+    /// Address where it was read.
     pub(super) at: u64,
-    /// Where it was written.
+    /// Address to which it was written.
     pub(super) address: u64,
 }
 
@@ -25,7 +25,7 @@ impl MisplacedStamp {
         self.at.abs_diff(self.address)
     }
 
-    /// What stands so much further on, if the same goes for it.
+    /// Same displacement at an address `away` bytes higher.
     fn above(self, away: u64) -> Option<MisplacedStamp> {
         Some(MisplacedStamp { at: self.at.checked_add(away)?, address: self.address.checked_add(away)? })
     }
@@ -35,7 +35,6 @@ impl MisplacedStamp {
     }
 }
 
-/// Hits among claims that were looked at.
 pub(super) fn among(seen: &[(StampClaim, ClaimState)]) -> Vec<MisplacedStamp> {
     let hit = |(_, state): &(StampClaim, ClaimState)| match state {
         ClaimState::Lost { found: SectorFound::Elsewhere { address }, at } => {
@@ -46,32 +45,31 @@ pub(super) fn among(seen: &[(StampClaim, ClaimState)]) -> Vec<MisplacedStamp> {
     seen.iter().filter_map(hit).collect()
 }
 
-/// Reads in flight while stamps are looked for: cards with a command queue answer several times as many.
+/// Reads in flight during a search; cards with a command queue process several in parallel.
 const LOOKS_AT_ONCE: u32 = 32;
 
-/// So many looks, then a look at the limits that the user set.
+/// Reads between two checks of the user's limits.
 const LOOKS_IN_A_ROW: usize = 4096;
 
-/// So many hits are looked at more closely.
 const MOST_HITS: usize = 32;
 
-/// So many distances are tried one by one, where not all have one cause.
+/// Most distances that are tested one by one if they have different causes.
 const MOST_TRIALS: usize = 12;
 
-/// What a distance may be a multiple of the period by, where only one copy or one in so many showed.
+/// Factors by which a distance may exceed the period if only some copies showed.
 const MULTIPLES: [u64; 9] = [2, 3, 5, 7, 11, 13, 17, 19, 23];
 
-/// In what way addresses lead to one place.
+/// Relation between addresses that lead to the same place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AddressFold {
-    /// They begin again after so many bytes.
+    /// Addresses repeat after this many bytes.
     Period(u64),
-    /// The address line worth so many bytes is not wired.
+    /// The address line with this value is not connected.
     Line(u64),
 }
 
 impl AddressFold {
-    /// Bytes up to the first address that leads to a place before it.
+    /// First address that leads to a lower place.
     pub(super) fn bytes(self) -> u64 {
         match self {
             AddressFold::Period(bytes) | AddressFold::Line(bytes) => bytes,
@@ -79,11 +77,11 @@ impl AddressFold {
     }
 }
 
-/// Looks for the stamps of a run of `len` bytes at `run` in the rest of the card up to `end`: one block in each range
-/// of that length, so that no copy of the run can lie between two looks.
+/// Searches the card up to `end` for stamps of the run of `len` bytes at `run`: one block per range of that length,
+/// so that no copy of the run fits between two reads.
 ///
-/// Only the half that is farther away is looked at: of any period up to half of the card a multiple lies there, and of
-/// any longer one the only copy does. Where a multiple is all that shows, its parts are looked at.
+/// Only the far half is searched. It contains a multiple of every period up to half of the card, and the only copy
+/// for longer ones. If only a multiple shows, its divisors are tested afterwards.
 pub(super) fn scan(
     stamper: &mut Stamper<'_, '_>,
     run: u64,
@@ -93,7 +91,7 @@ pub(super) fn scan(
     let stride = down(len - u64::from(UNIT)).max(u64::from(UNIT));
     let half = end / 2 + len;
     let (from, to) = if run == 0 { (down(end.saturating_sub(half)), end) } else { (0, half.min(end)) };
-    // Of a period that is nearly the whole card the copy is short, and ends where the card does.
+    // With a period of nearly the whole card the copy is short and lies at the end.
     let last = (run == 0).then(|| down(end.saturating_sub(u64::from(UNIT))));
     let looks = (from..to)
         .step_by(stride as usize)
@@ -107,8 +105,8 @@ pub(super) fn scan(
     })
 }
 
-/// Looks for the stamps of some blocks at their addresses with each single bit turned: of an address line that is not
-/// wired no copy need lie in the far half.
+/// Searches stamps at their addresses with one bit inverted. With an unconnected address line the copy need not be
+/// in the far half.
 pub(super) fn turned(
     stamper: &mut Stamper<'_, '_>,
     claims: &[StampClaim],
@@ -125,8 +123,8 @@ pub(super) fn turned(
     Ok(hits.into_iter().filter(|hit| (hit.at ^ hit.address).is_power_of_two()).collect())
 }
 
-/// Whether stamps stand in front of the first repetition where the folding does not lead: a cache shows what it holds in
-/// places that are not there. Most looks are near the end, where something is lost if anything is.
+/// True if stamps appear before the first repetition where the fold does not lead: a cache shows its content in
+/// missing places. Most reads are near the end, where losses are most likely.
 pub(super) fn echoes(stamper: &mut Stamper<'_, '_>, fold: AddressFold) -> Result<bool, ProbeStop> {
     let (end, all) = (fold.bytes(), stamper.context.card_bytes());
     let place = |n: u64| down((end as f64 * (1.0 - (n as f64 / ECHOES as f64).powi(2))) as u64);
@@ -139,10 +137,10 @@ pub(super) fn echoes(stamper: &mut Stamper<'_, '_>, fold: AddressFold) -> Result
     }))
 }
 
-/// Places where stamps are looked for; 19 of them lie in the last hundredth.
+/// Number of positions; 19 of them are in the last hundredth.
 const ECHOES: u64 = 192;
 
-/// Reads with many in flight.
+/// Runs a search with many reads in flight, and restores the I/O shape.
 fn many_at_once(
     stamper: &mut Stamper<'_, '_>,
     look: impl FnOnce(&mut Stamper<'_, '_>) -> Result<Vec<MisplacedStamp>, ProbeStop>,
@@ -151,13 +149,14 @@ fn many_at_once(
     stamper.context.shape(UNIT, LOOKS_AT_ONCE)?;
     let hits = look(stamper);
     let back = stamper.context.shape(block, depth);
-    // What ended the looks says more than that the card cannot be shaped after it.
+    // An error of the search takes precedence over one of restoring the shape.
     let hits = hits?;
     back.map(|()| hits)
 }
 
-/// The hits that the longest ranges agree with: half a run away the run goes on, too. A card that shows the data of
-/// just any block where one is lost makes hits as well, and a cache that shows what its slot holds makes some in a row.
+/// Misplaced stamps that neighbouring blocks confirm, at the longest distance that has any: half a run away the
+/// copy of the run continues. Lost blocks that show data of others are misplaced too, and caches produce some in
+/// sequence.
 fn beside_each_other(
     stamper: &mut Stamper<'_, '_>,
     hits: &[MisplacedStamp],
@@ -176,7 +175,8 @@ fn beside_each_other(
             let seen = BTreeSet::from_iter(look_at(stamper, looks, range.clone())?);
             Ok(hits.iter().filter(|hit| beside(hit).any(|there| seen.contains(&there))).copied().collect())
         };
-        // A small period makes thousands of hits, of which a few will do. Where most come from lost blocks, each counts.
+        // A small period gives thousands of stamps, so some are tested first; if most come from lost blocks, all
+        // are tested.
         let mut found = agreed(&few)?;
         if 2 * found.len() < few.len() {
             found = agreed(hits)?;
@@ -188,7 +188,7 @@ fn beside_each_other(
     Ok(Vec::new())
 }
 
-/// Many places, as long as the limits let it go on.
+/// Reads many positions, in groups between checks of the limits.
 fn look_at(
     stamper: &mut Stamper<'_, '_>,
     mut places: impl Iterator<Item = CardExtent>,
@@ -207,7 +207,7 @@ fn look_at(
     }
 }
 
-/// Stamps of a range that stand elsewhere, among some places.
+/// Stamps of a range among some positions, apart from those at their own address.
 fn stamps_of(
     stamper: &mut Stamper<'_, '_>,
     places: impl IntoIterator<Item = CardExtent>,
@@ -228,8 +228,8 @@ fn stamps_of(
     Ok(hits)
 }
 
-/// The fold that hits come from, as far as writing shows it; a cache that gives the content of a place for any address
-/// makes hits too.
+/// Fold that explains the misplaced stamps and that new writes confirm. A cache that answers any address with its
+/// content is no fold.
 pub(super) fn fold(
     stamper: &mut Stamper<'_, '_>,
     hits: &[MisplacedStamp],
@@ -258,11 +258,11 @@ pub(super) fn fold(
     Ok(bytes.is_power_of_two().then_some(AddressFold::Line(bytes)))
 }
 
-/// A part of a distance that leads to the start as well: where one copy in so many showed, it is a multiple.
+/// Divisor of a distance that leads to the start as well: if only some copies showed, the distance is a multiple.
 fn part_of(stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<Option<u64>, ProbeStop> {
     let (all, sector) = (stamper.context.card_bytes(), u64::from(stamper.context.sector()));
     for part in MULTIPLES.into_iter().filter(|n| bytes.is_multiple_of(n * sector)).map(|n| bytes / n) {
-        // What was written last to the start is a foreign stamp at any address that leads there.
+        // An address that leads to the start shows the stamp last written there.
         let shows = !stamps_of(stamper, [CardExtent { offset: part, len: UNIT }], 0..all)?.is_empty();
         if shows && leads_to_start(stamper, part)? {
             return Ok(Some(part));
@@ -271,15 +271,15 @@ fn part_of(stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<Option<u64>, Pro
     Ok(None)
 }
 
-/// Whether a stamp written to an address shows at 0. The place there really exists, so no cache answers for it, and a card
-/// that shows what was written last shows the block behind it.
+/// True if a stamp written to an address appears at 0. That place exists, so no cache answers for it; a card that
+/// shows its last write shows the block after it instead.
 fn leads_to_start(stamper: &mut Stamper<'_, '_>, far: u64) -> Result<bool, ProbeStop> {
     let unit = u64::from(UNIT);
     if far < 2 * unit || far + 2 * unit > stamper.context.card_bytes() {
         return Ok(false);
     }
     let low = stamper.unit(0);
-    // The place may be one and the same: both originals are saved before either is overwritten.
+    // Both originals are saved before either is overwritten, as the places may be the same.
     let both = [low, stamper.unit(unit)];
     stamper.context.save(&both)?;
     let written = stamper.stamp(&[CardExtent { offset: far, len: UNIT }])?;

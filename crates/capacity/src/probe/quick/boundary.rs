@@ -1,5 +1,5 @@
-//! Where does the real part of a card end? Markers in the open range, pushed out of any cache by a run at the end, then
-//! one range over the last few MiB, which tells the sector.
+//! Searches the end of the real capacity: markers in the open range, evicted from any cache by a run at the end of
+//! the card, then one range over the last MiB, which gives the sector.
 
 use super::stamper::{CheckedClaims, ClaimState, StampClaim, Stamper, block_at, down};
 use super::tail::{CacheFlood, write_run};
@@ -8,44 +8,41 @@ use cardscope_probing::sector::SECTOR;
 use cardscope_probing::write_scope::UNIT;
 use std::ops::Range;
 
-/// A range of this size is written whole: on most cards one allocation unit.
+/// Bytes of the last range, which is written as a whole; one allocation unit on most cards.
 pub(super) const LAST: u64 = 4 << 20;
 
-/// Where a marker costs longer than this, in seconds, they are set one by one; elsewhere many at a time.
+/// Seconds per marker above which markers are set one at a time.
 pub(super) const DEAR: f64 = 0.05;
 
-/// What a search ended with.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum CapacityBoundary {
-    /// Everything below is kept, everything above lost, with the claims that show it.
+    /// Everything below this address is kept, everything above is lost; with the claims that show it.
     At(u64, CheckedClaims),
-    /// Kept places lie above lost ones.
+    /// Some kept places lie above lost ones.
     NoStep(CheckedClaims),
-    /// The limits that the user set were reached with everything below kept.
+    /// The limits ended the search; everything below this address is kept.
     Limit(u64),
 }
 
-/// What is known when a search begins.
+/// State at the start of a search.
 #[derive(Debug, Clone)]
 pub(super) struct SearchStart {
-    /// A place that is kept, or 0.
+    /// Address that is kept, or 0.
     pub(super) low: u64,
-    /// A place that is lost.
+    /// Address that is lost.
     pub(super) high: u64,
-    /// Where the part of the card ends that is looked at; what must be written for a loss to show ends there.
+    /// End of the part of the card under test, where the evicting run ends too.
     pub(super) end: u64,
-    /// What must be done before a loss shows.
     pub(super) method: SearchMethod,
-    /// Seconds that one marker costs.
     pub(super) marker_s: f64,
 }
 
-/// How it is found out whether a place is kept.
+/// Method to test whether a place is kept.
 #[derive(Debug, Clone)]
 pub(super) enum SearchMethod {
-    /// This pushes everything else out of a cache first.
+    /// Other data is evicted from caches by this run first.
     Pushed(CacheFlood),
-    /// By the second address of each place, so many bytes further on: no cache knows a block by that.
+    /// Read through the place's second address, this many bytes higher, which no cache associates with the block.
     Twice(u64),
 }
 
@@ -57,12 +54,11 @@ impl SearchMethod {
         }
     }
 
-    /// What is written for each look beside the places.
+    /// Bytes written per observation, besides the places.
     fn bytes(&self) -> u64 {
         self.flood().map_or(0, CacheFlood::bytes)
     }
 
-    /// Stamps places and looks at them.
     pub(super) fn observe(
         &self,
         stamper: &mut Stamper<'_, '_>,
@@ -72,7 +68,6 @@ impl SearchMethod {
         self.look(stamper, claims)
     }
 
-    /// Looks at what was written just now.
     fn look(
         &self,
         stamper: &mut Stamper<'_, '_>,
@@ -91,7 +86,6 @@ impl SearchMethod {
     }
 }
 
-/// Stamps places, pushes them out and looks.
 pub(super) fn observe(
     stamper: &mut Stamper<'_, '_>,
     places: &[CardExtent],
@@ -100,8 +94,8 @@ pub(super) fn observe(
     SearchMethod::Pushed(flood.clone()).observe(stamper, places)
 }
 
-/// Writes what pushes claims out of a cache, one block where none showed. The card is opened anew as well: of a cache that
-/// is emptied by that the first loss did not tell the size.
+/// Evicts claims from caches, or writes one block if no cache was detected. The card is reopened too: if that
+/// empties a cache, the first loss did not reveal its size.
 fn push_out(
     stamper: &mut Stamper<'_, '_>,
     claims: &[StampClaim],
@@ -114,7 +108,7 @@ fn push_out(
     stamper.context.reopen()
 }
 
-/// Writes a block beside claims, below `end`: some cards show what was written last in the place of what is lost.
+/// Writes one block next to the claims, below `end`, since some cards show the last write in place of lost data.
 fn block_behind(stamper: &mut Stamper<'_, '_>, claims: &[StampClaim], end: u64) -> Result<(), ProbeStop> {
     let (Some(first), Some(last)) = (claims.first(), claims.last()) else { return Ok(()) };
     let free = |extent: &CardExtent| {
@@ -126,7 +120,6 @@ fn block_behind(stamper: &mut Stamper<'_, '_>, claims: &[StampClaim], end: u64) 
     block.map_or(Ok(()), |block| stamper.stamp(&[block]).map(drop))
 }
 
-/// Finds the boundary.
 pub(super) fn find(
     stamper: &mut Stamper<'_, '_>,
     mut search: SearchStart,
@@ -160,8 +153,8 @@ pub(super) fn find(
     last_range(stamper, &search)
 }
 
-/// Where the next markers go. Pushing out costs the same for one marker and for many, so with a cache two rounds must
-/// do; without one, and where each marker costs a merge, halving needs the fewest.
+/// Positions of the next markers. Eviction costs the same for any number of markers, so with a cache two rounds
+/// must suffice; without one, and if each marker costs a merge, bisection needs the fewest.
 fn places(search: &SearchStart, stamper: &Stamper<'_, '_>) -> Vec<CardExtent> {
     let width = search.high - search.low;
     let count = match (search.method.bytes(), search.marker_s > DEAR) {
@@ -178,14 +171,15 @@ fn places(search: &SearchStart, stamper: &Stamper<'_, '_>) -> Vec<CardExtent> {
     places
 }
 
-/// Parts that the range at the end is divided into; of each a block is looked at.
+/// Parts of the region at the end; one block of each is read.
 const PARTS: u64 = 512;
 
-/// The real part may end inside the range at the end that is written to push others out. Written in order, and twice so
-/// that no older order is left in most caches, what is lost of it begins exactly there. `None` where it ends below.
+/// Tests whether the real capacity ends inside the evicting region at the end. The region is written in order,
+/// twice so that most caches hold no older order, and its losses start exactly at the end. Returns `None` if the
+/// card ends below.
 ///
-/// A cache that throws out what came first keeps its old order all the same, and what it holds of the lost blocks may
-/// look like the real part: what is missing is written again, until such a cache has let go of everything once.
+/// A first-in, first-out cache keeps its old order, and the lost blocks in it look like real capacity. Missing
+/// parts are therefore written again, until such a cache has dropped everything once.
 fn inside_the_region(
     stamper: &mut Stamper<'_, '_>,
     region: Range<u64>,
@@ -211,7 +205,7 @@ fn inside_the_region(
                     (lowest, found) = (at, Some(CapacityBoundary::At(at, seen)));
                 }
             }
-            // A cache that every write passes through lets go of its oldest only when others come.
+            // A cache that all writes pass through drops its oldest data only for other data.
             None if !below && start >= bytes => {
                 below = true;
                 write_run(stamper, start - bytes, start)?;
@@ -229,28 +223,28 @@ fn inside_the_region(
             parts[n] = stamper.stamp(&[extent])?.first().copied().unwrap_or(parts[n]);
             any_written |= parts[n].written;
         }
-        // What cannot be saved is never written, and so stays lost however often it is looked at.
+        // Extents that cannot be saved are never written, so they would remain lost forever.
         if !any_written {
             return Ok(found);
         }
     }
 }
 
-/// Any block of an extent.
+/// Random block of an extent.
 fn some_block(stamper: &mut Stamper<'_, '_>, claim: &StampClaim) -> StampClaim {
     let offset = claim.extent.offset
         + u64::from(UNIT) * stamper.context.random.below(u64::from(claim.extent.len.div_ceil(UNIT)));
     StampClaim { extent: block_at(offset, claim.extent.end()), ..*claim }
 }
 
-/// Writes what is left between a kept and a lost place.
+/// Writes the range between a kept and a lost place.
 fn last_range(stamper: &mut Stamper<'_, '_>, search: &SearchStart) -> Result<CapacityBoundary, ProbeStop> {
     let (start, end) = (down(search.low), (search.high + u64::from(UNIT)).min(search.end));
     let written = write_run(stamper, start, end)?;
     Ok(from_range(search.method.look(stamper, written.into_iter().flat_map(StampClaim::blocks).collect())?))
 }
 
-/// The boundary that a range of blocks shows, up to its end.
+/// Boundary within a range of blocks, or its end if nothing is lost.
 fn from_range(seen: CheckedClaims) -> CapacityBoundary {
     if seen.iter().skip_while(|(_, state)| state.kept()).any(|(_, state)| state.kept()) {
         return CapacityBoundary::NoStep(seen);
@@ -259,7 +253,6 @@ fn from_range(seen: CheckedClaims) -> CapacityBoundary {
     CapacityBoundary::At(first_lost(&seen).unwrap_or(end), seen)
 }
 
-/// The sector at which blocks begin to be lost.
 fn first_lost(seen: &[(StampClaim, ClaimState)]) -> Option<u64> {
     seen.iter().find_map(|(_, state)| match state {
         ClaimState::Lost { at, .. } => Some(*at / SECTOR as u64 * SECTOR as u64),

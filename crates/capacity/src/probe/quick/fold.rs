@@ -1,8 +1,8 @@
-//! Addresses that lead to one place more than once: what of the part in front of the first repetition is there?
+//! Cards with repeating addresses: tests how much of the first period is real.
 //!
-//! That part is looked at like a card of its own: a run grows from its end downwards, so that a cache which hides what
-//! is lost of it must overflow. What shows at two addresses is no cache's doing, since a cache knows its blocks by their
-//! addresses; so on a card where all of it does, the run may be short.
+//! The part before the first repetition is tested like a card: a run grows downwards from its end until any cache
+//! that hides losses overflows. Data that shows at two addresses is not from a cache, which identifies blocks by
+//! address; if all of it does, the run may be short.
 
 use super::alias::{self, AddressFold};
 use super::boundary::{self, CapacityBoundary, SearchMethod, SearchStart};
@@ -14,34 +14,32 @@ use super::tail::{self, CacheFlood, GrowingRun};
 use cardscope_engine::card::{CardExtent, ProbeStop};
 use cardscope_probing::write_scope::UNIT;
 
-/// Bytes that a fake without a cache may cost in all.
+/// Most bytes written in total to a fake without a cache.
 const MOST_WITHOUT_CACHE: u64 = 120 << 20;
 
-/// Seconds after which a run grows no more where no cache was seen, so that a slow card keeps nobody waiting: one of 13 MB/s lets it overflow
-/// caches of 60 MB.
+/// Seconds after which the run ends if no cache was detected. A card of 13 MB/s then overflows caches of 60 MB.
 const RUN_SECONDS: f64 = 5.0;
 
-/// How far a run inside the part goes while nothing is lost.
+/// Limit of a run inside the part while nothing is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LosslessReach {
-    /// What a fake without a cache may cost: all that is looked at shows at two addresses.
+    /// Limit for fakes without a cache, as everything shows at two addresses.
     Short,
-    /// As far as on the whole card, but only for some seconds: a cache is possible.
+    /// Limit of the whole card, but only for some seconds: a cache is possible.
     Timed,
-    /// As far as on the whole card: a cache is there.
+    /// Limit of the whole card: a cache was detected.
     Whole,
 }
 
-/// What a run inside the part showed.
+/// Result of a run inside the part.
 struct InnerRun {
-    /// Its bytes.
     bytes: u64,
-    /// What must be written before a loss shows, where one did.
+    /// Run that evicts a cache, if a loss showed.
     flood: Option<CacheFlood>,
 }
 
 impl QuickProbe<'_, '_> {
-    /// Addresses fold. What lies in front of the first repetition?
+    /// Tests the part before the first repetition.
     pub(super) fn folded(
         &mut self,
         fold: AddressFold,
@@ -53,7 +51,7 @@ impl QuickProbe<'_, '_> {
         let method = SearchMethod::Twice(end);
         let extents = self.inside(twice);
         let shown = method.observe(&mut self.stamper, &extents)?;
-        // One copy in many is what showed so far, where the part repeats in itself.
+        // The distance may be a multiple of the period so far, so the part is tested for repetitions itself.
         let claims: Vec<StampClaim> = shown.iter().map(|(claim, _)| *claim).collect();
         let hits = alias::among(&self.stamper.check(&claims)?);
         if let Some(inner) = alias::fold(&mut self.stamper, &hits)?.filter(|f| f.bytes() < end) {
@@ -62,7 +60,7 @@ impl QuickProbe<'_, '_> {
         if any_lost(&shown) {
             seen.extend(shown.iter().filter(|(_, s)| !s.kept()).copied());
             let found = self.end_inside(shown, twice, twice, method)?;
-            // A small cache behind the folding keeps some of what is lost.
+            // Kept places above lost ones may be in a small cache.
             if matches!(found, CapacityBoundary::NoStep(_))
                 && let Some(flood) = self.run_inside(end, LosslessReach::Timed, 0)?.flood
             {
@@ -74,7 +72,7 @@ impl QuickProbe<'_, '_> {
         let reach =
             if proven && !self.options.thorough { LosslessReach::Short } else { LosslessReach::Timed };
         let mut run = self.run_inside(end, reach, 0)?;
-        // A cache behind the folding shows what it holds at both addresses, and so proves nothing until it overflows.
+        // A cache that answers at both addresses proves nothing until it overflows.
         let echoes = run.flood.is_none() && alias::echoes(&mut self.stamper, fold)?;
         if echoes {
             run = self.run_inside(end, LosslessReach::Whole, 0)?;
@@ -90,7 +88,7 @@ impl QuickProbe<'_, '_> {
         })
     }
 
-    /// The end of the part in front of the first repetition is lost once a run there has pushed it out.
+    /// Searches the end of the part after a run there evicted the cache.
     fn pushed_inside(
         &mut self,
         fold: AddressFold,
@@ -106,7 +104,7 @@ impl QuickProbe<'_, '_> {
         seen.extend(inside.iter().filter(|(_, s)| !s.kept()).copied());
         let found = self.end_inside(inside, high, end, method)?;
         if matches!(found, CapacityBoundary::NoStep(_)) && bytes > 0 {
-            // The first loss does not tell how much a cache holds.
+            // The first loss does not reveal the size of the cache.
             let run = self.run_inside(end, LosslessReach::Whole, 4 * bytes)?;
             if let Some(flood) = run.flood.filter(|flood| flood.bytes() > bytes) {
                 return self.pushed_inside(fold, flood, seen);
@@ -115,7 +113,7 @@ impl QuickProbe<'_, '_> {
         self.found_inside(fold, found, seen)
     }
 
-    /// Where what is there ends, below `high` in the part up to `end`, by what places all over it showed.
+    /// Searches the boundary below `high` in the part up to `end`, starting from the markers.
     fn end_inside(
         &mut self,
         shown: CheckedClaims,
@@ -131,7 +129,6 @@ impl QuickProbe<'_, '_> {
         boundary::find(&mut self.stamper, SearchStart { low, high, end, method, marker_s: self.marker_s })
     }
 
-    /// What the search for the end of what is there came to.
     fn found_inside(
         &mut self,
         fold: AddressFold,
@@ -145,7 +142,7 @@ impl QuickProbe<'_, '_> {
         })
     }
 
-    /// Places all over the part up to `end`, and its last block.
+    /// Positions all over the part up to `end`, and its last block.
     fn inside(&mut self, end: u64) -> Vec<CardExtent> {
         let most = if self.marker_s > boundary::DEAR { 3 } else { 64 };
         let last = down(end.saturating_sub(u64::from(UNIT)));
@@ -158,7 +155,7 @@ impl QuickProbe<'_, '_> {
         extents
     }
 
-    /// A run that grows from `end` downwards until something is lost, to `least` bytes anyhow.
+    /// Grows a run downwards from `end` until data is lost, at least to `least` bytes.
     fn run_inside(&mut self, end: u64, reach: LosslessReach, least: u64) -> Result<InnerRun, ProbeStop> {
         let wanted = self.options.run_bytes(end);
         let most = match reach {

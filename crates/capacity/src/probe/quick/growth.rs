@@ -1,5 +1,5 @@
-//! What the quick probe does to every card: a run at the end that grows, markers all over it, a search for copies of the
-//! run; and what it looks at again where nothing was lost.
+//! First steps of the quick probe: a growing run at the end of the card, markers, and a search for copies of the
+//! run; and the final checks on a card without losses.
 
 use super::alias::{self, AddressFold, MisplacedStamp};
 use super::boundary::{self, observe};
@@ -15,76 +15,76 @@ use cardscope_engine::target::IoDirection;
 use cardscope_probing::double_reading::OTHERS;
 use cardscope_probing::write_scope::UNIT;
 
-/// The stages of a quick probe.
 pub const WRITING: &str = "writing test data";
-/// What was written is read, and the end of a fake is searched for.
 pub const READING_BACK: &str = "reading back";
 
-/// Markers at most; with none lost, more than 1.2 % of bad places are excluded.
+/// Most markers. If none is lost, more than 1.2 % of bad blocks are excluded.
 pub(super) const MARKERS: u32 = 256;
 
-/// Seconds that markers may take: on a card that merges an allocation unit for each, eight of them.
+/// Seconds for markers. A card that merges an allocation unit for each gets eight of them.
 const MARKER_SECONDS: f64 = 5.0;
 
-/// The same where each of them must be put back too.
+/// The same if their original data must be restored as well.
 const MARKER_SECONDS_KEPT: f64 = 2.0;
 
-/// Markers are saved and written so many at a time, so that it is known soon what they cost.
+/// Markers per batch, small so that their cost is measured early.
 pub(super) const BATCH: usize = 4;
 
-/// Where the original is put back, one in so many blocks of the run is read again.
+/// Distance in blocks between samples of the run if the original data is restored.
 const READ_BACK: usize = 64;
 
-/// Ranges that are written all over a card on which nothing was lost, and their bytes: 48 MiB in all.
+/// Number and bytes of ranges written all over a card without losses, 48 MiB in total.
 const RANGES: u32 = 48;
 const RANGE: u64 = 1 << 20;
 
-/// The run is searched for elsewhere when it has this length: long enough that 1 TB takes 8 000 looks, and no longer
-/// than that of a small card needs to be.
+/// Length of the run when its copies are searched: long enough that 1 TB takes 8000 reads, and short on small
+/// cards.
 pub(super) fn alias_run(card_bytes: u64) -> u64 {
     (card_bytes / 2048).clamp(16 << 20, 64 << 20)
 }
 
-/// Markers whose stamps are looked for at their addresses with one bit turned.
+/// Markers that are searched at their addresses with one bit inverted.
 const TURNED: usize = 8;
 
-/// Reads that the search for copies of the run takes, in the farther half of the card.
+/// Reads of the search for copies, in the far half of the card.
 pub(super) fn scan_looks(card_bytes: u64) -> u64 {
     card_bytes / 2 / alias_run(card_bytes)
 }
 
-/// Reads that looking at addresses with one bit turned takes, for each bit of a block's number.
+/// Reads of the search at addresses with one bit inverted.
 pub(super) fn turned_looks(card_bytes: u64) -> u64 {
     TURNED as u64 * u64::from((card_bytes / u64::from(UNIT)).max(1).ilog2() + 1)
 }
 
-/// What showed while the run grew.
+/// Evidence while the run grew.
 pub(super) enum GrowthEvidence {
-    /// Nothing wrong.
     Nothing,
-    /// The oldest blocks are lost, after so many bytes.
-    OldLost { after: u64, seen: CheckedClaims },
-    /// The newest blocks are lost while older ones are kept.
+    /// The oldest blocks are lost, after this many bytes.
+    OldLost {
+        after: u64,
+        seen: CheckedClaims,
+    },
+    /// The newest blocks are lost, while older ones are kept.
     NewLost(CheckedClaims),
-    /// Markers are lost at once, while the end of the card is kept.
+    /// Markers are lost immediately, while the end of the card is kept.
     MarkersLost(CheckedClaims),
-    /// Stamps of the run stand at foreign addresses.
+    /// Stamps of the run appear at other addresses.
     Aliases(AddressFold),
 }
 
-/// More than half are lost. Markers that share a place of a cache with some of the run's blocks push out a few of them,
-/// which says nothing about its size; what few losses mean is seen at the end, when they are looked at again.
+/// True if more than half are lost. Markers in the same cache slots evict a few of the run's blocks, which says
+/// nothing about the size of the cache; few losses are examined at the end.
 pub(super) fn mostly_lost(seen: &[(StampClaim, ClaimState)]) -> bool {
     2 * lost(seen).len() > seen.len()
 }
 
-/// What was on the card at some places before anything was written.
+/// Original content of a position.
 pub(super) struct InitialContent {
     pub(super) extent: CardExtent,
     pub(super) bytes: Vec<u8>,
 }
 
-/// A probe under way.
+/// State of a quick probe.
 pub(super) struct QuickProbe<'g, 't> {
     pub(super) stamper: Stamper<'g, 't>,
     pub(super) options: QuickOptions,
@@ -92,13 +92,12 @@ pub(super) struct QuickProbe<'g, 't> {
     pub(super) before: Vec<InitialContent>,
     pub(super) tail: GrowingRun,
     pub(super) markers: Vec<StampClaim>,
-    /// Seconds that one marker costs.
     pub(super) marker_s: f64,
-    /// Bytes of the ranges.
+    /// Bytes of the additional ranges.
     pub(super) written_besides: u64,
-    /// What must be written before a loss shows.
+    /// Run that evicts a cache before a loss shows.
     pub(super) flood: CacheFlood,
-    /// True where it is known that the end of the card is lost.
+    /// True if the end of the card is certainly lost.
     pub(super) end_is_lost: bool,
     pub(super) cut_short: bool,
 }
@@ -112,7 +111,7 @@ impl<'g, 't> QuickProbe<'g, 't> {
     ) -> Result<Self, ProbeStop> {
         let mut stamper = Stamper::new(card, journal, events, options);
         let all = stamper.context.card_bytes();
-        // The first MiB holds the partition table: it is touched only where the boundary may lie there.
+        // The first MiB with the partition table is written only if the boundary may lie there.
         let (from, to) = ((1 << 20).min(all / 8), all - (1 << 20).min(all / 8));
         let places = spread(from, to, MARKERS, &mut stamper.context.random);
         Ok(QuickProbe {
@@ -132,7 +131,7 @@ impl<'g, 't> QuickProbe<'g, 't> {
 }
 
 impl QuickProbe<'_, '_> {
-    /// Keeps a copy of what stands at some places, to tell a card that drops writes from one that loses them.
+    /// Saves the content of some positions, to distinguish a card that ignores writes from one that loses them.
     pub(super) fn look_before(&mut self) -> Result<(), ProbeStop> {
         let extents: Vec<CardExtent> =
             self.places.iter().take(4 * BATCH).map(|p| self.stamper.unit(*p)).collect();
@@ -160,7 +159,8 @@ impl QuickProbe<'_, '_> {
             }
             self.tail.grow(&mut self.stamper, size)?;
             let look = self.tail.look(&mut self.stamper)?;
-            // Where some of the old and most of the new are lost, a small cache holds what was looked at of the old.
+            // If part of the old and most of the new blocks are lost, a small cache holds the old blocks that were
+            // read.
             if mostly_lost(&look.old) || mostly_lost(&look.new) && any_lost(&look.old) {
                 return Ok(GrowthEvidence::OldLost { after: size, seen: look.old });
             }
@@ -187,8 +187,8 @@ impl QuickProbe<'_, '_> {
         Ok(self.search_aliases()?.map_or(GrowthEvidence::Nothing, GrowthEvidence::Aliases))
     }
 
-    /// Reads what the first steps and the markers will overwrite in one go: before each small step by itself as much again
-    /// would be read in other places.
+    /// Reads everything that the first steps and the markers overwrite at once, as reading before each small step
+    /// would jump to other positions each time.
     fn read_beginning_ahead(&mut self, most: u64) -> Result<(), ProbeStop> {
         let mut next = self.tail.next(&self.stamper, most.min(2 * OTHERS));
         let besides = self.end_seconds(false);
@@ -201,7 +201,6 @@ impl QuickProbe<'_, '_> {
         self.stamper.context.read_ahead(&next)
     }
 
-    /// Seconds that the looks at the end take on a card on which nothing was lost.
     fn end_seconds(&self, searched: bool) -> f64 {
         let all = self.stamper.context.card_bytes();
         let scan = if searched { 0 } else { scan_looks(all) };
@@ -209,7 +208,7 @@ impl QuickProbe<'_, '_> {
         self.stamper.context.costs().of(IoDirection::Read, looks, self.tail.bytes() / READ_BACK as u64)
     }
 
-    /// How the run's stamps come to stand elsewhere, if the card's addresses really fold.
+    /// Fold that makes stamps of the run appear elsewhere, if new writes confirm it.
     pub(super) fn search_aliases(&mut self) -> Result<Option<AddressFold>, ProbeStop> {
         let all = self.stamper.context.card_bytes();
         let start = self.tail.start();
@@ -220,7 +219,7 @@ impl QuickProbe<'_, '_> {
         alias::fold(&mut self.stamper, &hits)
     }
 
-    /// Writes markers as long as they are cheap.
+    /// Writes markers within their time limit.
     pub(super) fn set_markers(&mut self) -> Result<(), ProbeStop> {
         let limit = if self.stamper.context.saves_first() { MARKER_SECONDS_KEPT } else { MARKER_SECONDS };
         let begun = self.stamper.context.seconds();
@@ -229,7 +228,7 @@ impl QuickProbe<'_, '_> {
         let extents: Vec<CardExtent> = markers.filter(|extent| extent.end() <= tail).collect();
         for (done, batch) in extents.chunks(BATCH).enumerate() {
             let spent = self.stamper.context.seconds() - begun;
-            // The next batch will take as long as the ones before.
+            // The next batch is expected to take as long as the earlier ones.
             let next = spent / self.markers.len().max(1) as f64 * BATCH as f64;
             if spent + next > limit && !self.markers.is_empty() {
                 break;
@@ -247,8 +246,9 @@ impl QuickProbe<'_, '_> {
         Ok(())
     }
 
-    /// Every other marker, at once: holes need no flood. The others stay unread, since a cache may keep for ever what is
-    /// asked for. Markers may have pushed each other out of a small cache: a lost one is written and read again alone.
+    /// Reads every second marker immediately, since holes show without eviction. The others remain unread, as a
+    /// cache may keep requested data forever. Markers may have evicted each other from a small cache, so lost ones
+    /// are written and read again alone.
     pub(super) fn lost_at_once(&mut self) -> Result<CheckedClaims, ProbeStop> {
         let half: Vec<StampClaim> = self.markers.iter().step_by(2).copied().collect();
         let mut seen = self.stamper.check(&half)?;
@@ -261,14 +261,13 @@ impl QuickProbe<'_, '_> {
         Ok(seen)
     }
 
-    /// The markers that the run has not overwritten, and what became of them.
     pub(super) fn check_markers(&mut self) -> Result<CheckedClaims, ProbeStop> {
         let start = self.tail.start();
         self.markers.retain(|claim| claim.extent.end() <= start);
         self.stamper.check(&self.markers)
     }
 
-    /// Stamps of some markers at their addresses with one bit turned.
+    /// Searches stamps of some markers at addresses with one bit inverted.
     pub(super) fn turned_lines(
         &mut self,
         seen: &[(StampClaim, ClaimState)],
@@ -279,7 +278,7 @@ impl QuickProbe<'_, '_> {
         alias::turned(&mut self.stamper, &some)
     }
 
-    /// Half of the run again, in ranges; where the original is put back all of it will be read anyway.
+    /// Reads half of the run again; less if all of it will be read for the restoration.
     pub(super) fn read_back(&mut self) -> Result<CheckedClaims, ProbeStop> {
         let block = self.stamper.context.block();
         let all = self.tail.claims(block);
@@ -288,8 +287,8 @@ impl QuickProbe<'_, '_> {
         self.stamper.check(&some)
     }
 
-    /// Ranges all over the card, where they are cheap: a small cache that holds nothing but lost blocks hides a hole
-    /// from markers, not from these.
+    /// Writes ranges all over the card if that is cheap. A small cache full of lost blocks hides a hole from
+    /// markers, but not from these.
     pub(super) fn ranges(&mut self) -> Result<CheckedClaims, ProbeStop> {
         let end = self.tail.start();
         let room = end / u64::from(RANGES) >= 2 * RANGE;
@@ -299,7 +298,7 @@ impl QuickProbe<'_, '_> {
         let starts = spread(RANGE, end - RANGE, RANGES, &mut self.stamper.context.random);
         let extents: Vec<CardExtent> =
             starts.into_iter().map(|at| CardExtent { offset: down(at), len: RANGE as u32 }).collect();
-        // They are read again, in blocks.
+        // Includes the time to read them again in blocks.
         let bytes = extents.len() as u64 * RANGE;
         let blocks = bytes.div_ceil(u64::from(self.stamper.context.block()));
         let look = self.stamper.context.costs().of(IoDirection::Read, blocks, bytes);

@@ -1,4 +1,4 @@
-//! From what was seen to a verdict with its confidence, its bound and its proof.
+//! Verdict of the quick probe, with confidence, detection limit and disproofs.
 
 use super::alias::AddressFold;
 use super::growth::QuickProbe;
@@ -8,26 +8,24 @@ use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::units::{BinarySize, DecimalSize, GIB};
 use cardscope_model::verify::{ANSWERS_DIFFER, AddressDisproof, SURE, SectorFound, Verdict};
 
-/// So many disproving addresses are listed.
 const DISPROOFS: usize = 16;
 
-/// A cache of this size is known from public reports; an address period that is a power of two up to it may as well be
-/// a card that keeps nothing but what such a memory holds.
+/// Largest memory on record that a dead card may show instead of flash: addresses with a power of two up to this as
+/// period.
 const MEMORY_LIKE: u64 = 512 << 20;
 
-/// How sure "nothing was lost" is after a run that a limit ended: the share of the caches in public reports (none, 1, 3,
-/// 31, 128 and 256 MB; most fakes have none or a small one) that it would have overflown, as we weigh them.
+/// Confidence in a passed test after a shortened run: the weighted share of the caches in public reports (none, 1,
+/// 3, 31, 128 and 256 MB; most fakes have none or a small one) that it overflowed.
 fn caches_overflown(run: u64) -> f64 {
     const WEIGHED: [(u64, f64); 5] =
         [(QUICK_RUN - (2 << 20), 0.999), (300 << 20, 0.95), (150 << 20, 0.9), (64 << 20, 0.8), (0, 0.5)];
     WEIGHED.iter().find(|(least, _)| run >= *least).map_or(0.5, |(_, sure)| *sure)
 }
 
-/// Confidence in the kind of a card where the search for it did not come to an end.
+/// Highest confidence in the kind of fake after an incomplete search.
 const UNSETTLED: f64 = 0.6;
 
 impl QuickProbe<'_, '_> {
-    /// Everything that all outcomes share.
     pub(super) fn outcome(&self, verdict: Verdict, seen: &[(StampClaim, ClaimState)]) -> QuickOutcome {
         QuickOutcome {
             verdict,
@@ -47,7 +45,7 @@ impl QuickProbe<'_, '_> {
         }
     }
 
-    /// The limits ended it before anything could be said for sure; losses that were seen twice are told all the same.
+    /// Outcome of a test that the limits ended too early, with the losses that were read twice.
     pub(super) fn cut(&mut self) -> QuickOutcome {
         self.cut_short = true;
         let seen = self.stamper.losses.clone();
@@ -55,14 +53,14 @@ impl QuickProbe<'_, '_> {
     }
 
     pub(super) fn genuine(&self, seen: &[(StampClaim, ClaimState)]) -> QuickOutcome {
-        // A card that lost blocks, and keeps them since they were written again, is no good one.
+        // Blocks that were lost and are kept after a rewrite still disprove a good card.
         if !self.stamper.losses.is_empty() {
             return self.losses(&[seen, &self.stamper.losses].concat(), false);
         }
         let all = self.stamper.context.card_bytes();
         let share = self.excluded(seen);
         let mut outcome = self.outcome(Verdict::Genuine, seen);
-        // What a genuine card kept of the run is proven by the looks at its oldest and newest blocks.
+        // The run of a genuine card is proven by reads of its oldest and newest blocks.
         let (run, markers) =
             (self.tail.bytes(), self.markers.iter().map(|c| u64::from(c.extent.len)).sum::<u64>());
         outcome.proven_bytes = run.max(outcome.proven_bytes) + markers + self.written_besides;
@@ -112,8 +110,8 @@ impl QuickProbe<'_, '_> {
         }
     }
 
-    /// `inside` markers in front of the first repetition are all kept: every one of them shows at two addresses where that
-    /// is `proven`, and no cache up to `run` bytes hides there that some of it is lost.
+    /// Outcome if all `inside` markers before the first repetition are kept. `proven` is true if each shows at two
+    /// addresses; `run` is the size of the largest cache that cannot hide a loss there.
     pub(super) fn wraparound(
         &self,
         fold: AddressFold,
@@ -151,16 +149,16 @@ impl QuickProbe<'_, '_> {
         QuickOutcome { good_bytes: Some(outcome.proven_bytes.max(self.tail.bytes() / 2)), ..outcome }
     }
 
-    /// That blocks are lost is sure; which kind of card loses them so was not seen to the end.
+    /// Lowers the confidence if losses are certain but the kind of fake is not.
     pub(super) fn unsettled(outcome: QuickOutcome) -> QuickOutcome {
         QuickOutcome { confidence: outcome.confidence.min(UNSETTLED), ..outcome }
     }
 
-    /// Losses here and there; `still` where they were lost a second time.
+    /// Scattered losses; `still` is true if they were lost again after a rewrite.
     pub(super) fn losses(&self, seen: &[(StampClaim, ClaimState)], still: bool) -> QuickOutcome {
         let share = self.excluded(seen);
         let all = self.stamper.context.card_bytes() as f64;
-        // Where no marker was hit, what the run showed is all there is to estimate from.
+        // Without a lost marker the run is the only basis for the estimate.
         let (bad, samples) = match share.bad {
             0 => (lost(seen).len() as u64, seen.len() as u64),
             bad => (bad, share.samples),
@@ -171,18 +169,18 @@ impl QuickProbe<'_, '_> {
     }
 }
 
-/// Whether a write that was answered with success did not stay, which is what a fake does; what fails with an error is
-/// broken, or behind the wrong reader.
+/// True if a write that succeeded was lost, as on a fake. Writes that fail with an error mean damage or an
+/// unsuitable reader.
 pub(super) fn swallows_writes(seen: &[(StampClaim, ClaimState)]) -> bool {
     seen.iter().any(|(claim, state)| claim.written && !state.kept())
 }
 
-/// Each independent observation halves the doubt, as far as a probe can be trusted at all.
+/// Confidence from independent observations: each halves the doubt, up to 99.9 %.
 fn certainty(observations: usize) -> f64 {
     (1.0 - 0.5_f64.powi(observations.min(10) as i32)).clamp(0.5, 0.999)
 }
 
-/// Addresses that disprove the card, each with how often it was lost.
+/// Addresses that disprove the capacity, with the number of times each was lost.
 fn disproofs(seen: &[(StampClaim, ClaimState)]) -> Vec<AddressDisproof> {
     let mut listed: Vec<AddressDisproof> = Vec::new();
     for (claim, state) in seen {
@@ -191,14 +189,13 @@ fn disproofs(seen: &[(StampClaim, ClaimState)]) -> Vec<AddressDisproof> {
             known.seen += 1;
         } else if listed.len() < DISPROOFS {
             let expected = format!("stamp of address {at}, write {}", claim.generation);
-            // Each loss was looked at twice, the second time after opening the card anew.
+            // Each loss was read twice, with the card reopened before the second read.
             listed.push(AddressDisproof { address: *at, expected, found: *found, seen: 2 });
         }
     }
     listed
 }
 
-/// What is to be said about an outcome, in sentences with their numbers.
 pub fn findings(outcome: &QuickOutcome, announced: u64) -> Vec<Finding> {
     let mut findings = vec![capacity(outcome, announced)];
     if outcome.verdict == Verdict::Genuine {
@@ -218,7 +215,7 @@ pub fn findings(outcome: &QuickOutcome, announced: u64) -> Vec<Finding> {
             .advise("Test the card in another reader.");
         findings.push(finding);
     }
-    // What failed is weighed with all other failures.
+    // I/O errors have their own finding.
     let lost_any = outcome.disproofs.iter().any(|disproof| disproof.found != SectorFound::Error);
     if outcome.cut_short && outcome.verdict == Verdict::Inconclusive && lost_any {
         let verdict = "The card lost blocks, but the limits ended the test before it found out where and \
@@ -236,7 +233,7 @@ pub fn findings(outcome: &QuickOutcome, announced: u64) -> Vec<Finding> {
     findings
 }
 
-/// What to do about what no quick test shows.
+/// Advice for faults that no quick test detects.
 const ONLY_PROOF: &str = "Run `cardscope verify --full` before you trust important data to the card.";
 
 fn capacity(outcome: &QuickOutcome, announced: u64) -> Finding {
@@ -300,12 +297,12 @@ fn sentence(outcome: &QuickOutcome, announced: u64) -> String {
     }
 }
 
-/// A limit of addresses, which is a power of two.
+/// Text of an address limit, in binary units if it is whole GiB.
 fn limit(bytes: u64) -> String {
     if bytes.is_multiple_of(GIB) { BinarySize(bytes).to_string() } else { DecimalSize(bytes).to_string() }
 }
 
-/// What a sampled test cannot see, said with it.
+/// Detection limit of the samples.
 fn bound(outcome: &QuickOutcome, announced: u64) -> Finding {
     let share = outcome.share.map_or(1.0, |s| s.excluded_above);
     Finding::new(

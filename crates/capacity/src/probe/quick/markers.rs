@@ -1,11 +1,11 @@
-//! Markers: spread evenly over a range however many there will be, each at a random place of its share; and what they
-//! say together: a step, scattered losses, or none.
+//! Markers: evenly spread positions, and the evaluation of lost and kept ones as a step, scattered losses or
+//! neither.
 
 use super::stamper::{ClaimState, StampClaim};
 use cardscope_model::random::SeededRandom;
 
-/// Addresses in `start..end` in an order of which every beginning is spread evenly (van der Corput), each moved at
-/// random inside its share of `most` shares.
+/// Addresses in `start..end`, of which every prefix is evenly spread (van der Corput), each at a random offset in
+/// its share of `most` shares.
 pub(super) fn spread(start: u64, end: u64, most: u32, random: &mut SeededRandom) -> Vec<u64> {
     let shares = u64::from(most.max(1).next_power_of_two());
     let bits = shares.trailing_zeros();
@@ -19,23 +19,22 @@ pub(super) fn spread(start: u64, end: u64, most: u32, random: &mut SeededRandom)
     (0..shares).take(most as usize).map(|i| place(reversed(i), random)).collect()
 }
 
-/// Good and lost markers in the order of their addresses.
+/// Best step between kept markers below and lost ones above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MarkerStep {
-    /// The last kept place below the step.
+    /// Last kept address below the step.
     pub(super) kept: Option<u64>,
-    /// The first lost place above it.
+    /// First lost address above it.
     pub(super) lost: Option<u64>,
-    /// Markers that do not fit any step: the fewest there can be.
+    /// Markers that contradict the step.
     pub(super) misfits: usize,
 }
 
-/// The step that fits best.
 pub(super) fn step(seen: &[(StampClaim, ClaimState)]) -> MarkerStep {
     let mut marks: Vec<(u64, bool)> = seen.iter().map(|(c, s)| (c.extent.offset, s.kept())).collect();
     marks.sort_unstable();
     let lost_in_all = marks.iter().filter(|m| !m.1).count();
-    // With the step before the first marker all kept ones are misfits; each marker passed changes that by one.
+    // Before the first marker all kept ones are misfits; each marker below the step changes their number by one.
     let (mut misfits, mut best) = (marks.len() - lost_in_all, (marks.len() - lost_in_all, 0));
     for (index, (_, kept)) in marks.iter().enumerate() {
         misfits = if *kept { misfits - 1 } else { misfits + 1 };
@@ -51,8 +50,8 @@ pub(super) fn step(seen: &[(StampClaim, ClaimState)]) -> MarkerStep {
     }
 }
 
-/// The share that would have been seen with 95 % in `samples` places of which `bad` were bad: the upper end of the
-/// one-sided interval of Clopper and Pearson, found by halving.
+/// Share of bad places that `samples` with `bad` bad ones exclude with 95 % confidence: the upper end of the
+/// one-sided interval of Clopper and Pearson, found by bisection.
 pub(super) fn excluded_above(samples: u64, bad: u64) -> f64 {
     if samples == 0 || bad >= samples {
         return 1.0;
@@ -65,7 +64,6 @@ pub(super) fn excluded_above(samples: u64, bad: u64) -> f64 {
     high
 }
 
-/// Probability of at most `bad` bad ones among `samples` where each is bad with probability `p`.
 fn at_most(samples: u64, bad: u64, p: f64) -> f64 {
     let n = samples as f64;
     let mut term = (n * (-p).ln_1p()).exp();
@@ -114,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_rule_of_three_holds() {
-        // No bad one among n: 95 % say at most 3 / n, for large n.
+        // Rule of three: without a bad one among n, the limit is 3 / n for large n.
         assert!((excluded_above(300, 0) - 0.00993).abs() < 1e-4);
         assert!((excluded_above(10, 0) - 0.2589).abs() < 1e-4);
         assert!(excluded_above(256, 3) > excluded_above(256, 0));
@@ -128,7 +126,7 @@ mod tests {
             let places = spread(start, start + width, most, &mut SeededRandom::new(seed));
             prop_assert_eq!(places.len(), most as usize);
             prop_assert!(places.iter().all(|p| (start..start + width).contains(p)));
-            // Of the first eight, one lies in each eighth.
+            // Of the first eight, one is in each eighth.
             if most >= 8 {
                 let mut eighths: Vec<u64> = places[..8].iter().map(|p| (p - start) * 8 / width).collect();
                 eighths.sort_unstable();

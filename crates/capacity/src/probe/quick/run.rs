@@ -1,5 +1,5 @@
-//! The steps of the quick probe, in order: a run at the end that grows, markers all over the card, a search for aliases;
-//! then what the losses look like.
+//! Steps of the quick probe in order: growing run, markers, search for repeating addresses, then the analysis of
+//! losses.
 
 use super::alias::{self, AddressFold};
 use super::boundary::{self, CapacityBoundary, SearchMethod, SearchStart, observe};
@@ -33,9 +33,9 @@ impl QuickProbe<'_, '_> {
             GrowthEvidence::MarkersLost(seen) => self.scattered(seen),
             GrowthEvidence::OldLost { after, seen } => {
                 self.end_is_lost = true;
-                // A loss on the first single block needs no flood.
+                // A single lost block needs no eviction.
                 if after > u64::from(UNIT) {
-                    // The markers helped to fill the cache: the flood must do it alone.
+                    // Without the markers, which helped to fill the cache, the run must be longer.
                     self.tail.grow(&mut self.stamper, after + (2 << 20))?;
                     self.flood = self.tail.flood();
                 }
@@ -53,7 +53,7 @@ impl QuickProbe<'_, '_> {
         }
         let back = self.read_back();
         seen.extend(self.as_far_as_it_came(back)?);
-        // What was lost before is not forgotten over blocks that are kept.
+        // Earlier losses count even if the blocks are kept now.
         let again = self.stamper.check_losses();
         seen.extend(self.as_far_as_it_came(again)?);
         let ranges = self.ranges();
@@ -75,7 +75,7 @@ impl QuickProbe<'_, '_> {
         self.damaged(seen, &lost)
     }
 
-    /// A look that the time was too short for takes nothing from what was seen before, unless it saw losses.
+    /// Treats a check that the limits ended as empty, unless losses were found before.
     fn as_far_as_it_came(
         &mut self,
         look: Result<CheckedClaims, ProbeStop>,
@@ -92,7 +92,7 @@ impl QuickProbe<'_, '_> {
     fn newest_lost(&mut self, newest: &[(StampClaim, ClaimState)]) -> Result<QuickOutcome, ProbeStop> {
         let mut seen = self.check_markers()?;
         seen.extend_from_slice(newest);
-        // Old places written anew against places that were never written: a pool that is full takes only the first.
+        // Rewrites old places and writes new ones: a pool that is used up only accepts the old ones.
         let old: Vec<CardExtent> =
             seen.iter().filter(|(_, s)| s.kept()).take(2 * BATCH).map(|(c, _)| c.extent).collect();
         let tail = self.tail.start();
@@ -118,7 +118,7 @@ impl QuickProbe<'_, '_> {
     fn oldest_lost(&mut self, old: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
         self.stamper.context.phase("finding where the card ends");
         if self.tail.bytes() <= 4 << 20 {
-            // The markers came after most of the run: too little pushed them out yet.
+            // The markers were written after most of the run, so too little has evicted them.
             self.flood.pour(&mut self.stamper)?;
         }
         let mut seen = self.check_markers()?;
@@ -134,10 +134,10 @@ impl QuickProbe<'_, '_> {
         self.bounded(seen)
     }
 
-    /// The end of the card is lost, and no place above a lost one is kept: from where on?
+    /// Searches the end of the card after its last blocks were lost.
     fn bounded(&mut self, seen: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
         let all = self.stamper.context.card_bytes();
-        // What lies in the run was overwritten since.
+        // The run has overwritten the markers in its range.
         let start = self.tail.start();
         let markers: Vec<_> = seen.iter().filter(|(c, _)| c.extent.end() <= start).copied().collect();
         let marks = step(&markers);
@@ -148,9 +148,9 @@ impl QuickProbe<'_, '_> {
         self.bounded_by(found, seen, Self::confirm, Self::scattered)
     }
 
-    /// Pushes out more, as long as that shows that places seen as kept above lost ones were a cache's doing: what all
-    /// places are then, where it comes to a clean step. A cache in which each block has a place of its own loses some long
-    /// before it is full, so that the first loss does not tell its size.
+    /// Evicts more while kept places above lost ones turn out to be cached, and returns the state of all places
+    /// once they form a clean step. A set-associative cache loses some blocks long before it is full, so the first
+    /// loss does not reveal its size.
     fn settle(&mut self, seen: &[(StampClaim, ClaimState)]) -> Result<Option<CheckedClaims>, ProbeStop> {
         let most = self.options.run_bytes(self.stamper.context.card_bytes());
         let mut patience = if self.flood.bytes() == 0 { 1 } else { 2 };
@@ -179,7 +179,7 @@ impl QuickProbe<'_, '_> {
         Ok(None)
     }
 
-    /// What the search for where the card ends came to: what follows from a clean end, and from none.
+    /// Handles the result of a boundary search: `at` for a clean end, `scattered` for none.
     pub(super) fn bounded_by(
         &mut self,
         found: CapacityBoundary,
@@ -207,14 +207,14 @@ impl QuickProbe<'_, '_> {
         }
     }
 
-    /// Fresh markers on both sides of a boundary must behave as it says; then, does the part above lead back to the
-    /// part below?
+    /// Verifies a boundary with new markers on both sides, then tests whether addresses above it lead to the part
+    /// below.
     fn confirm(&mut self, end: u64, mut seen: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
         let all = self.stamper.context.card_bytes();
         let end = if swallows_writes(&seen) { end } else { self.first_failing_sector(end)? };
         let most = if self.marker_s > boundary::DEAR { 2 } else { 16 };
         let above_end = self.flood.start(all);
-        // What the flood overwrites tells nothing about the part below.
+        // Addresses that the eviction overwrites say nothing about the part below.
         let mut places: Vec<u64> = spread(0, end.min(above_end), most, &mut self.stamper.context.random);
         places.extend(spread(
             end + u64::from(UNIT),
@@ -243,8 +243,8 @@ impl QuickProbe<'_, '_> {
         Ok(self.limbo(Some(end), end, &seen))
     }
 
-    /// Every other marker above `end` in requests of another size and alignment: a reader that loses one shape of request
-    /// need not lose another, and nobody is accused of what only one of them shows.
+    /// Changes size and alignment of every second marker above `end`: a reader that loses one kind of request need
+    /// not lose another, and a loss of only one kind accuses no card.
     fn reshape_above(&self, end: u64, markers: &[CardExtent], limit: u64) -> Vec<CardExtent> {
         let sector = u64::from(self.stamper.context.sector());
         let reshape = |(nth, marker): (usize, &CardExtent)| {
@@ -254,7 +254,7 @@ impl QuickProbe<'_, '_> {
         markers.iter().enumerate().map(reshape).collect()
     }
 
-    /// Where the card ends, if nothing but its last bytes fails: a reader that counts too many sectors.
+    /// End of the card if only its last bytes fail, as with a reader that reports too many sectors.
     fn failing_tail(&mut self, lost: &[StampClaim]) -> Result<Option<u64>, ProbeStop> {
         let (all, first) = (self.stamper.context.card_bytes(), lost.iter().map(|c| c.extent.offset).min());
         let Some(first) = first.filter(|first| all - first <= boundary::LAST) else { return Ok(None) };
@@ -264,7 +264,8 @@ impl QuickProbe<'_, '_> {
         self.first_failing_sector(first).map(Some)
     }
 
-    /// The first sector from about `end` on that fails by itself: an I/O over many fails as a whole. `end` where none does.
+    /// First sector from about `end` on that fails by itself, since a longer I/O fails as a whole. Returns `end` if
+    /// none fails.
     fn first_failing_sector(&mut self, end: u64) -> Result<u64, ProbeStop> {
         let sector = u64::from(self.stamper.context.sector());
         let limit = (end + 2 * boundary::LAST).min(self.stamper.context.card_bytes());
@@ -282,14 +283,14 @@ impl QuickProbe<'_, '_> {
         Ok(if low < limit { low } else { end })
     }
 
-    /// Bytes of a run at the start of the card that is searched for elsewhere, on a card that is kept up to `end`.
+    /// Bytes of a run at the start of the card whose copies are searched, on a card that is kept up to `end`.
     fn low_run(&self, end: u64) -> u64 {
         let all = self.stamper.context.card_bytes();
         down(end.min(alias_run(all)))
     }
 
-    /// Writes markers, and a run of `run` bytes at the start of the card: what becomes of the markers, and how later
-    /// addresses lead back to the run, if they do.
+    /// Writes markers and a run at the start of the card. Returns the state of the markers, and the fold by which
+    /// later addresses lead to the run.
     fn leads_back(
         &mut self,
         run: u64,
@@ -307,10 +308,10 @@ impl QuickProbe<'_, '_> {
         Ok((seen, alias::fold(&mut self.stamper, &hits)?))
     }
 
-    /// Writes a run of `run` bytes at the start of the card: as much at once as there seems to be time for. One slow write
-    /// among the first few makes all seem slow, and pieces show what the rest really takes.
+    /// Writes a run at the start of the card, as a whole if the time seems to suffice. One slow early write makes
+    /// all seem slow, so growing pieces correct the estimate.
     fn write_low_run(&mut self, run: u64) -> Result<(), ProbeStop> {
-        // A limit of bytes, unlike one of time, is known to be too small before anything is written.
+        // The byte limit, unlike the time limit, is checked before anything is written.
         if !self.stamper.context.may_write(run) {
             return Err(ProbeStop::Limit);
         }
@@ -326,8 +327,8 @@ impl QuickProbe<'_, '_> {
         Ok(())
     }
 
-    /// Whether addresses fold: later ones lead back to a run at the start, stamps that were seen belong elsewhere, or those
-    /// of markers stand at their addresses with one bit turned.
+    /// Searches a fold: later addresses that lead to a run at the start, misplaced stamps, or stamps at addresses
+    /// with one bit inverted.
     fn find_fold(&mut self, seen: &[(StampClaim, ClaimState)]) -> Result<Option<AddressFold>, ProbeStop> {
         let run = self.low_run(self.stamper.context.card_bytes());
         if let (_, Some(fold)) = self.leads_back(run, &[])? {
@@ -338,7 +339,7 @@ impl QuickProbe<'_, '_> {
         alias::fold(&mut self.stamper, &hits)
     }
 
-    /// Kept places above lost ones: a chain, a cache larger than it seemed, or damage.
+    /// Explains kept places above lost ones: a fold, a larger cache, or damage.
     fn scattered(&mut self, seen: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
         if let Some(fold) = self.find_fold(&seen)? {
             return self.folded(fold, seen);
@@ -350,13 +351,13 @@ impl QuickProbe<'_, '_> {
         self.damaged(seen, &lost)
     }
 
-    /// Writes what was lost once more: a place that keeps it now is not bad, the answers differ.
+    /// Rewrites lost places. A place that is kept now is not bad, but the card is unstable.
     pub(super) fn damaged(
         &mut self,
         mut seen: CheckedClaims,
         missing: &[StampClaim],
     ) -> Result<QuickOutcome, ProbeStop> {
-        // A range of which one sector is bad is not lost whole: looked at block by block.
+        // A long range with one bad sector is not lost as a whole, so its blocks are checked.
         let long: Vec<StampClaim> =
             missing.iter().filter(|c| c.extent.len > UNIT).take(2 * BATCH).copied().collect();
         let blocks: Vec<StampClaim> = long.iter().flat_map(|c| c.blocks()).collect();
@@ -367,7 +368,7 @@ impl QuickProbe<'_, '_> {
         seen.extend(blocks);
         let mut again = observe(&mut self.stamper, &extents, &self.flood)?;
         if !any_lost(&again) {
-            // A cache may hold these few: what pushed them out then must do it again.
+            // A cache may hold these few blocks, so everything that evicted them before is written again.
             let markers: Vec<CardExtent> = self.markers.iter().map(|c| c.extent).collect();
             let flood = self.flood.clone().and(&self.tail.flood()).and(&CacheFlood::of(&markers));
             again = observe(&mut self.stamper, &extents, &flood)?;
@@ -378,7 +379,7 @@ impl QuickProbe<'_, '_> {
         Ok(if self.cut_short { Self::unsettled(outcome) } else { outcome })
     }
 
-    /// Not one block was kept: worn out to read-only, or dead?
+    /// Distinguishes a read-only card from a dead one if no block was kept.
     pub(super) fn keeps_nothing(
         &mut self,
         seen: &[(StampClaim, ClaimState)],
@@ -402,7 +403,7 @@ impl QuickProbe<'_, '_> {
         Ok(QuickOutcome { usable_bytes: Some(0), good_bytes: Some(0), ..self.outcome(verdict, seen) })
     }
 
-    /// Bytes that the claims seen as kept cover, no matter how often.
+    /// Bytes that the kept claims cover, each counted once.
     pub(super) fn proven(&self, seen: &[(StampClaim, ClaimState)]) -> u64 {
         let mut ranges = cardscope_engine::ranges::ByteRanges::default();
         for (claim, _) in seen.iter().filter(|(_, s)| s.kept()) {
@@ -411,7 +412,7 @@ impl QuickProbe<'_, '_> {
         ranges.bytes()
     }
 
-    /// What the markers exclude; on a card that the run covers for the most part, what the looks at the run exclude.
+    /// Share of bad blocks that the markers exclude, or the reads of the run if it covers most of the card.
     pub(super) fn excluded(&self, seen: &[(StampClaim, ClaimState)]) -> ExcludedShare {
         let few = 2 * self.tail.bytes() > self.stamper.context.card_bytes();
         let counts = |claim: &StampClaim| few || self.markers.iter().any(|m| m.extent == claim.extent);
@@ -421,7 +422,6 @@ impl QuickProbe<'_, '_> {
     }
 }
 
-/// Places that are kept above the first lost one.
 fn doubted(seen: &[(StampClaim, ClaimState)]) -> Vec<CardExtent> {
     let first = seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| c.extent.offset).min();
     let above = |c: &StampClaim| first.is_some_and(|first| c.extent.offset > first);

@@ -1,7 +1,7 @@
-//! What every step of the quick probe stands on: originals saved before a write, stamps written, and looked at again
-//! in random order, never believed on one look.
+//! Stamps of the quick probe: saves the original data, writes stamps, and reads them in random order. No loss
+//! counts after a single read.
 //!
-//! A block that cannot be saved, because it cannot be read, is not overwritten; it counts as lost.
+//! A block that cannot be read, and so not saved, is not overwritten; it counts as lost.
 
 use super::options::QuickOptions;
 use cardscope_engine::card::{CardExtent, IoDriver, ProbeStop, ReadAnswer, extents};
@@ -16,40 +16,40 @@ pub(super) use cardscope_probing::write_scope::UNIT;
 use cardscope_probing::write_scope::WriteScope;
 use std::collections::BTreeMap;
 
-/// So many losses are remembered, for a test that ends early.
+/// Most losses that are recorded for a test that ends early.
 const MOST_LOSSES: usize = 64;
 
-/// A stamp that should stand on the card.
+/// Stamp that the card should hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StampClaim {
     pub(super) extent: CardExtent,
     pub(super) generation: u32,
-    /// False where it was not written: the block could not be saved, or the write failed twice.
+    /// False if nothing was written: the block could not be saved, or the write failed twice.
     pub(super) written: bool,
 }
 
 impl StampClaim {
-    /// The same range block by block.
+    /// Splits the range into blocks.
     pub(super) fn blocks(self) -> impl Iterator<Item = StampClaim> {
         self.cut(UNIT)
     }
 
-    /// The same range in extents of `size` bytes.
     pub(super) fn cut(self, size: u32) -> impl Iterator<Item = StampClaim> {
         extents(self.extent.offset, self.extent.end(), size).map(move |extent| StampClaim { extent, ..self })
     }
 }
 
-/// Claims that were looked at, each with what became of it.
+/// Checked claims with their state.
 pub(super) type CheckedClaims = Vec<(StampClaim, ClaimState)>;
 
-/// What became of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ClaimState {
-    /// It stands there.
     Kept,
-    /// It does not: what stands in the first wrong sector, and where that is.
-    Lost { found: SectorFound, at: u64 },
+    /// First wrong sector, with its content.
+    Lost {
+        found: SectorFound,
+        at: u64,
+    },
 }
 
 impl ClaimState {
@@ -57,22 +57,21 @@ impl ClaimState {
         self == ClaimState::Kept
     }
 
-    /// Nothing was answered.
     fn failed(&self) -> bool {
         matches!(self, ClaimState::Lost { found: SectorFound::Error, .. })
     }
 }
 
-/// The card, and all that is known of what was done to it.
+/// Card with its stamps and losses.
 pub(super) struct Stamper<'g, 't> {
     pub(super) context: ProbeContext<'g, 't>,
-    /// Writes that failed twice.
+    /// Number of writes that failed twice.
     pub(super) failed_writes: u64,
-    /// What was lost in two looks, the first of it; the test's own writes lose nothing.
+    /// Losses that two reads found, except in places that the test itself overwrote.
     pub(super) losses: CheckedClaims,
-    /// All that was stamped, oldest first, each with its generation.
+    /// All stamped extents with their generation, oldest first.
     stamped: Vec<(CardExtent, u32)>,
-    /// Blocks that answered, and at the second look something else.
+    /// Blocks that gave two different answers.
     pub(super) wavered: u64,
 }
 
@@ -87,15 +86,14 @@ impl<'g, 't> Stamper<'g, 't> {
         Stamper { context, failed_writes: 0, losses: Vec::new(), stamped: Vec::new(), wavered: 0 }
     }
 
-    /// Whether `bytes` more may be written in the limits that the user set.
+    /// True if the limits allow `bytes` more to be written.
     pub(super) fn may_write(&mut self, bytes: u64) -> bool {
         let ios = bytes.div_ceil(u64::from(self.context.block()));
         let takes = self.context.costs().of(IoDirection::Write, ios, bytes);
         self.context.may_write(bytes) && self.has_time(&[], takes)
     }
 
-    /// Whether these extents may be saved and written, so that all is put back in time, too, and something that takes so
-    /// many seconds can be done besides.
+    /// True if these extents can be saved, written and restored in time, with `besides` seconds left for other I/O.
     pub(super) fn may_stamp(&mut self, wanted: &[CardExtent], besides: f64) -> bool {
         self.context.may_write(wanted.iter().map(|p| u64::from(p.len)).sum())
             && self.has_time(wanted, besides)
@@ -105,14 +103,13 @@ impl<'g, 't> Stamper<'g, 't> {
         self.context.left_with(wanted) > besides
     }
 
-    /// The block at this address.
     pub(super) fn unit(&self, address: u64) -> CardExtent {
         let all = self.context.card_bytes();
         block_at(down(address.min(all - 1)), all)
     }
 
-    /// Saves and stamps extents, in order; ends with [`Stop::Limit`] where that would go beyond the limits. What could not be
-    /// written is said in the claims. An extent of which a part could not be saved is cut into blocks.
+    /// Saves and stamps extents in order. Returns [`Stop::Limit`] if that exceeds the limits, and claims that state
+    /// which writes failed. Extents that cannot be saved as a whole are split into blocks.
     pub(super) fn stamp(&mut self, wanted: &[CardExtent]) -> Result<Vec<StampClaim>, ProbeStop> {
         if !self.may_stamp(wanted, 0.0) {
             return Err(ProbeStop::Limit);
@@ -136,8 +133,8 @@ impl<'g, 't> Stamper<'g, 't> {
         Ok(claims)
     }
 
-    /// Looks at claims in random order. What is not kept is looked at again after opening the card anew: only what is
-    /// lost both times is lost.
+    /// Reads claims in random order. Lost ones are read again after reopening the card, and count only if they are
+    /// lost both times.
     pub(super) fn check(&mut self, claims: &[StampClaim]) -> Result<CheckedClaims, ProbeStop> {
         let mut states = self.look_at(claims)?;
         let lost: Vec<usize> = (0..claims.len()).filter(|i| !states[*i].kept()).collect();
@@ -147,10 +144,10 @@ impl<'g, 't> Stamper<'g, 't> {
         self.context.reopen()?;
         let again: Vec<StampClaim> = lost.iter().map(|i| claims[*i]).collect();
         for (index, state) in lost.into_iter().zip(self.look_at(&again)?) {
-            // What failed is weighed with all other failures.
+            // I/O errors are weighed together with all others, not as changing answers.
             let answered = ![state, states[index]].iter().any(ClaimState::failed);
             self.wavered += u64::from(answered && state != states[index]);
-            // Bits that are wrong in other places each time are the reading's fault: no sector was wrong twice.
+            // Flips at different places come from the reading: no sector was wrong twice.
             states[index] = if flips_move(states[index], state) { ClaimState::Kept } else { state };
             let is_told = states[index].kept() || self.losses.len() == MOST_LOSSES;
             if !is_told && !self.is_overwritten(&claims[index]) {
@@ -160,27 +157,27 @@ impl<'g, 't> Stamper<'g, 't> {
         Ok(zip(claims, states))
     }
 
-    /// Looks once more at all that was lost and not written again since.
+    /// Reads everything again that was lost and not rewritten since.
     pub(super) fn check_losses(&mut self) -> Result<CheckedClaims, ProbeStop> {
         let mut claims = lost(&self.losses);
         claims.retain(|claim| !self.is_overwritten(claim));
-        // A place is looked at once, however often it was lost.
+        // Each place is read once, however often it was lost.
         claims.sort_by_key(|claim| (claim.extent.offset, std::cmp::Reverse(claim.extent.len)));
         claims.dedup_by_key(|claim| claim.extent.offset);
         self.check(&claims)
     }
 
-    /// Whether a claim's place was stamped again.
+    /// True if a claim's place was stamped again.
     fn is_overwritten(&self, claim: &StampClaim) -> bool {
         let later = self.stamped.iter().rev().take_while(|(_, generation)| *generation > claim.generation);
         let mut extents = later.map(|(extent, _)| extent);
         extents.any(|e| e.offset < claim.extent.end() && claim.extent.offset < e.end())
     }
 
-    /// Looks at claims by the second address of their places, `away` further on.
+    /// Reads claims through the second address of their places, `away` bytes higher.
     pub(super) fn check_at(&mut self, claims: &[StampClaim], away: u64) -> Result<CheckedClaims, ProbeStop> {
         let (mut states, salt) = (unread(claims), self.context.salt);
-        // No loss is believed on one look.
+        // Losses are read twice, since one read is no proof.
         for _ in 0..2 {
             let open = claims.iter().enumerate().filter(|(index, _)| !states[*index].kept());
             let places: BTreeMap<u64, usize> =
@@ -224,7 +221,7 @@ impl<'g, 't> Stamper<'g, 't> {
     }
 }
 
-/// What is said of claims that nobody could read.
+/// States of claims that were not read.
 fn unread(claims: &[StampClaim]) -> Vec<ClaimState> {
     claims.iter().map(|c| ClaimState::Lost { found: SectorFound::Error, at: c.extent.offset }).collect()
 }
@@ -233,27 +230,25 @@ fn zip(claims: &[StampClaim], states: Vec<ClaimState>) -> CheckedClaims {
     claims.iter().copied().zip(states).collect()
 }
 
-/// Claims that are lost.
 pub(super) fn lost(seen: &[(StampClaim, ClaimState)]) -> Vec<StampClaim> {
     seen.iter().filter(|(_, state)| !state.kept()).map(|(claim, _)| *claim).collect()
 }
 
-/// Whether any is lost.
 pub(super) fn any_lost(seen: &[(StampClaim, ClaimState)]) -> bool {
     seen.iter().any(|(_, state)| !state.kept())
 }
 
-/// The block from `offset` on, or what is left of it before `end`.
+/// Block at `offset`, shortened at `end`.
 pub(super) fn block_at(offset: u64, end: u64) -> CardExtent {
     CardExtent { offset, len: (end - offset).min(u64::from(UNIT)) as u32 }
 }
 
-/// Down to a whole block.
+/// Rounds down to a whole block.
 pub(super) fn down(address: u64) -> u64 {
     address / u64::from(UNIT) * u64::from(UNIT)
 }
 
-/// Two looks at one extent that found flips, in different sectors.
+/// True if both reads found flips, but in different sectors.
 fn flips_move(first: ClaimState, second: ClaimState) -> bool {
     match (first, second) {
         (
@@ -277,7 +272,7 @@ fn state(extent: CardExtent, answer: ReadAnswer<'_>, salt: u64, generation: u32)
     }
 }
 
-/// What becomes of a claim whose place was read by another address.
+/// State of a claim whose place was read through another address.
 fn shown(claim: StampClaim, bytes: &[u8], salt: u64) -> ClaimState {
     let sectors = bytes.chunks(SECTOR).zip((claim.extent.offset..).step_by(SECTOR));
     let found = |(sector, at): (&[u8], u64)| (look(sector, at, salt, claim.generation), at);

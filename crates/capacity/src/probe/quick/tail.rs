@@ -1,16 +1,16 @@
-//! The run that grows from the end of the card downwards. Whatever the real size of a card is, its end lies beyond it,
-//! so only writes there surely push out what a cache holds of lost blocks.
+//! Run that grows from the end of the card downwards. The real capacity ends below it on any fake, so only writes
+//! there surely evict lost blocks from a cache.
 //!
-//! The first blocks written are looked at after each growth, each block once only: a cache that keeps what is read
-//! would hold a block for ever that is asked for again and again.
+//! After each growth some of the first written blocks are read, each only once: a cache that keeps data that is
+//! read would hold a repeatedly read block forever.
 
 use super::stamper::{CheckedClaims, StampClaim, Stamper, block_at, down};
 use cardscope_engine::card::{CardExtent, ProbeStop, extents};
 use cardscope_probing::write_scope::UNIT;
 use std::collections::BTreeSet;
 
-/// Bytes at which the run is looked at: small steps first, doubled to 64 MiB, then a quarter more each time, so that
-/// a cache is overflown with at most a quarter more than it holds.
+/// Lengths at which the run is checked: small steps, doubled up to 64 MiB, then a quarter more each time, so that a
+/// cache overflows with at most a quarter more than it holds.
 pub(super) fn steps(most: u64) -> Vec<u64> {
     let mut sizes = vec![u64::from(UNIT), 64 << 10, 1 << 20];
     while let Some(last) = sizes.last().copied().filter(|last| *last < most) {
@@ -22,7 +22,7 @@ pub(super) fn steps(most: u64) -> Vec<u64> {
     sizes
 }
 
-/// A range written in one go.
+/// Range written at once.
 #[derive(Debug, Clone, Copy)]
 struct TailPart {
     start: u64,
@@ -30,21 +30,20 @@ struct TailPart {
     generation: u32,
 }
 
-/// The run.
 #[derive(Debug)]
 pub(super) struct GrowingRun {
-    /// Where it ends: at the end of the card, or of the part of it that is looked at.
+    /// End of the card, or of the part under test.
     end: u64,
     parts: Vec<TailPart>,
-    /// Blocks of the oldest parts that nobody has read, the next one last.
+    /// Unread blocks of the oldest parts, the next one last.
     unread: Vec<StampClaim>,
 }
 
-/// So many of the oldest blocks are looked at each time.
+/// Oldest blocks that are read per step.
 pub(super) const LOOKS: usize = 8;
 
 impl GrowingRun {
-    /// One that has not begun to grow.
+    /// Empty run that ends at `end`.
     pub(super) fn before(end: u64) -> Self {
         GrowingRun { end, parts: Vec::new(), unread: Vec::new() }
     }
@@ -53,23 +52,19 @@ impl GrowingRun {
         self.parts.iter().map(|p| p.end - p.start).sum()
     }
 
-    /// First byte of it.
     pub(super) fn start(&self) -> u64 {
         self.parts.last().map_or(self.end, |p| p.start)
     }
 
-    /// What is written to make it `bytes` long.
     pub(super) fn next(&self, stamper: &Stamper<'_, '_>, bytes: u64) -> Vec<CardExtent> {
         let (start, end) = self.missing(bytes);
         extents(start.min(end), end, stamper.context.block()).collect()
     }
 
-    /// The range that it lacks to be `bytes` long.
     fn missing(&self, bytes: u64) -> (u64, u64) {
         (beginning(self.end - bytes.min(self.end), bytes), self.start())
     }
 
-    /// Makes it `bytes` long.
     pub(super) fn grow(&mut self, stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<(), ProbeStop> {
         let (start, end) = self.missing(bytes);
         if start >= end {
@@ -87,12 +82,12 @@ impl GrowingRun {
         Ok(())
     }
 
-    /// The same ranges in the same order: written again, they push everything else out of a cache.
+    /// Same ranges in the same order, which evict everything else from a cache when written again.
     pub(super) fn flood(&self) -> CacheFlood {
         CacheFlood { parts: self.parts.iter().map(|p| (p.start, p.end)).collect() }
     }
 
-    /// Looks at some of the oldest blocks that were not looked at before; also at some of the newest.
+    /// Reads some of the oldest unread blocks, and some of the newest.
     pub(super) fn look(&mut self, stamper: &mut Stamper<'_, '_>) -> Result<TailReading, ProbeStop> {
         let from = self.unread.len().saturating_sub(LOOKS);
         let old = stamper.check(&self.unread.split_off(from))?;
@@ -100,7 +95,7 @@ impl GrowingRun {
         Ok(TailReading { old, new: stamper.check(&newest)? })
     }
 
-    /// Claims over the whole run, in extents of `block` bytes.
+    /// Claims of the whole run, in extents of `block` bytes.
     pub(super) fn claims(&self, block: u32) -> Vec<StampClaim> {
         let claim = |part: &TailPart| {
             let generation = part.generation;
@@ -112,22 +107,20 @@ impl GrowingRun {
     }
 }
 
-/// What is written at the end of the card to push everything else out of a cache; nothing where no cache showed.
+/// Ranges to write at the end of the card to evict everything else from a cache; empty if no cache was detected.
 ///
-/// The order is the one in which it was written first: a cache that throws out what came first then holds none of it
-/// when its turn comes, and takes in all of it.
+/// They are in the order of the first writes: a first-in, first-out cache then holds none of a range when its turn
+/// comes, and takes all of it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CacheFlood {
     parts: Vec<(u64, u64)>,
 }
 
 impl CacheFlood {
-    /// A flood over these extents.
     pub(super) fn of(extents: &[CardExtent]) -> CacheFlood {
         CacheFlood { parts: extents.iter().map(|p| (p.offset, p.end())).collect() }
     }
 
-    /// This one, then another.
     pub(super) fn and(mut self, other: &CacheFlood) -> CacheFlood {
         self.parts.extend_from_slice(&other.parts);
         self
@@ -137,34 +130,33 @@ impl CacheFlood {
         self.parts.iter().map(|(start, end)| end - start).sum()
     }
 
-    /// First byte that it reaches; `end` where there is none.
+    /// Lowest address, or `end` if it is empty.
     pub(super) fn start(&self, end: u64) -> u64 {
         self.parts.last().map_or(end, |(start, _)| *start)
     }
 
-    /// Writes it.
     pub(super) fn pour(&self, stamper: &mut Stamper<'_, '_>) -> Result<(), ProbeStop> {
         self.parts.iter().try_for_each(|(start, end)| write_run(stamper, *start, *end).map(drop))
     }
 }
 
-/// What a look at the run showed.
+/// Oldest and newest blocks of a check.
 #[derive(Debug)]
 pub(super) struct TailReading {
     pub(super) old: CheckedClaims,
     pub(super) new: CheckedClaims,
 }
 
-/// Where a run of `bytes` that could begin at `address` begins: on a whole allocation unit of most cards, so that none
-/// of them is written in two goes and merged in between.
+/// Start of a run of `bytes` at about `address`: aligned to the allocation unit of most cards, so that no unit is
+/// written in two parts and merged in between.
 fn beginning(address: u64, bytes: u64) -> u64 {
     if bytes < UNIT_OF_CARDS { down(address) } else { address / UNIT_OF_CARDS * UNIT_OF_CARDS }
 }
 
-/// Most frequent allocation unit, and a divisor of larger ones (docs/reference/flash.md#erase-blocks).
+/// Most common allocation unit, and a divisor of larger ones (docs/reference/flash.md#erase-blocks).
 const UNIT_OF_CARDS: u64 = 4 << 20;
 
-/// Writes a range in order, as one stream.
+/// Writes a range sequentially.
 pub(super) fn write_run(
     stamper: &mut Stamper<'_, '_>,
     start: u64,

@@ -1,5 +1,4 @@
-//! The folder that is tested, looked at before anything is written: is it one, on which file system, what is free, and
-//! how much of that may be filled.
+//! Directory under test: its file system, free space, existing test files and the bytes that may be written.
 
 use crate::probe::files::{NumberedFile, file_name, number};
 use cardscope_device::filesystem::{self, DiskSpace, FileSystem, refuse_kernel_file};
@@ -12,32 +11,29 @@ use cardscope_session::error::{Failure, Result};
 use cardscope_simulator::target_spec;
 use std::path::{Path, PathBuf};
 
-/// What stays free where the running system lies: without any room it stops.
+/// Bytes that stay free on the file system of the running system, which stops without any space.
 const SYSTEM_RESERVE: u64 = 256 << 20;
 
-/// Files in memory beyond this share of what is left of it would stop the computer.
+/// Files in a memory file system may use 1/2 of the available memory, or the computer would stop.
 const MEMORY_SHARE: u64 = 2;
 
-/// A folder on a mounted card.
 #[derive(Debug)]
 pub(super) struct MountedFolder {
-    /// As the user named it; for messages only.
+    /// Path in the spelling of the user, for messages only.
     pub(super) path: PathBuf,
-    /// The directory itself.
+    /// Open directory, through which all files are reached.
     pub(super) held: files::ResolvedFolder,
     pub(super) system: FileSystem,
     pub(super) room: DiskSpace,
-    /// The files of the pattern that are there.
+    /// Existing files with names of test files.
     pub(super) there: Vec<NumberedFile>,
-    /// Names that only look like it.
+    /// Names that only resemble those of test files.
     pub(super) alike: Vec<String>,
 }
 
 impl MountedFolder {
-    /// Looks at it; `there` is the directory itself, where the caller has it open.
-    ///
-    /// # Errors
-    /// A refusal: it is no folder, or it cannot be looked at.
+    /// Opens the directory, or uses `there` if the caller holds it open. Refuses other targets and unreadable
+    /// directories.
     pub(super) fn open(target: &str, there: Option<&ClaimedTarget>) -> Result<Self> {
         let path = Path::new(target);
         let cannot = |what: &str, e: ErrorCause| Failure::refused_for(format!("{target}: {what} ({e})"), e);
@@ -64,18 +60,17 @@ impl MountedFolder {
         Ok(MountedFolder { path: path.to_owned(), held, system, room, there, alike })
     }
 
-    /// Where a file of the pattern lies, for messages.
     pub(super) fn file(&self, number: u64) -> PathBuf {
         self.path.join(file_name(number))
     }
 
-    /// Whether it is the root of the mount; a card has its files there.
+    /// True for the root of the mount, where a card has its files.
     fn is_root(&self) -> bool {
         let real = self.held.by_descriptor().canonicalize().ok();
         real.zip(self.system.mounted_at.as_deref()).is_some_and(|(real, point)| real == Path::new(point))
     }
 
-    /// Doubts that come from where it lies.
+    /// Caveats that follow from the file system and the position of the directory.
     pub(super) fn caveats(&self) -> Vec<Caveat> {
         let point = self.system.mounted_at.as_deref().unwrap_or("an unknown place");
         let name = &self.system.name;
@@ -101,10 +96,8 @@ impl MountedFolder {
         [below, reserve, hides].into_iter().flatten().map(|text| Caveat::Other { text }).collect()
     }
 
-    /// Bytes that may be written.
-    ///
-    /// # Errors
-    /// A refusal: files of the pattern are there, it is read-only, or filling it is not safe.
+    /// Bytes that may be written. Refuses directories with test files, read-only mounts, and file systems that are
+    /// unsafe to fill.
     pub(super) fn budget(&self, most: Option<u64>) -> Result<u64> {
         let path = self.path.display();
         if !self.there.is_empty() {
@@ -130,13 +123,13 @@ impl MountedFolder {
         }
     }
 
-    /// Free bytes, less what must stay free.
+    /// Free bytes without the system's reserve.
     pub(super) fn free(&self) -> u64 {
         let reserve = if self.room.holds_system { SYSTEM_RESERVE } else { 0 };
         self.room.free.saturating_sub(reserve)
     }
 
-    /// A file system in memory can be larger than the memory that is left.
+    /// Refuses to exceed the available memory on a memory file system.
     fn check_memory(&self, free: u64, most: Option<u64>) -> Result<()> {
         let left = memory_left().unwrap_or(u64::MAX) / MEMORY_SHARE;
         if self.system.is_in_memory() && free.min(most.unwrap_or(u64::MAX)) > left {
@@ -150,14 +143,14 @@ impl MountedFolder {
     }
 }
 
-/// `MemAvailable` of `/proc/meminfo` (proc_meminfo(5)), in bytes.
+/// Bytes of `MemAvailable` in `/proc/meminfo` (proc_meminfo(5)).
 fn memory_left() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The files of the pattern in a folder, by number; and the names that only look like it.
+/// Test files in a folder by number, and names that only resemble those of test files.
 fn find(folder: &files::ResolvedFolder) -> Result<(Vec<NumberedFile>, Vec<String>), FileError> {
     let (mut found, mut alike) = (Vec::new(), Vec::new());
     for name in folder.names()? {
@@ -178,7 +171,7 @@ fn find(folder: &files::ResolvedFolder) -> Result<(Vec<NumberedFile>, Vec<String
     Ok((found, alike))
 }
 
-/// A list of names that stays short: `1.h2w, 2.h2w, 3.h2w and 9 more`.
+/// Short list of names: `1.h2w, 2.h2w, 3.h2w and 9 more`.
 pub(super) fn listed(names: &[String]) -> String {
     const MOST: usize = 8;
     match names.len().checked_sub(MOST) {

@@ -1,6 +1,5 @@
-//! `verify DIR --files`: fills the free space of a mounted card with the files of h2testw and f3write, byte for byte
-//! theirs, reads them back and tells what was lost. The user's files stay, and so do files of the pattern that were
-//! there before.
+//! `verify DIR --files`: fills the free space of a mounted card with files identical to those of h2testw and
+//! f3write, reads them back and reports losses. Files of the user and existing test files stay untouched.
 
 mod folder;
 mod own;
@@ -37,7 +36,7 @@ impl From<FilesError> for Failure {
     }
 }
 
-/// Opens the directory; `there` is the directory itself, where a verb that does more with it has it open.
+/// Opens the directory, or uses `there` if the calling verb holds it open.
 pub fn open(
     request: &VerifyRequest,
     there: Option<&ClaimedTarget>,
@@ -57,7 +56,7 @@ pub(super) fn run(
 ) -> Result<()> {
     let folder = MountedFolder::open(&request.common.target, session.opened.held.as_deref())?;
     let total = check(request, &folder, session.opened)?;
-    // The files are the same on every card.
+    // Seed 0 since the content of the files is the same on every card.
     report.header.seed = 0;
     report.header.caveats.extend(folder.caveats());
     session.begin_row(report)?;
@@ -73,7 +72,7 @@ pub(super) fn run(
     ended
 }
 
-/// Bytes to write; what speaks against it is told before anything is done.
+/// Bytes to write. Refuses unsuitable directories before anything is done.
 fn check(request: &VerifyRequest, folder: &MountedFolder, opened: &OpenTarget) -> Result<u64> {
     if !request.read_only {
         return folder.budget(opened.limit.left());
@@ -123,7 +122,7 @@ fn carry_out(
     Ok(())
 }
 
-/// Removes this run's files, unless they are to stay; a finding names those that would not go.
+/// Removes the files of this run unless they are to stay. Returns a finding with those that could not be removed.
 fn tidy(request: &VerifyRequest, pass: &mut Pass<'_>) -> Option<Finding> {
     if request.keep_files || request.read_only {
         return None;
@@ -141,7 +140,6 @@ fn tidy(request: &VerifyRequest, pass: &mut Pass<'_>) -> Option<Finding> {
     (!stayed.is_empty()).then(finding)
 }
 
-/// Fills in how things stand.
 fn fill(report: &mut VerifyReport, pass: &Pass<'_>, ended_early: bool) {
     let folder = &pass.folder.folder;
     let known = FilesReport {

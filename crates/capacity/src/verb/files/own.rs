@@ -1,5 +1,5 @@
-//! The files that this run made. They are removed at its end, and no others: a file is removed only while it is the
-//! very file that was made.
+//! Files created by this run. At its end these are removed and no others: before a removal or a read the file is
+//! compared with the created one.
 
 use super::folder::MountedFolder;
 use crate::probe::files::{TestFolder, file_name, holds_pattern};
@@ -16,15 +16,15 @@ use std::io::{self, Error, ErrorKind};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
-/// File systems whose directories have no inode numbers: a file may get another one each time it is looked up afresh.
+/// File systems without persistent inode numbers, whose files may get a new number at each lookup.
 const WITHOUT_INODES: [&str; 2] = ["vfat", "exfat"];
 
-/// The folder, and what this run made in it.
+/// Directory with the files created in it.
 pub(super) struct CreatedFiles {
     pub(super) folder: MountedFolder,
     options: RealOptions,
     files: Vec<CreatedFile>,
-    /// The file that was made last.
+    /// File that is being written.
     last: Option<(u64, File)>,
 }
 
@@ -36,12 +36,11 @@ struct CreatedFile {
 }
 
 impl CreatedFiles {
-    /// Nothing is made yet; files are opened with these options.
     pub(super) fn new(folder: MountedFolder, options: RealOptions) -> Self {
         CreatedFiles { folder, options, files: Vec::new(), last: None }
     }
 
-    /// Notes a file that was just made, or how long it is by now.
+    /// Records a created file, or its new length.
     fn made(&mut self, number: u64, file: &File) -> io::Result<()> {
         let found = fstat(file)?;
         self.files.retain(|own| own.number != number);
@@ -49,7 +48,7 @@ impl CreatedFiles {
         Ok(())
     }
 
-    /// Opens a file for reading: one that this run made only while it is that very file.
+    /// Opens a file for reading. A file of this run must still be the created one.
     fn file(&self, number: u64) -> io::Result<File> {
         let file = self.folder.held.open_file(OsStr::new(&file_name(number)), FileUse::Read)?;
         let Some(own) = self.files.iter().find(|own| own.number == number) else { return Ok(file) };
@@ -58,7 +57,7 @@ impl CreatedFiles {
         if ours { Ok(file) } else { Err(another()) }
     }
 
-    /// Removes all; gives those that stayed, with the reason.
+    /// Removes all files of this run, and returns those that stay with the reason.
     pub(super) fn remove_all(&mut self) -> Vec<String> {
         let own = std::mem::take(&mut self.files).into_iter();
         let stayed = |own: CreatedFile| {
@@ -68,12 +67,11 @@ impl CreatedFiles {
         own.filter_map(stayed).collect()
     }
 
-    /// True where none is left.
     pub(super) fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// An error of a file, with its path.
+    /// Adds the file's path to an error.
     fn failed(&self, number: u64, error: Error) -> ErrorCause {
         ErrorCause::worded(format!("{}: {error}", self.folder.file(number).display()), error)
     }
@@ -124,10 +122,10 @@ impl TestFolder for CreatedFiles {
     }
 }
 
-/// Takes away what a failed I/O may have left behind the last whole one, and blocks that were promised for more.
+/// Truncates data of failed I/Os, and releases preallocated blocks.
 fn cut_to(file: &File, bytes: u64) -> io::Result<()> {
-    // Through a description of its own: the kernel tells each of them once what failed to be written, and of this file
-    // the flush has told it.
+    // Reopened, since the kernel reports a failed write once per open file description, and the flush has consumed
+    // the report of this one.
     let again = File::options().write(true).open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
     again.set_len(bytes)?;
     again.sync_data()
@@ -137,7 +135,7 @@ fn another() -> io::Error {
     io::Error::other("it was replaced by another file")
 }
 
-/// Whether the file system gives a file another inode number when it is looked up afresh.
+/// True if a file may have another inode number at the next lookup.
 fn afresh(folder: &MountedFolder) -> bool {
     WITHOUT_INODES.contains(&folder.system.name.as_str())
 }
@@ -163,14 +161,14 @@ impl CreatedFile {
         if ours && folder.held.remove(name, FileIdentity::from(&found))? { Ok(()) } else { Err(another()) }
     }
 
-    /// Where inode numbers do not last, the content speaks for the file instead.
+    /// Compares by content if inode numbers are not persistent.
     fn is_afresh(&self, folder: &MountedFolder, found: &Stat) -> bool {
         let open = || folder.held.open_file(OsStr::new(&file_name(self.number)), FileUse::Read);
         afresh(folder) && self.could_be(found) && open().is_ok_and(|file| self.holds_the_pattern(&file))
     }
 
-    /// Whether its first or its last sector is one of the pattern, wherever it belongs: a card that wraps gives another
-    /// one, and a bad card may have lost one of both.
+    /// True if the first or last sector has the test pattern of any offset: a card that wraps returns data of
+    /// another one, and a bad card may have lost one of the two.
     fn holds_the_pattern(&self, file: &File) -> bool {
         let sectors = self.bytes / SECTOR as u64;
         let Some(last) = sectors.checked_sub(1) else { return self.bytes == 0 };
@@ -186,7 +184,7 @@ mod tests {
     use super::*;
     use std::path::{Path, PathBuf};
 
-    /// A folder with a file of the run's own in it.
+    /// Folder with one file that counts as created by this run.
     fn ours() -> (tempfile::TempDir, CreatedFiles, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
         let folder = MountedFolder::open(dir.path().to_str().unwrap(), None).unwrap();

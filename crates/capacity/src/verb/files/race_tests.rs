@@ -1,5 +1,5 @@
-//! Somebody who owns the directory changes it between any two steps of a run, as an attacker would who waits for root to
-//! test a card there: whatever he does and whenever, no file outside is written, cut, extended or removed.
+//! Simulates an attacker who owns the directory and changes it between any two steps of a test by root: no file
+//! outside of it may be written, truncated, extended or removed.
 
 use super::super::VerifyRequest;
 use cardscope_engine::event::Listener;
@@ -13,13 +13,13 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// What stands outside; longer than what is written, so that cutting shows.
+/// Content of the files outside, longer than a run writes so that truncation shows.
 const SECRET: &[u8] = &[0x5a; 6 << 20];
 
-/// Bytes that a run writes: a few pieces.
+/// Bytes that a run writes.
 const WRITTEN: u64 = 4 << 20;
 
-/// A directory that is tested, and beside it what must stay as it is.
+/// Directory under test, with files outside that must stay unchanged.
 struct AttackedFolder {
     all: tempfile::TempDir,
     before: Vec<(PathBuf, u64, u64)>,
@@ -42,7 +42,7 @@ impl AttackedFolder {
         self.all.path().join(name)
     }
 
-    /// Inode, length and time of change of all that stands outside.
+    /// Path, inode and modification time of the files outside.
     fn outside(&self) -> Vec<(PathBuf, u64, u64)> {
         let all = ["outside/secret", "outside/1.h2w"].map(|name| self.at(name));
         let state = |path: PathBuf| {
@@ -55,7 +55,6 @@ impl AttackedFolder {
     }
 }
 
-/// What the attacker does.
 #[derive(Debug, Clone, Copy)]
 enum SwapAttack {
     Link,
@@ -85,12 +84,12 @@ impl SwapAttack {
     }
 }
 
-/// Strikes at one event of a run; counts them.
+/// Counts the events of a run and attacks at one of them.
 struct AttackingListener<'a> {
     place: &'a AttackedFolder,
     attack: Option<(SwapAttack, u32)>,
     events: u32,
-    /// The event at which the last bytes had moved: the files are still there.
+    /// Event of the last transferred bytes, when the files still exist.
     moved: u32,
 }
 
@@ -132,7 +131,7 @@ fn run(
     (attacker, outcome.ok())
 }
 
-/// Steps at which to strike: all of them in the long tests, a few spread over the run otherwise.
+/// Events at which to attack: all of them in long tests, else a few over the run.
 fn steps(events: u32) -> Vec<u32> {
     match std::env::var_os("CARDSCOPE_LONG") {
         Some(_) => (0..200).map(|n| n % events).collect(),

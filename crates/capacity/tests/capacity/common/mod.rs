@@ -1,4 +1,4 @@
-//! Simulated cards under the quick probe.
+//! Quick probes of simulated cards.
 
 use cardscope_capacity::probe::quick::{QuickOptions, QuickOutcome, probe};
 use cardscope_engine::card::{IoDriver, IoTally};
@@ -10,7 +10,7 @@ use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::io_size::{PROBE_BLOCK, PROBE_DEPTH};
 use cardscope_simulator::SimTarget;
 
-/// What a probe said, what it cost, and what is true.
+/// Outcome and cost of a probe, with the card's true properties.
 #[derive(Debug)]
 pub(crate) struct ProbedCard {
     pub(crate) name: String,
@@ -24,13 +24,13 @@ pub(crate) struct ProbedCard {
     pub(crate) announced: u64,
 }
 
-/// A probe over all of any card, without limits.
+/// Options of a probe of the whole card without limits.
 pub(crate) fn options(thorough: bool, seed: u64) -> QuickOptions {
     let region = TargetRegion { start: 0, len: u64::MAX };
     QuickOptions { thorough, limits: ProbeLimits { seed, region, max_write: None, budget: None } }
 }
 
-/// Probes a simulated card in virtual time, with what is on it given up.
+/// Probes a simulated card in virtual time without saving its data.
 pub(crate) fn erasing(name: &str, options: &QuickOptions) -> ProbedCard {
     let mut target = SimTarget::named(name).unwrap_or_else(|e| panic!("{name}: {e}"));
     let verdict = serde_json::to_value(target.truth().verdict).unwrap().as_str().unwrap().to_owned();
@@ -39,7 +39,7 @@ pub(crate) fn erasing(name: &str, options: &QuickOptions) -> ProbedCard {
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
     let mut outcome = probe(&mut card, None, options, &mut Silent).unwrap();
     let (tally, counts, seconds) = (card.tally(), card.counts(), card.seconds());
-    // As the verb does once everything is restored.
+    // As in the verb after the restoration.
     let pattern = ErrorPattern::of(counts, card.io_errors(), Some(announced));
     let before = outcome.verdict;
     outcome.verdict = before.with_errors(1.0, pattern, false).0;
@@ -50,8 +50,8 @@ pub(crate) fn erasing(name: &str, options: &QuickOptions) -> ProbedCard {
 }
 
 impl ProbedCard {
-    /// What is wrong with the answer, in a line; `None` where the verdict is the truth, and the usable bytes are right
-    /// to 1 MiB where they can be known.
+    /// Description of a wrong answer. `None` if the verdict is right, and the usable bytes are within 1 MiB where
+    /// they can be determined.
     pub(crate) fn mistake(&self) -> Option<String> {
         let outcome = &self.outcome;
         let unknown = ["damaged", "unstable", "overcommitted"].contains(&self.verdict.as_str());
@@ -62,7 +62,7 @@ impl ProbedCard {
         (outcome.verdict.word() != self.verdict || !usable).then(|| self.summary())
     }
 
-    /// What was said beside what is true, in a line.
+    /// Reported and true properties in one line.
     pub(crate) fn summary(&self) -> String {
         let outcome = &self.outcome;
         format!(

@@ -1,4 +1,4 @@
-//! The pages of the archive.
+//! Pages of `archive`.
 
 use cardscope_archive as archive;
 use cardscope_archive::tables::WrittenTable;
@@ -14,7 +14,7 @@ use cardscope_verbs::records;
 use serde_json::Value;
 use std::path::Path;
 
-/// What to do about an archive with nothing in it.
+/// Page for an empty archive.
 fn nothing(answer: &str) -> Page {
     let mut page = Page::plain(answer);
     page.step("Test a card, or import a log:", Some("cardscope check DEVICE".to_owned()));
@@ -35,7 +35,7 @@ pub(super) fn sessions(sessions: &[SessionLine]) -> Page {
     page
 }
 
-/// Sessions: when, of which card, what was done, what came of it, and by what one is named.
+/// Table of sessions with date, card, verb, result and the shortest unique suffix of the id.
 fn measured(sessions: &[&SessionLine]) -> Table {
     let reversed = sessions.iter().map(|line| line.session.session.chars().rev().collect::<String>());
     let short = shortest(reversed);
@@ -60,20 +60,20 @@ fn measured(sessions: &[&SessionLine]) -> Table {
     table.left_aligned(["card", "what", "result", "id"]).always(["card", "what", "result", "id"])
 }
 
-/// What came of a session, in a few words; how it ended where it did not end well.
+/// Short result of a session, with its state unless it is complete.
 fn result(line: &SessionLine) -> String {
     let ended = if line.session.state == "complete" { "" } else { &line.session.state };
     [ended, &line.brief].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ")
 }
 
-/// The card; of a session that has none its target, without the way to it.
+/// Title of the card, else the last part of the target's path.
 fn called(line: &SessionLine) -> &str {
     let target = &line.session.target;
     let target = target.rsplit('/').next().unwrap_or(target);
     line.session.title.as_deref().or(line.card.as_deref()).unwrap_or(target)
 }
 
-/// So many characters tell all names apart; eight at least, by which people know them again.
+/// Length of the shortest unique prefix, at least 8, which stays recognizable.
 fn shortest(names: impl Iterator<Item = String>) -> usize {
     let mut names: Vec<String> = names.collect();
     names.sort_unstable();
@@ -116,7 +116,7 @@ pub(super) fn cards(cards: &[StoredCard]) -> Page {
     page
 }
 
-/// The cards that come with the program, by which report.
+/// Page of the cards that come with the program, with their reports.
 pub(super) fn builtin(cards: &[StoredCard]) -> Page {
     let answer = format!("{} of published reports come with the program.", count(cards.len() as u64, "card"));
     let mut page = Page::plain(answer);
@@ -130,7 +130,7 @@ pub(super) fn builtin(cards: &[StoredCard]) -> Page {
     page
 }
 
-/// What was changed of a card, and the card as it is now.
+/// Page of an edited card with the changed fields.
 pub(super) fn edited(edit: &CardEdit, shown: &CardPage) -> Page {
     let mut changed: Vec<&str> = edit.facts.iter().filter_map(|fact| fact.split('=').next()).collect();
     changed.extend(edit.marks.is_some().then_some("marks"));
@@ -143,7 +143,7 @@ pub(super) fn edited(edit: &CardEdit, shown: &CardPage) -> Page {
     Page { answer: in_a_line(&answer).into(), ..card(shown) }
 }
 
-/// The card that two became.
+/// Page of a merged card.
 pub(super) fn merged(from: &str, shown: &CardPage) -> Page {
     Page { answer: in_a_line(&format!("Merged {from} into {}", shown.card.title)).into(), ..card(shown) }
 }
@@ -175,7 +175,7 @@ pub(super) fn card(card: &CardPage) -> Page {
         .iter()
         .map(|file| format!("{} ({}, {})", file.name, file.media_type, file.hash.get(..12).unwrap_or("")));
     page.add("Attached", [PageBlock::Lines(files.collect())]);
-    // The card stands above.
+    // The column would repeat the card of this page.
     let mut of_one_card = card.session_lines.clone();
     of_one_card.iter_mut().for_each(|line| line.session.title = Some(String::new()));
     let of_one_card: Vec<&SessionLine> = of_one_card.iter().collect();
@@ -232,7 +232,7 @@ pub(super) fn tables(written: &[WrittenTable], folder: &Path) -> Page {
     page
 }
 
-/// A record as its verb shows it; as JSON where it is too early or too old for that.
+/// Page of a record, or its JSON if its verb cannot read the document.
 pub(super) fn record(kind: &str, document: &Value) -> Page {
     records::page(kind, document).unwrap_or_else(|| {
         let mut page = Page::plain(format!("A session of {kind}, as JSON."));

@@ -1,27 +1,23 @@
-//! Where the server is, and the token for it: this user's own for a server on this computer, and a given one elsewhere.
+//! Address of the server and its token: this user's own for a local server, a given one for a remote server.
 
 use cardscope_server::AccessToken;
 use cardscope_session::{Failure, Result};
 use rustix::process::geteuid;
 
-/// A server by its address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ServerAddress {
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     pub(super) url: String,
-    /// The token, where one was given.
+    /// Token given by the user.
     given: Option<String>,
-    /// The port, where it is one of this computer.
+    /// Port of a server on this computer; `None` for another computer.
     port: Option<u16>,
-    /// Whether the user named the address.
+    /// True if the user gave the address.
     pub(super) named: bool,
 }
 
 impl ServerAddress {
-    /// The server of this computer at a port, or the one at an address as a browser takes it: with its token, if it has one.
-    ///
-    /// # Errors
-    /// If that is not such an address.
+    /// Local server at a port, or the URL as `serve` prints it, which may contain the token. Refuses other URLs.
     pub(super) fn of(port: u16, url: Option<&str>, token: Option<String>) -> Result<Self> {
         let Some(named) = url else {
             let url = format!("http://127.0.0.1:{port}");
@@ -56,10 +52,8 @@ impl ServerAddress {
         Ok(ServerAddress { url: url.to_owned(), given, port: here.then_some(port), named: true })
     }
 
-    /// The token to send. This user's own goes to nobody but this user's programs and root's: any user can listen on a port.
-    ///
-    /// # Errors
-    /// A sentence on why there is none.
+    /// Token to send, or a sentence why there is none. This user's own token is sent only to a server of this user or root,
+    /// because any user can listen on a port.
     pub(super) fn token(&self) -> Result<String, String> {
         if let Some(token) = &self.given {
             return Ok(token.clone());
@@ -72,13 +66,13 @@ impl ServerAddress {
         if foreign {
             return Err("the server there is another user's; give its token in CARDSCOPE_TOKEN".to_owned());
         }
-        // Without one, whoever listens there says what is missing.
+        // Without a token the server answers 401, which explains itself.
         let token = AccessToken::of_running_server().map_err(|why| why.to_string())?;
         Ok(token.map(|token| token.text().to_owned()).unwrap_or_default())
     }
 }
 
-/// The users who listen on a port, by a table of `/proc/net`.
+/// User ids of the listeners on a port, from a table of `/proc/net`.
 fn listeners(table: &str, port: u16) -> Vec<u32> {
     let owner = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -1,5 +1,5 @@
-//! What the server says, on threads of their own: the stream of its events, taken up again where it broke off, and orders to it.
-//! Where no server answers, the devices of this computer and what the kernel counts of them.
+//! Client of the HTTP API on background threads: the event stream with reconnection, and requests. Without a server it
+//! polls the local devices and the kernel's I/O counters.
 
 use super::address::ServerAddress;
 use cardscope_device::watching::DeviceCounters;
@@ -19,41 +19,40 @@ use std::time::{Duration, Instant};
 use ureq::http::Response;
 use ureq::{Agent, Body};
 
-/// News that wait for a screen that is slow; then the server is slowed down, which leaves out what it has too much of.
+/// Capacity of the channel. If the screen is slow, the server notices and drops events.
 const ROOM: usize = 256;
 
-/// How long an answer may take; a list of devices asks slow ones.
+/// Timeout of an answer; listing devices may wait for slow ones.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The server says a word every 15 seconds: after this time without one it is gone.
+/// Timeout of the stream, on which the server sends a comment every 15 seconds.
 const SILENCE: Duration = Duration::from_secs(40);
 
-/// How often a server that does not answer is asked again, and the kernel for its counters.
+/// Interval of reconnecting, and of reading the kernel's counters.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Longest answer, and longest event, in bytes.
+/// Limit of an answer and of an event in bytes.
 const LONGEST: u64 = 64 << 20;
 
-/// The header that has the token.
 const TOKEN: &str = "Cardscope-Token";
 
-/// Whether the server answers.
+/// State of the connection to the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) enum ConnectionState {
-    /// It was not asked yet.
+    /// Not tried yet.
     #[default]
     Connecting,
-    /// It tells what happens.
+    /// Events arrive.
     Live,
-    /// It does not, and why.
+    /// Unreachable, with the reason.
     Away(String),
 }
 
-/// Something that is new to the screen.
+/// Event for the screen.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ClientEvent {
     Link(ConnectionState),
-    /// All that the server knows.
+    /// Complete state of the server.
     All {
         computer: String,
         devices: Vec<Device>,
@@ -63,45 +62,42 @@ pub(super) enum ClientEvent {
     Moment(TaskSample),
     Forgotten(String),
     Devices(Vec<Device>),
-    /// A test over time, as far as it is known.
+    /// Samples of a test so far.
     Track {
         task: String,
         moments: Vec<ProgressSample>,
     },
-    /// Devices of this computer, without a server.
+    /// Local devices, without a server.
     Here {
         computer: String,
         devices: Vec<Device>,
     },
-    /// What the kernel counted of one, without a server.
+    /// Kernel counters of a local device, without a server.
     Traffic(DeviceTraffic),
-    /// An answer to an order.
+    /// Error of a request.
     Said(String),
 }
 
-/// What moved on a device within a second.
+/// Traffic of a device within a second.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct DeviceTraffic {
-    /// The kernel's name of it.
+    /// Kernel name of the device.
     pub(super) device: String,
-    /// Seconds since the watch began.
+    /// Seconds since the program started.
     pub(super) at: f64,
     pub(super) read_mb_s: f64,
     pub(super) write_mb_s: f64,
-    /// Mean latency in microseconds of the I/Os that ended.
+    /// Mean latency in µs of the completed I/Os.
     pub(super) latency_us: Option<f64>,
 }
 
-/// What the server is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ClientRequest {
-    /// Stop a test.
     Stop(String),
-    /// Tell a test's course so far.
+    /// Load the samples of a test.
     Track(String),
 }
 
-/// A connection to the server.
 #[derive(Debug, Clone)]
 pub(super) struct ApiClient {
     agent: Agent,
@@ -115,7 +111,7 @@ struct RemovedTask {
 
 impl ApiClient {
     pub(super) fn new(address: ServerAddress) -> Self {
-        // What a proxy of the environment is for lies farther away, and a token goes nowhere else.
+        // The server is near, so no proxy is needed, and without redirects the token reaches no other host.
         let config = Agent::config_builder().proxy(None).max_redirects(0).http_status_as_error(false);
         let config = config.timeout_connect(Some(PATIENCE)).timeout_recv_response(Some(PATIENCE));
         ApiClient { agent: config.timeout_per_read(Some(SILENCE)).build().new_agent(), address }
@@ -125,6 +121,7 @@ impl ApiClient {
         format!("{}/api/{path}", self.address.url)
     }
 
+    /// Opens the event stream after the event `last`.
     fn stream(&self, last: Option<&str>) -> Result<impl BufRead + use<>, String> {
         let mut request = self.agent.get(self.url("events")).header(TOKEN, self.address.token()?);
         if let Some(last) = last {
@@ -146,7 +143,7 @@ impl ApiClient {
         read(request.header(TOKEN, self.address.token()?).send_empty())
     }
 
-    /// All that the server knows now.
+    /// Loads the complete state of the server.
     pub(super) fn everything(&self) -> Result<(HostInfo, Vec<Device>, Vec<TaskResource>), String> {
         let (host, devices) = (self.get("host")?, self.get::<DeviceList>("devices")?.devices);
         Ok((host, devices, self.get::<TaskList>("tasks")?.tasks))
@@ -175,7 +172,7 @@ fn understood<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
     serde_json::from_slice(text).map_err(other)
 }
 
-/// Why a request was not answered, in a sentence.
+/// Error message of an answer.
 fn problem(status: u16, answer: &mut Body) -> String {
     if status == 401 {
         let why =
@@ -196,7 +193,7 @@ fn in_words(error: &ureq::Error) -> String {
     }
 }
 
-/// An event of a stream.
+/// Server-sent event.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct StreamEvent {
     name: String,
@@ -204,7 +201,7 @@ struct StreamEvent {
     id: Option<String>,
 }
 
-/// The next event; `None` at the end of the stream.
+/// Reads the next event; `None` at the end of the stream.
 fn next_event(stream: &mut impl BufRead) -> std::io::Result<Option<StreamEvent>> {
     let (mut event, mut room) = (StreamEvent::default(), LONGEST);
     loop {
@@ -229,20 +226,20 @@ fn next_event(stream: &mut impl BufRead) -> std::io::Result<Option<StreamEvent>>
                 event.data += value;
             }
             "id" => event.id = Some(value.to_owned()),
-            // A comment, or a field of no use here.
+            // Comments and unused fields.
             _ => {}
         }
     }
 }
 
-/// Where news come in, and orders go out.
+/// Channels between the screen and the threads.
 #[derive(Debug)]
 pub(super) struct ClientChannels {
     pub(super) news: Receiver<ClientEvent>,
     pub(super) orders: Sender<ClientRequest>,
 }
 
-/// Starts to listen; `all` shows fixed disks, too, where there is no server.
+/// Starts the threads; `all` includes fixed disks if there is no server.
 pub(super) fn start(address: ServerAddress, all: bool) -> std::io::Result<ClientChannels> {
     let (sender, news) = sync_channel(ROOM);
     let (orders, asked) = channel();
@@ -259,13 +256,14 @@ pub(super) fn start(address: ServerAddress, all: bool) -> std::io::Result<Client
     Ok(ClientChannels { news, orders })
 }
 
-/// The screen has gone.
+/// Error after the screen has closed its channel.
 struct ScreenClosed;
 
 fn tell(to: &SyncSender<ClientEvent>, news: ClientEvent) -> Result<(), ScreenClosed> {
     to.send(news).map_err(|_| ScreenClosed)
 }
 
+/// Follows the event stream and reconnects, until the screen closes.
 fn listen(client: &ApiClient, to: &SyncSender<ClientEvent>, served: &AtomicBool) {
     let mut last = None;
     loop {
@@ -281,7 +279,7 @@ fn listen(client: &ApiClient, to: &SyncSender<ClientEvent>, served: &AtomicBool)
     }
 }
 
-/// Hears the server until it ends; gives the reason.
+/// Follows the event stream until it ends; returns the reason.
 fn follow(
     client: &ApiClient,
     last: &mut Option<String>,
@@ -296,7 +294,7 @@ fn follow(
             }
         };
     }
-    // Subscribed before anything is asked, so that nothing falls in between.
+    // Subscribes before loading the state, so that no event in between is missed.
     let mut stream = or_why!(client.stream(last.as_deref()));
     or_why!(all(client, to)?);
     served.store(true, Ordering::Relaxed);
@@ -317,14 +315,14 @@ fn follow(
             "devices" => {
                 tell(to, ClientEvent::Devices(or_why!(client.get::<DeviceList>("devices")).devices))?
             }
-            // Too much was missed.
+            // The server has dropped events.
             "gap" => or_why!(all(client, to)?),
             _ => {}
         }
     }
 }
 
-/// Tells all that the server knows, and the course of what runs.
+/// Sends the complete state and the samples of all open tests.
 fn all(client: &ApiClient, to: &SyncSender<ClientEvent>) -> Result<Result<(), String>, ScreenClosed> {
     let (host, devices, tasks) = match client.everything() {
         Ok(everything) => everything,
@@ -334,7 +332,7 @@ fn all(client: &ApiClient, to: &SyncSender<ClientEvent>) -> Result<Result<(), St
         tasks.iter().filter(|task| !task.state.has_ended()).map(|task| task.id.clone()).collect();
     tell(to, ClientEvent::All { computer: host.hostname, devices, tasks })?;
     for id in open {
-        // One that was forgotten meanwhile has no course.
+        // A test that was removed meanwhile has no samples.
         if let Ok(track) = client.track(id) {
             tell(to, track)?;
         }
@@ -342,6 +340,7 @@ fn all(client: &ApiClient, to: &SyncSender<ClientEvent>) -> Result<Result<(), St
     Ok(Ok(()))
 }
 
+/// Sends the requests of the screen one by one.
 fn carry_out(client: &ApiClient, orders: &Receiver<ClientRequest>, to: &SyncSender<ClientEvent>) {
     for order in orders {
         let news = match order {
@@ -354,18 +353,17 @@ fn carry_out(client: &ApiClient, orders: &Receiver<ClientRequest>, to: &SyncSend
     }
 }
 
-/// This computer's name.
+/// Host name of this computer.
 pub(super) fn computer() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// Devices of this computer.
 pub(super) fn devices(all: bool) -> Vec<Device> {
     let asked = ListRequest { all, ..ListRequest::default() };
     identify::list(&asked).unwrap_or_default().into_iter().map(Device::from).collect()
 }
 
-/// While no server answers: the devices of this computer, and their counters.
+/// Polls local devices and their counters while no server answers.
 fn here(all: bool, to: &SyncSender<ClientEvent>, served: &AtomicBool) {
     let began = Instant::now();
     let mut present = None;
@@ -396,7 +394,7 @@ fn here(all: bool, to: &SyncSender<ClientEvent>, served: &AtomicBool) {
     }
 }
 
-/// What moved between two looks.
+/// Traffic between two readings of the counters.
 fn traffic(
     device: &str,
     before: (f64, Option<DeviceCounters>),

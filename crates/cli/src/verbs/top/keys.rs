@@ -1,24 +1,23 @@
-//! What a key means; while a question is open it is an answer.
+//! Maps keys to actions.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-/// Rows of a page up or down.
+/// Rows moved by a page key.
 const PAGE: usize = 10;
 
-/// What is on the screen.
+/// View on the screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) enum ScreenMode {
-    /// The list, and some of what is selected.
+    /// List with a summary of the selected row.
     #[default]
     List,
-    /// All of what is selected, from a line on.
+    /// Details of the selected row, scrolled to a line.
     Details(usize),
     Help,
-    /// Whether this test is to be stopped.
+    /// Question if the test of this id should be stopped.
     Confirm(String),
 }
 
-/// What a key asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeyAction {
     Up(usize),
@@ -30,13 +29,13 @@ pub(super) enum KeyAction {
     Yes,
     No,
     Quit,
-    /// Ctrl-Z: the shell takes the terminal for a while.
+    /// Ctrl-Z.
     Suspend,
-    /// Ctrl-L: what another program wrote there goes.
+    /// Ctrl-L, to erase output of other programs.
     Redraw,
 }
 
-/// The keys of the list, for the help.
+/// Keys and their descriptions for the help.
 pub(super) const HELP: [(&str, &str); 7] = [
     ("↑ ↓ or k j", "select a card or a test; scroll its details"),
     ("PgUp PgDn Home End", "the same by pages, and to both ends"),
@@ -47,7 +46,7 @@ pub(super) const HELP: [(&str, &str); 7] = [
     ("q or Ctrl-C", "quit; tests go on"),
 ];
 
-/// What a key means in a mode; `None` where it means nothing.
+/// Action of a key in a mode; `None` for an unused key.
 pub(super) fn action(mode: &ScreenMode, key: KeyEvent) -> Option<KeyAction> {
     if key.kind == KeyEventKind::Release {
         return None;
@@ -61,7 +60,7 @@ pub(super) fn action(mode: &ScreenMode, key: KeyEvent) -> Option<KeyAction> {
         };
     }
     if let ScreenMode::Confirm(_) = mode {
-        // Nothing but a clear yes is one.
+        // Any key but y counts as no.
         return Some(if matches!(key.code, KeyCode::Char('y' | 'Y')) {
             KeyAction::Yes
         } else {

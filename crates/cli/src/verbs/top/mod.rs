@@ -1,4 +1,4 @@
-//! `top`: the cards that are there and what runs on them, on a terminal, from the same events as the app in a browser.
+//! `top`: live view of cards and their tests on a terminal, from the same API events as the web app.
 
 mod address;
 mod client;
@@ -30,13 +30,13 @@ use std::io::IsTerminal;
 use std::sync::mpsc::TryRecvError;
 use std::time::{Duration, Instant};
 
-/// Time between two drawings, and how often news are looked for.
+/// Minimum time between two frames, and maximum wait for a key.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// The exit status after a signal.
+/// Exit status after a signal.
 const INTERRUPTED: u8 = 130;
 
-/// News that are taken at once, so that keys are heard in between.
+/// Limit of events handled between two checks for keys.
 const AT_ONCE: usize = 1000;
 
 /// Watch cards and their tests in a terminal
@@ -59,12 +59,12 @@ pub(crate) struct TopCommand {
     all: bool,
 }
 
-/// What `--json` prints.
+/// Document of `--json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct TopDocument {
-    /// The computer whose devices these are.
+    /// Host name of the computer with these devices.
     computer: String,
-    /// The server's address; null where none answered.
+    /// URL of the server; null if none answered.
     server: Option<String>,
     devices: Vec<Device>,
     tasks: Vec<TaskResource>,
@@ -84,7 +84,7 @@ impl TopCommand {
         }
         let interrupt = signals::interrupt();
         let looks = ScreenStyle { coloured: output::coloured(options.color) };
-        // Asked for in spite of NO_COLOR.
+        // `--color always` overrides NO_COLOR.
         if looks.coloured {
             force_color_output(true);
         }
@@ -95,14 +95,14 @@ impl TopCommand {
         let watched = watch(&mut screen, state, &ends, &interrupt, looks);
         drop(screen);
         match watched {
-            // A terminal that is closed fails, too.
+            // A closed terminal fails as well, but ends by the signal.
             _ if interrupt.raised() => Ok(INTERRUPTED),
             watched => watched.map(|()| 0).map_err(failed),
         }
     }
 }
 
-/// What the server knows, or this computer without one.
+/// State of the server, or of this computer if none answers.
 fn once(address: ServerAddress, all: bool) -> Result<TopDocument> {
     let (url, named) = (address.url.clone(), address.named);
     match ApiClient::new(address).everything() {
@@ -128,7 +128,7 @@ fn answer(seen: &TopDocument) -> String {
     }
 }
 
-/// The terminal while it is drawn on; it is given back when this goes, after a panic as well.
+/// Terminal in raw mode, restored when dropped, even by a panic.
 struct TerminalGuard(DefaultTerminal);
 
 impl TerminalGuard {
@@ -136,7 +136,7 @@ impl TerminalGuard {
         ratatui::try_init().map(TerminalGuard)
     }
 
-    /// Leaves the terminal to the shell until it says to go on.
+    /// Restores the terminal and stops the process until the shell continues it.
     fn suspend(&mut self) -> std::io::Result<()> {
         ratatui::try_restore()?;
         kill_process(getpid(), Signal::TSTP)?;
@@ -147,13 +147,13 @@ impl TerminalGuard {
 
 impl Drop for TerminalGuard {
     fn drop(&mut self) {
-        // A terminal that is gone needs nothing back.
+        // Errors of a closed terminal do not matter.
         let _ = ratatui::try_restore();
         let _ = self.0.show_cursor();
     }
 }
 
-/// Draws what is new and takes keys, until somebody wants to quit.
+/// Draws changes and handles keys until the user quits.
 fn watch(
     screen: &mut TerminalGuard,
     mut state: TopState,
@@ -195,7 +195,7 @@ fn watch(
                 Some(KeyAction::Redraw) => screen.0.clear()?,
                 Some(action) => {
                     if let Some(order) = state.act(action) {
-                        // The thread that carries it out ends with the program.
+                        // The thread of requests ends only with the program.
                         let _ = ends.orders.send(order);
                     }
                 }
@@ -208,7 +208,6 @@ fn watch(
     Ok(())
 }
 
-/// The time of day, where this computer is.
 fn clock() -> String {
     jiff::Zoned::now().strftime("%H:%M:%S").to_string()
 }

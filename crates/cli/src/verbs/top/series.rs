@@ -2,19 +2,19 @@
 
 use cardscope_model::thinned_series::{Thinned, ThinnedSeries};
 
-/// Points that are kept at most.
+/// Limit of points.
 const MOST: usize = 512;
 
-/// Seconds of a point at first.
+/// Initial length of a point in seconds.
 const SHORTEST_S: f64 = 0.2;
 
-/// What was seen within a part of the time.
+/// Measurements within an interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct SpeedPoint {
-    /// When it begins and ends, in seconds.
+    /// Start and end in seconds.
     from: f64,
     to: f64,
-    /// Speeds, summed up and counted.
+    /// Sum and number of speeds.
     speed: (f64, u32),
     celsius: Option<f64>,
 }
@@ -48,14 +48,13 @@ impl Thinned for SpeedPoint {
     }
 }
 
-/// Points over time.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct SpeedSeries {
     points: ThinnedSeries<SpeedPoint>,
 }
 
 impl SpeedSeries {
-    /// Takes what was seen at a time; what comes from before the last one is left out.
+    /// Adds a measurement; drops one that is older than the last.
     pub(super) fn push(&mut self, at: f64, mb_s: Option<f64>, celsius: Option<f64>) {
         let fit = |value: Option<f64>| value.filter(|value| value.is_finite());
         let (speed, celsius) = (fit(mb_s).map_or((0.0, 0), |mb_s| (mb_s.max(0.0), 1)), fit(celsius));
@@ -64,12 +63,12 @@ impl SpeedSeries {
         }
     }
 
-    /// Seconds from its first point to its last.
+    /// Seconds between the first and the last point.
     pub(super) fn seconds(&self) -> f64 {
         self.points.last().zip(self.points.first()).map_or(0.0, |(last, first)| last.to - first.from)
     }
 
-    /// The values in so many columns of equal time; where none was seen, the one before goes on.
+    /// Values in `columns` intervals of equal length; an empty interval repeats the value before.
     pub(super) fn columns(&self, columns: usize, value: fn(&SpeedPoint) -> Option<f64>) -> Vec<Option<f64>> {
         let (Some(first), seconds) = (self.points.first(), self.seconds()) else { return Vec::new() };
         let mut sums = vec![(0.0, 0_u32); columns];
@@ -89,7 +88,7 @@ impl SpeedSeries {
         filled.collect()
     }
 
-    /// The lowest and the highest value.
+    /// Lowest and highest value.
     pub(super) fn range(&self, value: fn(&SpeedPoint) -> Option<f64>) -> Option<(f64, f64)> {
         let both = self.points.iter().filter_map(value).map(|value| (value, value));
         both.reduce(|(low, high), (value, _)| (low.min(value), high.max(value)))

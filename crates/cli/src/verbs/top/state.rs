@@ -1,5 +1,4 @@
-//! What is known by now, and what of it is looked at: news and keys come in, rows come out. Nothing here draws, waits or reads
-//! a clock.
+//! State of `top`: applies events and keys, and provides the rows to draw. Performs no I/O and reads no clock.
 
 use super::client::{ClientEvent, ClientRequest, ConnectionState, DeviceTraffic};
 use super::keys::{KeyAction, ScreenMode};
@@ -9,16 +8,16 @@ use cardscope_model::units::{DecimalSize, three_digits};
 use cardscope_server::api::{Device, TaskResource, TaskState as Progress};
 use std::collections::{BTreeMap, HashMap};
 
-/// Tests that have ended and are shown at most.
+/// Limit of displayed ended tests.
 const MOST_ENDED: usize = 50;
 
-/// Tests that are remembered at most, the newest.
+/// Limit of stored tests; the newest are kept.
 const MOST_TASKS: usize = 1000;
 
-/// A card, or a test whose card is not in the list.
+/// Row of the list: a device, or a test whose target is not in the list.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TopRow<'a> {
-    /// By what it is known again: a device's path, or a test's id.
+    /// Identity of the row across updates: path of the device, or id of the test.
     pub(super) key: &'a str,
     pub(super) device: Option<&'a Device>,
     pub(super) task: Option<&'a TaskResource>,
@@ -26,28 +25,27 @@ pub(super) struct TopRow<'a> {
     pub(super) series: Option<&'a SpeedSeries>,
 }
 
-/// What is known by now.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TopState {
-    /// Where the server is.
+    /// URL of the server.
     pub(super) url: String,
     pub(super) link: ConnectionState,
-    /// Whether it ever answered.
+    /// True if the server has ever answered.
     pub(super) served: bool,
-    /// The computer whose cards these are.
+    /// Host name of the computer with these devices.
     pub(super) computer: String,
     devices: Vec<Device>,
-    /// By id, which begins with the time.
+    /// By id. Ids begin with the time, so the order is that of arrival.
     tasks: BTreeMap<String, TaskResource>,
-    /// The test that ended last on a device, as long as its card stays.
+    /// Last ended test of each device, by path, until its card is removed.
     last: HashMap<String, String>,
     tracks: HashMap<String, SpeedSeries>,
     traffic: HashMap<String, (DeviceTraffic, SpeedSeries)>,
-    /// When the newest event came, as a clock shows it.
+    /// Clock time of the newest event.
     pub(super) newest: Option<String>,
     selected: Option<String>,
     pub(super) mode: ScreenMode,
-    /// An answer to an order, until the next key.
+    /// Message in the footer until the next key.
     pub(super) said: Option<String>,
 }
 
@@ -56,7 +54,7 @@ impl TopState {
         TopState { url: url.to_owned(), ..TopState::default() }
     }
 
-    /// Takes what is new at a time.
+    /// Applies an event; `clock` returns the time of day.
     pub(super) fn hear(&mut self, news: ClientEvent, clock: impl FnOnce() -> String) {
         let is_event = matches!(
             news,
@@ -73,7 +71,7 @@ impl TopState {
             ClientEvent::Link(link) => {
                 if link == ConnectionState::Live {
                     self.served = true;
-                    // What this computer's kernel counted is of no use any more.
+                    // The kernel's counters are replaced by the server's figures.
                     self.traffic.clear();
                 }
                 self.link = link;
@@ -83,10 +81,11 @@ impl TopState {
                 self.tasks = tasks.into_iter().map(|task| (task.id.clone(), task)).collect();
                 self.tracks.retain(|id, _| self.tasks.contains_key(id));
                 self.present(devices);
-                // What ended while nobody watched may have been on another card of that kind: that counts at the start alone.
+                // A test that ended while the server was unreachable may have used another card of that model. So ended tests are
+                // assigned to devices only at the first connection.
                 let ended = self.tasks.values().filter(|task| task.state.has_ended() && !self.served);
                 for task in ended {
-                    // The newest comes last.
+                    // Later tests overwrite earlier ones.
                     let same =
                         |device: &&Device| device.info.path == task.target && title(device) == task.title;
                     if self.devices.iter().any(|device| same(&device)) {
@@ -115,7 +114,7 @@ impl TopState {
                     self.tracks.insert(task, series);
                 }
             }
-            // They may come late.
+            // Late events of the local thread are ignored while the server answers.
             ClientEvent::Here { .. } | ClientEvent::Traffic(_)
                 if !matches!(self.link, ConnectionState::Away(_)) => {}
             ClientEvent::Here { computer, devices } => {
@@ -141,7 +140,7 @@ impl TopState {
         self.tasks.insert(task.id.clone(), task);
     }
 
-    /// Takes the devices that are there now; a card that went takes its last result with it.
+    /// Replaces the devices; a removed card loses its last result.
     fn present(&mut self, devices: Vec<Device>) {
         let of = |path: &str| devices.iter().find(|device| device.info.path == path);
         let before = std::mem::take(&mut self.devices);
@@ -153,7 +152,7 @@ impl TopState {
         self.devices = devices;
     }
 
-    /// Days of tests stay as small as an hour of them.
+    /// Drops the oldest tests beyond the limit.
     fn bound(&mut self) {
         while self.tasks.len() > MOST_TASKS {
             let Some((id, _)) = self.tasks.pop_first() else { return };
@@ -162,12 +161,12 @@ impl TopState {
         }
     }
 
-    /// What is there, empty readers included.
+    /// Devices including empty readers.
     pub(super) fn devices(&self) -> &[Device] {
         &self.devices
     }
 
-    /// The devices, then tests on what is not among them: those that go on, and those that have ended, newest first.
+    /// Rows: devices first, then tests on other targets, running before ended, newest first.
     pub(super) fn rows(&self) -> Vec<TopRow<'_>> {
         let newest = || self.tasks.values().rev();
         let on = |device: &Device, wanted: fn(Progress) -> bool| {
@@ -204,10 +203,10 @@ impl TopState {
         TopRow { key, device, task, traffic: traffic.map(|(traffic, _)| traffic), series }
     }
 
-    /// The place of the selected row.
+    /// Index of the selected row.
     pub(super) fn selected(&self, rows: &[TopRow<'_>]) -> usize {
         let by_key = |key: &String| rows.iter().position(|row| row.key == key);
-        // What ended beside the devices was known by its test before it went on one.
+        // A row of an ended test without a device becomes the device's row when its next test starts.
         let by_task = |key: &String| rows.iter().position(|row| row.task.is_some_and(|task| task.id == *key));
         let first_that_runs =
             || rows.iter().position(|row| row.task.is_some_and(|task| !task.state.has_ended()));
@@ -218,7 +217,7 @@ impl TopState {
             .unwrap_or_default()
     }
 
-    /// Takes a key; gives what the server is to be asked for.
+    /// Applies a key; returns the request to send, if any.
     pub(super) fn act(&mut self, action: KeyAction) -> Option<ClientRequest> {
         self.said = None;
         let (at, task, stoppable) = {
@@ -234,7 +233,7 @@ impl TopState {
             (ScreenMode::List, KeyAction::Up(by)) => self.select(at.saturating_sub(by)),
             (ScreenMode::List, KeyAction::Down(by)) => self.select(at.saturating_add(by)),
             (ScreenMode::List, KeyAction::Enter) => {
-                // Held, whatever comes and goes meanwhile.
+                // Fixes the selection, so that the details stay on this row while others appear.
                 self.select(at);
                 self.mode = ScreenMode::Details(0);
             }
@@ -264,7 +263,7 @@ impl TopState {
         self.wanted(task)
     }
 
-    /// Selects a row, the last one where there are fewer.
+    /// Selects a row, at most the last one.
     fn select(&mut self, at: usize) {
         let key = {
             let rows = self.rows();
@@ -273,7 +272,7 @@ impl TopState {
         self.selected = key;
     }
 
-    /// The course of the selected test, where it is not known yet.
+    /// Request for the samples of the selected test if they are not loaded yet.
     fn wanted(&self, before: Option<String>) -> Option<ClientRequest> {
         let rows = self.rows();
         let task = rows.get(self.selected(&rows))?.task?;
@@ -282,12 +281,11 @@ impl TopState {
         (new && unknown && self.link == ConnectionState::Live).then(|| ClientRequest::Track(task.id.clone()))
     }
 
-    /// A test by its id.
     pub(super) fn find(&self, id: &str) -> Option<&TaskResource> {
         self.tasks.get(id)
     }
 
-    /// The last line that details can begin with is known to whoever draws them.
+    /// Limits scrolling to `last`, which only the drawing code knows.
     pub(super) fn scrolled_to(&mut self, last: usize) {
         if let ScreenMode::Details(line) = &mut self.mode {
             *line = (*line).min(last);
@@ -295,21 +293,21 @@ impl TopState {
     }
 }
 
-/// Number of cards without empty readers: `2 cards`; of devices where fixed disks are among them.
+/// `2 cards` without empty readers, or `2 devices` if a fixed disk is among them.
 pub(super) fn count_of(devices: &[Device]) -> String {
     let there: Vec<&Device> = devices.iter().filter(|device| !device.info.empty).collect();
     let what = if there.iter().all(|device| device.info.removable) { "card" } else { "device" };
     format!("{} {what}{}", there.len(), if there.len() == 1 { "" } else { "s" })
 }
 
-/// A device as the server calls it in a test.
+/// Title of a device as the server writes it in a task.
 fn title(device: &Device) -> String {
     let size = device.info.bytes.map(|bytes| DecimalSize(bytes).to_string());
     [device.info.model.clone(), size].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 impl TopRow<'_> {
-    /// The card in a word.
+    /// Short name of the card.
     pub(super) fn name(&self) -> &str {
         match (self.device, self.task) {
             (Some(device), _) => &device.info.name,
@@ -325,7 +323,7 @@ impl TopRow<'_> {
         match self.device {
             Some(device) if device.info.empty => String::new(),
             Some(device) => device.info.bytes.map(|bytes| DecimalSize(bytes).to_string()).unwrap_or_default(),
-            // It is at the end of the title.
+            // The server's title ends with the size.
             None => self.task.and_then(|task| size_of(&task.title)).unwrap_or_default().to_owned(),
         }
     }
@@ -338,7 +336,7 @@ impl TopRow<'_> {
         }
     }
 
-    /// What runs, how it ended, or whether the card is safe to test; and how good that is.
+    /// State of the test, or safety of the device, with its tone.
     pub(super) fn state(&self) -> (String, NewsTone) {
         match (self.task, self.device) {
             (Some(task), _) => (progress(task), tone(task)),
@@ -352,7 +350,7 @@ impl TopRow<'_> {
         }
     }
 
-    /// The test that goes on.
+    /// Test that has not ended.
     fn open(&self) -> Option<&TaskResource> {
         self.task.filter(|task| !task.state.has_ended())
     }
@@ -362,7 +360,7 @@ impl TopRow<'_> {
         done.map(|done| format!("{:.0} %", (done * 100.0).floor())).unwrap_or_default()
     }
 
-    /// In MB/s.
+    /// MB/s.
     pub(super) fn speed(&self) -> String {
         let moved =
             |traffic: &DeviceTraffic| Some(traffic.read_mb_s + traffic.write_mb_s).filter(|mb_s| *mb_s > 0.0);
@@ -375,7 +373,7 @@ impl TopRow<'_> {
         of_task.or(self.traffic.and_then(|traffic| traffic.latency_us)).map(latency).unwrap_or_default()
     }
 
-    /// In °C.
+    /// °C.
     pub(super) fn celsius(&self) -> String {
         let celsius = self.open().and_then(|task| task.moment.as_ref()?.celsius);
         celsius.map(|celsius| format!("{celsius:.0}")).unwrap_or_default()
@@ -386,13 +384,13 @@ impl TopRow<'_> {
     }
 }
 
-/// The size at the end of a title: `32 GB` of `SanDisk Extreme, 32 GB`.
+/// Size at the end of a title: `32 GB` of `SanDisk Extreme, 32 GB`.
 fn size_of(title: &str) -> Option<&str> {
     let (_, end) = title.rsplit_once(", ")?;
     ["TB", "GB", "MB", "kB", "bytes"].iter().any(|unit| end.ends_with(unit)).then_some(end)
 }
 
-/// How far a test is, or what came of it.
+/// Stage of a running test, or result of an ended one.
 pub(super) fn progress(task: &TaskResource) -> String {
     let stage = |task: &TaskResource| match &task.moment {
         Some(moment) if moment.stages > 1 && moment.stage_number > 0 => {
@@ -416,7 +414,7 @@ pub(super) fn progress(task: &TaskResource) -> String {
     }
 }
 
-/// How good the news of a test is; one that failed has no good ones.
+/// Tone of a test; a failed one is always bad.
 pub(super) fn tone(task: &TaskResource) -> NewsTone {
     match task.state {
         Progress::Failed => NewsTone::Bad,
@@ -425,7 +423,7 @@ pub(super) fn tone(task: &TaskResource) -> NewsTone {
     }
 }
 
-/// A number in at most five characters.
+/// Number in at most five characters.
 fn short(value: f64) -> String {
     match value {
         small if small < 0.01 => "0.00".to_owned(),
@@ -434,7 +432,7 @@ fn short(value: f64) -> String {
     }
 }
 
-/// A latency in at most seven characters: `350 µs`, `1.20 ms`, `2.00 s`.
+/// Latency in at most seven characters: `350 µs`, `1.20 ms`, `2.00 s`.
 pub(super) fn latency(us: f64) -> String {
     match us {
         us if us < 999.5 => format!("{us:.0} µs"),
@@ -443,7 +441,7 @@ pub(super) fn latency(us: f64) -> String {
     }
 }
 
-/// A time left in at most six characters: `48 s`, `1:40`, `2 h 05`, `3 d 4`.
+/// Remaining time in at most six characters: `48 s`, `1:40`, `2h05`, `4 d`.
 fn countdown(seconds: f64) -> String {
     let whole = seconds.clamp(0.0, 1e9).ceil() as u64;
     match whole {

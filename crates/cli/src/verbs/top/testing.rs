@@ -1,4 +1,4 @@
-//! Screens to test with: what a server says of a computer with two readers.
+//! Fixtures of screen tests: states of a server with two readers.
 
 use super::client::{ClientEvent, ConnectionState};
 use super::state::TopState;
@@ -70,7 +70,7 @@ pub(super) fn hear(state: &mut TopState, news: ClientEvent) {
     state.hear(news, || "14:03:22".to_owned());
 }
 
-/// A server that knows these.
+/// State after the server reported these.
 pub(super) fn served(devices: Vec<Device>, tasks: Vec<TaskResource>) -> TopState {
     let mut state = TopState::new("http://127.0.0.1:7373");
     hear(&mut state, ClientEvent::All { computer: "pi4".to_owned(), devices, tasks });
@@ -85,7 +85,7 @@ pub(super) fn goes_on(state: &mut TopState, task: &str, seconds: u32) {
     }
 }
 
-/// Two tests under way, and a third card that may not be tested.
+/// Two running tests, and a card in use.
 pub(super) fn two_running() -> TopState {
     let devices = vec![
         in_use(),
@@ -106,7 +106,7 @@ pub(super) fn two_running() -> TopState {
     state
 }
 
-/// A fake whose test has ended.
+/// A fake after its test.
 pub(super) fn finished_fake() -> TopState {
     let mut state = served(
         vec![device("sdb", "Generic STORAGE", 1_000_000_000_000)],
@@ -131,7 +131,7 @@ pub(super) fn finished_fake() -> TopState {
     state
 }
 
-/// What a terminal obeys, what turns a line around, wide letters, and no end.
+/// Control characters, bidirectional text, wide letters, endless length.
 pub(super) const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\n\r\t\u{202e}卡卡卡\u{200b}שלום\u{301}💾";
 
 pub(super) fn hostile() -> TopState {

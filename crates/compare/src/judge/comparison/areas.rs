@@ -1,33 +1,33 @@
-//! Each card over its largest test area, the one nearest to use; how far cards lie apart there, and what that area does
-//! to cards that were measured over a small one, too (docs/reference/reports.md#microsd-speed-comparison).
+//! Each card over its largest test area, which is nearest to use: differences between cards there, and the effect of the
+//! area on cards that were also measured over a small one (docs/reference/reports.md#microsd-speed-comparison).
 
 use super::columns::{ComparedColumn, TestKey, keys};
 use cardscope_model::comparison::{AreaEffect, TestRange};
 use cardscope_model::statistics::distinct;
 
-/// Small and large areas differ by at least this.
+/// Least ratio between a large and a small area.
 const SIZES_APART: u64 = 4;
 
-/// Fewer cards than these are a pair, not a field.
+/// Least cards of a field; fewer are a pair.
 const FIELD: usize = 3;
 
-/// The columns of each card, in the order of the first.
+/// Columns of each card, in the order of first appearance.
 pub(super) fn by_card(columns: &[ComparedColumn]) -> Vec<Vec<&ComparedColumn>> {
     let of = |card: &str| columns.iter().filter(|column| column.entry.card_id == card).collect();
     distinct(columns.iter().map(|column| column.entry.card_id.as_str())).into_iter().map(of).collect()
 }
 
-/// A card's name without its settings.
+/// Name of a card without its settings.
 pub(super) fn name(own: &[&ComparedColumn]) -> String {
     own.first().and_then(|column| column.entry.name.split(" · ").next()).unwrap_or_default().to_owned()
 }
 
-/// Bytes of the largest area of a column; 0 where nobody knows it.
+/// Bytes of the largest area of a column; 0 if unknown.
 pub(super) fn size(column: &ComparedColumn) -> u64 {
     column.entry.settings.iter().filter_map(|setting| setting.size_bytes).max().unwrap_or(0)
 }
 
-/// A card with each of its tests once, in the setting with the largest area that has it; of equal ones the first.
+/// Combines a card's columns: each test once, from the column with the largest area; of equal ones the first.
 pub(super) fn joined(own: &[&ComparedColumn]) -> Option<ComparedColumn> {
     let mut own: Vec<&ComparedColumn> = own.to_vec();
     own.sort_by_key(|column| std::cmp::Reverse(size(column)));
@@ -42,7 +42,7 @@ pub(super) fn joined(own: &[&ComparedColumn]) -> Option<ComparedColumn> {
     Some(joined)
 }
 
-/// How far the cards lie apart in each test that at least three of them have.
+/// Difference between fastest and slowest card in each test that at least three cards have.
 pub(super) fn apart(columns: &[ComparedColumn]) -> Vec<TestRange> {
     let cards = by_card(columns);
     let of = |key: &TestKey| {
@@ -67,12 +67,11 @@ pub(super) fn apart(columns: &[ComparedColumn]) -> Vec<TestRange> {
     keys(columns.iter()).into_iter().filter_map(of).collect()
 }
 
-/// The smallest area of each card against its largest one, in the tests that it has over both.
+/// Effect of the area: each card's smallest area against its largest one, in tests that it has over both.
 pub(super) fn effects(columns: &[ComparedColumn]) -> Vec<AreaEffect> {
     by_card(columns).iter().flat_map(|own| of_card(own)).collect()
 }
 
-/// The same of one card.
 pub(super) fn of_card(own: &[&ComparedColumn]) -> Vec<AreaEffect> {
     let sized = own.iter().filter(|column| size(column) > 0);
     let smallest = sized.clone().min_by_key(|column| size(column));

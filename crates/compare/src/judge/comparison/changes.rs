@@ -1,5 +1,5 @@
-//! What it is worth to change that by which the cards were divided (a board, its clock, a size), test by test, over all cards
-//! that were measured both ways and otherwise alike.
+//! Effect of changing the words by which cards were divided (board, clock, size), for each test, over all cards that were
+//! measured both ways and otherwise alike.
 
 use super::columns::{ComparedColumn, TestKey, confounds, differs, keys, said};
 use cardscope_model::comparison::NOTICED;
@@ -7,10 +7,10 @@ use cardscope_model::comparison::{ChangeEffect, ChangedTest};
 use cardscope_model::statistics::mean;
 use cardscope_statistics::estimate::estimate;
 
-/// One change: from what, to what, and the two columns of each card that was measured both ways.
+/// A change with its values from and to, and the two columns of each card that was measured both ways.
 type ChangePairs<'a> = (String, String, Vec<(&'a ComparedColumn, &'a ComparedColumn)>);
 
-/// Every change between two values of these words; none where nothing was divided by a word.
+/// Every change between two values of these words; empty if the cards were not divided by words.
 pub(super) fn changes(columns: &[ComparedColumn], by: &[&'static str]) -> Vec<ChangeEffect> {
     let mut found: Vec<ChangePairs> = Vec::new();
     for (number, first) in columns.iter().enumerate() {
@@ -28,21 +28,21 @@ pub(super) fn changes(columns: &[ComparedColumn], by: &[&'static str]) -> Vec<Ch
     found.into_iter().filter_map(change).collect()
 }
 
-/// Whether two columns are of one card and differ in these words and in nothing else that moves speeds.
+/// True if two columns are of one card and differ in these words, but in nothing else that affects speeds.
 fn is_changed(first: &ComparedColumn, second: &ComparedColumn, by: &[&str]) -> bool {
     first.entry.card_id == second.entry.card_id
         && value(first, by) != value(second, by)
         && !differs([first, second]).iter().any(|differs| confounds(differs, by))
 }
 
-/// What a column was divided by: `Raspberry Pi 3 B, clock 100 MHz`.
+/// Value by which a column was divided: `Raspberry Pi 3 B, clock 100 MHz`.
 fn value(column: &ComparedColumn, by: &[&str]) -> String {
     let setting = column.entry.settings.first();
     let of = |word: &&str| said(word, setting.and_then(|setting| setting.value(word)));
     by.iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
-/// What a change is worth, from the slower to the faster.
+/// Builds a change from the slower to the faster value.
 fn change((from, to, pairs): ChangePairs) -> Option<ChangeEffect> {
     let tests = tests(&pairs);
     let all: Vec<f64> = tests.iter().map(|test| test.factor.ln()).collect();

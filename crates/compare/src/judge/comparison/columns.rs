@@ -1,5 +1,5 @@
-//! What stands beside each other: a card, or a card under one of its settings, with its runs; and in what these differ
-//! besides the card.
+//! Columns of a comparison: a card, or a card under one of its settings, with its runs; and the differences between columns
+//! other than the card.
 
 use cardscope_model::archived::StoredCard;
 use cardscope_model::comparison::{ComparedEntry, EntryLatency, SettingDifference};
@@ -12,8 +12,8 @@ use cardscope_model::test_name::TestName;
 use cardscope_statistics::usual::{SpreadKind, SpreadTable};
 use std::collections::BTreeSet;
 
-/// Words that decide how fast a card is measured: runs that differ in one of them are not mixed unless it is wished.
-/// What only describes (kernel, room, notes) is listed, but divides nothing.
+/// Words that affect the measured speed: runs that differ in one of them become separate columns unless they are pooled.
+/// Other words (kernel, room, notes) are only listed.
 const DIVIDING: [&str; 12] = [
     "recipe",
     "size",
@@ -29,93 +29,88 @@ const DIVIDING: [&str; 12] = [
     "file_system",
 ];
 
-/// The word by which the runs of one card are divided by their months.
+/// Word that divides the runs of a card by month.
 pub const AGE: &str = "age";
 
-/// The value that stands for "nobody knows" in a name.
+/// Displayed value of an unknown word.
 const UNKNOWN: &str = "unknown";
 
-/// A test by the words that tell it from others of a recipe.
+/// A test, and the step that distinguishes it within its recipe.
 pub(super) type TestKey = (TestName, Option<String>);
 
-/// The runs of one test, in order.
+/// Runs of one test, in order.
 #[derive(Debug, Clone, Default)]
 pub struct TestRuns {
-    /// Speeds in MB/s (10^6).
+    /// MB/s (10^6).
     pub mb_s: Vec<f64>,
-    /// What the tools printed.
     pub printed: Vec<Option<ToolPrints>>,
-    /// When each run was measured, where that is known.
+    /// Time of each run, if known.
     pub at: Vec<Option<String>>,
-    /// Latencies of the runs of which they are known.
+    /// Latencies of the runs that have any.
     pub latencies: Vec<EntryLatency>,
 }
 
-/// One column of a comparison.
+/// Column of a comparison.
 #[derive(Debug, Clone)]
 pub struct ComparedColumn {
-    /// What its head says.
     pub entry: ComparedEntry,
-    /// What the columns of one piece under one setting share, which differ in their months alone.
+    /// Name shared by columns of one unit under one setting, which differ only in their months.
     pub series: String,
-    /// The tests in the order in which they were first measured.
+    /// Tests in the order of their first measurement.
     pub tests: Vec<(TestKey, TestRuns)>,
-    /// The runs that are counted, in order: session, and number in it.
+    /// Counted runs: session, and number within it.
     pub runs: Vec<(String, u32)>,
 }
 
 impl ComparedColumn {
-    /// The kind of series that a test of it gives.
+    /// Kind of series to which the runs of a test belong.
     pub(super) fn kind(&self, (test, _): &TestKey) -> SpreadKind {
         SpreadKind::new(&self.entry.card, self.entry.settings.first(), *test)
     }
 
-    /// The kind of series that its runs over all tests give.
+    /// Kind of series to which the runs over all tests belong.
     pub(super) fn kind_of_all(&self) -> SpreadKind {
         SpreadKind::over_all(&self.entry.card, self.entry.settings.first())
     }
 
-    /// Its runs of one test.
     pub(super) fn values(&self, key: &TestKey) -> Option<&TestRuns> {
         self.tests.iter().find(|(of, _)| of == key).map(|(_, values)| values)
     }
 
-    /// Its mean in one test in MB/s; `None` without a speed.
+    /// Mean of one test in MB/s; `None` without a speed.
     pub(super) fn speed(&self, key: &TestKey) -> Option<f64> {
         mean(&self.values(key)?.mb_s).filter(|mb_s| mb_s.is_finite() && *mb_s > 0.0)
     }
 
-    /// Whether another column is of the same piece under the same setting, at another time.
+    /// True if both columns are of one unit under one setting, at different times.
     pub fn ages_as(&self, other: &ComparedColumn) -> bool {
         (&self.entry.card_id, &self.series) == (&other.entry.card_id, &other.series)
     }
 }
 
-/// The tests of some columns: in the first column's order, further ones behind it.
+/// Tests of all columns: those of the first column in its order, then further ones.
 pub(super) fn keys<'a>(columns: impl Iterator<Item = &'a ComparedColumn>) -> Vec<&'a TestKey> {
     distinct(columns.flat_map(|column| &column.tests).map(|(key, _)| key))
 }
 
-/// How the runs of a card are divided.
+/// Division of a card's runs into columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunDivision {
-    /// By everything that decides how fast a card is measured.
+    /// By all words that affect speeds.
     BySetting,
-    /// By these words, which are what is compared, and by everything else that decides.
+    /// By these words, which are compared, and by all other words that affect speeds.
     By(Vec<&'static str>),
-    /// By the month in which they were measured, each piece and each setting for itself.
+    /// By month, separately for each unit and setting.
     ByAge,
-    /// Not at all.
     Pooled,
 }
 
 impl RunDivision {
-    /// The words that were asked for.
     pub(super) fn asked(&self) -> &[&'static str] {
         if let RunDivision::By(words) = self { words } else { &[] }
     }
 
-    /// What was asked for, as it stands in the document.
+    /// Value in the document.
     pub(super) fn name(&self) -> Option<String> {
         match self {
             RunDivision::By(words) => Some(words.join(",")),
@@ -125,7 +120,7 @@ impl RunDivision {
     }
 }
 
-/// A card's columns, in the order of their first runs.
+/// Divides a card's runs into columns, in the order of their first runs.
 pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &RunDivision) -> Vec<ComparedColumn> {
     let asked = division.asked();
     let words: Vec<&str> = match division {
@@ -133,7 +128,7 @@ pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &RunDivision) ->
         _ => {
             let mut words = asked.to_vec();
             for word in DIVIDING.into_iter().filter(|word| !asked.contains(word) && varies(&runs, word)) {
-                // What goes with the words that were asked for, as the bus with the board, needs no naming.
+                // A word that follows from the requested ones, as the bus does from the board, needs no column name.
                 if asked.is_empty() || divides_further(&runs, &words, word) {
                     words.push(word);
                 }
@@ -174,21 +169,21 @@ fn varies(runs: &[CardRun], word: &str) -> bool {
     values.any(|value| Some(value) != first)
 }
 
-/// Whether a word parts runs that these words leave together.
+/// True if a word splits runs that are in one group by these words.
 fn divides_further(runs: &[CardRun], words: &[&str], word: &str) -> bool {
     let groups = |words: &[&str]| runs.iter().map(|run| setting(run, words)).collect::<BTreeSet<_>>().len();
     groups(&[words, &[word]].concat()) > groups(words)
 }
 
-/// What tells a run's column from the card's others by its setting, as it stands in the column's name.
+/// Values of these words for a run, as they appear in the name of its column.
 fn setting(run: &CardRun, words: &[&str]) -> Vec<String> {
     words.iter().map(|word| said(word, run.setting.value(word))).collect()
 }
 
-/// Words whose values speak for themselves.
+/// Words whose values are displayed alone.
 const PLAIN: [&str; 5] = ["recipe", "size", "board", "bus_mode", "file_system"];
 
-/// The value of a word beside a card's name: `cooling active`, `clock 100 MHz`, `Raspberry Pi 4 B`.
+/// Displayed value of a word: `cooling active`, `clock 100 MHz`, `Raspberry Pi 4 B`.
 pub(super) fn said(word: &str, value: Option<String>) -> String {
     let called = if word == "board_clock" { "clock".to_owned() } else { in_words(word) };
     match value {
@@ -198,12 +193,12 @@ pub(super) fn said(word: &str, value: Option<String>) -> String {
     }
 }
 
-/// `2026-11` of a date of any length.
+/// Month of a date of any length: `2026-11`.
 fn month(date: &str) -> &str {
     date.get(..7).unwrap_or(date)
 }
 
-/// A column of a card; the first `shared` words of its key are those of its series.
+/// Builds a column. The first `shared` words of its key are those of its series.
 fn column(card: &StoredCard, key: &[String], shared: usize, runs: &[CardRun]) -> ComparedColumn {
     let series = named(card, &key[..shared]);
     let counted = runs.iter().filter(|run| run.run.counted);
@@ -228,7 +223,6 @@ fn column(card: &StoredCard, key: &[String], shared: usize, runs: &[CardRun]) ->
     column
 }
 
-/// Latencies of one run.
 fn latency_of(figure: &TestFigure) -> Option<EntryLatency> {
     let mean_us = figure.latency_us?;
     let TestFigure { percentiles_us, max_latency_us: max_us, .. } = *figure;
@@ -255,7 +249,7 @@ fn entry(card: &StoredCard, name: String, runs: &[CardRun]) -> ComparedEntry {
     }
 }
 
-/// Everything in which the columns differ, by column.
+/// All words in which columns differ, with the value of each column.
 pub(super) fn differs<'a>(columns: impl IntoIterator<Item = &'a ComparedColumn>) -> Vec<SettingDifference> {
     let entries: Vec<&ComparedEntry> = columns.into_iter().map(|column| &column.entry).collect();
     let mut found: Vec<SettingDifference> = Setting::words()
@@ -270,13 +264,13 @@ pub(super) fn differs<'a>(columns: impl IntoIterator<Item = &'a ComparedColumn>)
     found
 }
 
-/// A word as it is listed: the size of a test is not that of a card.
+/// Displayed form of a word: the size of a test must not pass for that of a card.
 fn shown(word: &str) -> &str {
     if word == "size" { "test size" } else { word }
 }
 
-/// Runs and pieces are left out where something is blamed, since the statistics count them, and so are the words by which the
-/// cards were divided, since they were asked for.
+/// False for the numbers of runs and units, which the statistics account for, for notes, and for the words by which the
+/// cards were divided.
 pub(super) fn is_blamed(differs: &SettingDifference, by: &[&str]) -> bool {
     !["runs", "units", "note"].contains(&differs.what.as_str())
         && by.iter().all(|by| differs.what != shown(by))
@@ -289,7 +283,7 @@ fn count(what: &str, entries: &[&ComparedEntry], of: fn(&ComparedEntry) -> u32) 
     }
 }
 
-/// The values of a word in a column; several where it mixes them, `None` where nobody knows any.
+/// Values of a word in a column, joined; `None` if all are unknown.
 fn mixed(entry: &ComparedEntry, word: &str) -> Option<String> {
     let values = distinct(entry.settings.iter().map(|setting| setting.value(word)));
     if values.iter().all(Option::is_none) {
@@ -299,7 +293,7 @@ fn mixed(entry: &ComparedEntry, word: &str) -> Option<String> {
     Some(words.join(" / "))
 }
 
-/// What every pair is held against.
+/// Context in which each pair is compared.
 #[derive(Clone, Copy)]
 pub(super) struct PairBasis<'a> {
     pub(super) differs: &'a [SettingDifference],
@@ -307,10 +301,10 @@ pub(super) struct PairBasis<'a> {
     pub(super) table: &'a SpreadTable,
 }
 
-/// What differs between two columns besides what is compared.
+/// Differences between two columns other than the compared one.
 pub(super) struct OtherDifferences<'a> {
     found: Vec<(&'a SettingDifference, [Option<&'a str>; 2])>,
-    /// Two settings of one card: the one word in which they differ is what is compared.
+    /// True for two settings of one card: a single word in which they differ is what is compared.
     one_card: bool,
 }
 
@@ -327,7 +321,6 @@ impl<'a> OtherDifferences<'a> {
         OtherDifferences { found: blamed.map(|d| (d, values(d))).collect(), one_card }
     }
 
-    /// As they are listed.
     pub(super) fn in_words(&self) -> Vec<String> {
         let said = |value: Option<&str>| value.unwrap_or("unknown").to_owned();
         let line = |(d, [a, b]): &(&SettingDifference, [Option<&str>; 2])| {
@@ -336,18 +329,18 @@ impl<'a> OtherDifferences<'a> {
         self.found.iter().map(line).collect()
     }
 
-    /// The words of rig, tool, size and cooling among them, which move speeds as much as cards do. Of one card one such
-    /// word is what is compared, and confounds nothing.
+    /// Differing words of rig, tool, size and cooling, which affect speeds as much as cards do. A single such word between two
+    /// settings of one card is what is compared, so it confounds nothing.
     pub(super) fn confounders(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.moving().into_iter().map(|(word, _)| word)
     }
 
-    /// Variance that they add to the logarithm of a factor.
+    /// Variance that these words add to the logarithm of a ratio.
     pub(super) fn variance(&self, table: &SpreadTable) -> f64 {
         self.moving().into_iter().map(|(word, known)| table.variance_of(word, known)).sum()
     }
 
-    /// Each with whether both sides are known to differ in it.
+    /// Confounding words, each with true if both values are known.
     fn moving(&self) -> Vec<(&'a str, bool)> {
         let known = |values: &[Option<&str>; 2]| values.iter().all(Option::is_some);
         let words = self.found.iter().map(|(d, values)| (hidden(&d.what), known(values)));
@@ -356,16 +349,16 @@ impl<'a> OtherDifferences<'a> {
     }
 }
 
-/// Words of a rig that move speeds whatever the card. The bus mode is the card's own, and so is its firmware.
+/// Words of a rig that affect speeds of any card. Bus mode and firmware belong to the card.
 const CONFOUNDING: [&str; 9] =
     ["recipe", "size", "state", "reader", "usb_host", "board", "board_clock", "cooling", "file_system"];
 
-/// Whether something that differs moves speeds, and was not asked for.
+/// True if a difference affects speeds and was not requested.
 pub(super) fn confounds(differs: &SettingDifference, by: &[&str]) -> bool {
     is_blamed(differs, by) && CONFOUNDING.contains(&hidden(&differs.what))
 }
 
-/// The word behind one that is shown.
+/// Word for its displayed form.
 fn hidden(shown: &str) -> &str {
     if shown == "test size" { "size" } else { shown }
 }

@@ -1,21 +1,21 @@
-//! What active cooling is worth to a card: its figures with and without it, over all tests together.
+//! Gain by active cooling: a card's speeds with and without it, over all tests.
 
 use super::columns::{ComparedColumn, PairBasis, differs, is_blamed};
 use super::overall::overall;
 use cardscope_model::comparison::{CoolingGain, OverallFactor};
 use cardscope_statistics::usual::SpreadTable;
 
-/// Words that may differ between the two: cooling is what is compared.
+/// Words that may differ, since cooling is what is compared.
 const COMPARED: [&str; 2] = ["cooling", "cooling_of"];
 
-/// The gain of each card that was measured both ways and otherwise alike.
+/// Gain of each card that was measured both ways and otherwise alike.
 pub(super) fn gains(columns: &[ComparedColumn], table: &SpreadTable) -> Vec<CoolingGain> {
     let cooled = |how: &'static str| columns.iter().filter(move |column| is_cooled(column, how));
     let of_card = |active| cooled("passive").filter_map(move |passive| gain(active, passive, table));
     cooled("active").flat_map(of_card).collect()
 }
 
-/// Whether all runs of a column had this cooling, of the card itself where it is known of what.
+/// True if all runs of a column had this cooling, and it did not cool anything but the card.
 fn is_cooled(column: &ComparedColumn, how: &str) -> bool {
     let settings = &column.entry.settings;
     let same = |word: &str, known: &str| {
@@ -46,7 +46,7 @@ fn gain(active: &ComparedColumn, passive: &ComparedColumn, table: &SpreadTable) 
     })
 }
 
-/// Of the two only the slower one has an interval: its factor to the other.
+/// Interval of the gain. Only the slower of the two columns has an interval, of its ratio to the other.
 fn interval(cooled: &OverallFactor, uncooled: &OverallFactor) -> [f64; 2] {
     let [low, high] = uncooled.ci95;
     if cooled.factor_to_best < 1.0 { cooled.ci95 } else { [1.0 / high, 1.0 / low] }

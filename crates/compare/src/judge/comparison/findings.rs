@@ -1,5 +1,5 @@
-//! What a comparison says in sentences: what is doubtful about it, and what would settle it; and with `--by age` whether a
-//! piece became slower over the months, in the statistics of [`cardscope_statistics::comparing::age`].
+//! Findings of a comparison as sentences: doubts, and what would settle them; with `--by age` also slowdown of a unit over the
+//! months, by the statistics of [`cardscope_statistics::comparing::age`].
 
 use super::columns::{ComparedColumn, TestKey, is_blamed, keys};
 use cardscope_model::comparison::{ChanceGrade, ComparedPair, ComparedTest, PairVerdict, SettingDifference};
@@ -10,7 +10,6 @@ use cardscope_statistics::comparing;
 use cardscope_statistics::comparing::{AgeEffect, LEAST_RUNS, REAL};
 use jiff::civil::{Date, DateTime};
 
-/// Everything worth saying.
 pub(super) fn findings(
     columns: &[ComparedColumn],
     tests: &[ComparedTest],
@@ -26,7 +25,7 @@ pub(super) fn findings(
     found
 }
 
-/// Runs count test by test: a column of ten runs may have two of one test.
+/// Few runs of a test. A column with ten runs may have two of one test, so each test is counted.
 fn few_runs(column: &ComparedColumn, place: usize, tests: &[ComparedTest]) -> Option<Finding> {
     let counts: Vec<u32> = tests.iter().filter_map(|test| Some(test.spreads[place].as_ref()?.n)).collect();
     let few = counts.iter().filter(|n| **n < LEAST_RUNS).count();
@@ -50,7 +49,7 @@ fn runs(n: u32, name: &str) -> String {
     if n == 1 { format!("one run of {name} was") } else { format!("{n} runs of {name} were") }
 }
 
-/// One finding an entry, with its tests.
+/// Columns whose speed alternates between two levels, each with its tests.
 fn jumps(columns: &[ComparedColumn], tests: &[ComparedTest]) -> Vec<Finding> {
     let of = |(place, column): (usize, &ComparedColumn)| {
         let jumping = tests.iter().filter_map(|test| {
@@ -81,7 +80,7 @@ fn besides(differs: &[SettingDifference], by: &[&str]) -> Option<Finding> {
     (!words.is_empty()).then(|| Finding::new("not-the-card-alone", FindingWeight::Hint, 1.0, verdict))
 }
 
-/// Where the choice between two is open, and what would settle it.
+/// Undecided pairs, and the runs that would decide them.
 fn unsettled(tests: &[ComparedTest]) -> Option<Finding> {
     let all: Vec<&ComparedPair> = tests.iter().flat_map(|t| &t.pairs).collect();
     let open = |p: &&&ComparedPair| p.verdict == PairVerdict::CannotTell && p.grade < ChanceGrade::Likely;
@@ -98,7 +97,7 @@ fn unsettled(tests: &[ComparedTest]) -> Option<Finding> {
     })
 }
 
-/// A difference between two models needs more than one piece of each.
+/// Single units: a difference between two models needs more than one unit of each.
 fn pieces(columns: &[ComparedColumn]) -> Option<Finding> {
     let cards = columns.iter().map(|c| &c.entry.card_id).collect::<std::collections::BTreeSet<_>>().len();
     let verdict = "One unit per model was tested; other units may differ.";
@@ -106,7 +105,7 @@ fn pieces(columns: &[ComparedColumn]) -> Option<Finding> {
         .then(|| Finding::new("one-piece-each", FindingWeight::Note, 1.0, verdict))
 }
 
-/// One finding for each piece under one setting that was measured often enough, with its tests as evidence.
+/// Ageing of each unit under one setting that was measured often enough, with its tests as evidence.
 pub(super) fn ages(columns: &[ComparedColumn]) -> Vec<Finding> {
     let mut rest: Vec<&ComparedColumn> = columns.iter().collect();
     let mut found = Vec::new();
@@ -123,7 +122,7 @@ fn finding(first: &ComparedColumn, same: &[&ComparedColumn]) -> Option<Finding> 
         .into_iter()
         .filter_map(|key| Some((key, comparing::age(&points(same, key))?)))
         .collect();
-    // Who asks for the age asks of all tests at once.
+    // All tests are examined at once, so their p values are corrected together.
     let corrected = comparing::holm(&ages.iter().map(|(_, age)| age.p).collect::<Vec<_>>());
     let real: Vec<&(&TestKey, AgeEffect)> = ages
         .iter()
@@ -169,7 +168,7 @@ fn evidence(
     (name, format!("{:+.3} MB/s a year ({low:+.3} … {high:+.3}){share}", age.per_year))
 }
 
-/// Day and figure of each run whose day is known.
+/// Day and speed of each run with a known day.
 fn points(columns: &[&ComparedColumn], key: &TestKey) -> Vec<(f64, f64)> {
     let of = columns.iter().flat_map(|column| &column.tests).filter(|(k, _)| k == key);
     of.flat_map(|(_, values)| values.at.iter().zip(&values.mb_s))
@@ -177,7 +176,7 @@ fn points(columns: &[&ComparedColumn], key: &TestKey) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Days since 1970 with the time of day as their fraction; `None` for less than a day's precision.
+/// Days since 1970 with the time of day as their fraction; `None` without a day.
 pub(super) fn day(at: &str) -> Option<f64> {
     let date: Date = at.get(..10)?.parse().ok()?;
     let seconds = at.trim_end_matches('Z').parse::<DateTime>().map_or(0.0, |time| {

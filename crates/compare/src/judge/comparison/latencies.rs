@@ -1,10 +1,10 @@
-//! How long I/Os of the compared cards took, as far as the logs and own runs say.
+//! Latencies of the compared cards, from logs and own runs.
 
 use super::columns::{ComparedColumn, TestKey, keys};
 use cardscope_model::comparison::{ComparedLatency, EntryLatency};
 use cardscope_model::run::LatencyPercentiles;
 
-/// The latencies of each test of which one column has any.
+/// Latencies of each test for which a column has any.
 pub(super) fn latencies(columns: &[ComparedColumn]) -> Vec<ComparedLatency> {
     let of = |key: &TestKey| ComparedLatency {
         test: key.0,

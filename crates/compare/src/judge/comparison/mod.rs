@@ -1,6 +1,5 @@
-//! The document of `compare`, made of runs: `columns` divides them and lists what is not the same besides the card,
-//! `findings` says it in sentences, what became of a card over the months included. Here the columns' figures are held
-//! against each other: what `comparing` says of their numbers.
+//! Builds the document of `compare` from runs: `columns` divides them and lists other differences, `findings` adds sentences,
+//! and this module compares the columns' speeds, pair by pair.
 
 mod areas;
 mod changes;
@@ -26,7 +25,7 @@ use cardscope_statistics::estimate::estimate;
 use cardscope_statistics::usual::{SpreadTable, UsualSpeed};
 use columns::{OtherDifferences, PairBasis, TestKey, differs, keys};
 
-/// The document of columns that stand beside each other, divided like this; with what is known of series of runs.
+/// Builds the document of columns that were divided this way; `table` has the usual spread of series.
 pub fn comparison(columns: Vec<ComparedColumn>, division: &RunDivision, table: &SpreadTable) -> Comparison {
     let differs = differs(&columns);
     let by = division.asked();
@@ -56,13 +55,13 @@ pub fn comparison(columns: Vec<ComparedColumn>, division: &RunDivision, table: &
         latencies,
         differs,
         findings,
-        // Registers and geometry are the archive's.
+        // Registers and geometry come from the archive.
         ..Comparison::default()
     }
 }
 
-/// Every test that a column has, with its figures and pairs. p values are corrected over all tests of the same two columns:
-/// who holds two cards against each other asks so many questions at once. Who stands first of many is asked in `rank`.
+/// Every test of any column, with speeds and pairs. p values are corrected over all tests of the same two columns, since a
+/// comparison of two cards asks all these questions at once. The order of many cards is a question for `rank`.
 fn compared(columns: &[ComparedColumn], asked: PairBasis) -> Vec<ComparedTest> {
     let mut found: Vec<ComparedTest> = Vec::new();
     let mut differences: Vec<CardDifference> = Vec::new();
@@ -71,6 +70,7 @@ fn compared(columns: &[ComparedColumn], asked: PairBasis) -> Vec<ComparedTest> {
     }
     let mut pairs: Vec<(&mut ComparedPair, CardDifference)> =
         found.iter_mut().flat_map(|test| &mut test.pairs).zip(differences).collect();
+    // Pairs of the same two columns become neighbours, as `chunk_by_mut` needs them.
     pairs.sort_by_key(|(pair, _)| (pair.first, pair.second));
     for same in pairs.chunk_by_mut(|a, b| (a.0.first, a.0.second) == (b.0.first, b.0.second)) {
         let all: Vec<f64> = same.iter().filter_map(|(_, d)| d.p).collect();
@@ -113,7 +113,7 @@ fn test(
     ComparedTest { test, step, block_bytes, spreads, pairs }
 }
 
-/// Where the runs of both jump, each level of one against that of the other.
+/// Ratios between the levels of two columns, if the runs of both alternate between two levels.
 fn level_with_level(first: &Spread, second: &Spread) -> Option<LevelPair> {
     let (a, b) = (first.levels?, second.levels?);
     Some(LevelPair {
@@ -123,11 +123,11 @@ fn level_with_level(first: &Spread, second: &Spread) -> Option<LevelPair> {
     })
 }
 
-/// Of more columns nobody reads every pair, of which there are hundreds in each test; all tests together and every figure
-/// are there for any number.
+/// Most columns with pairs: more have hundreds of pairs in each test. The overall result and all speeds exist for any
+/// number.
 pub const MOST_PAIRED: usize = 24;
 
-/// Numbers of all pairs of columns; none of more than anybody reads.
+/// Pairs of column numbers; none for more than [`MOST_PAIRED`] columns.
 fn both<T>(columns: &[T]) -> impl Iterator<Item = (usize, usize)> + use<T> {
     let n = if columns.len() > MOST_PAIRED { 0 } else { columns.len() };
     (0..n).flat_map(move |first| (first + 1..n).map(move |second| (first, second)))
@@ -152,12 +152,12 @@ fn pair((first, second): (usize, usize), found: &CardDifference, besides: &Other
     }
 }
 
-/// What is left of a difference once it is known how many were looked at.
+/// Applies the correction of p for the number of tests.
 fn take(pair: &mut ComparedPair, corrected: CardDifference) {
     (pair.p, pair.verdict, pair.more_runs) = (corrected.p, corrected.verdict, corrected.more_runs);
 }
 
-/// Runs of one test as a whole; `None` without any.
+/// Summary of the runs of one test; `None` without runs.
 fn spread(values: &TestRuns, usual: Option<&UsualSpeed>, block_bytes: u64) -> Option<Spread> {
     let all = estimate(&values.mb_s)?;
     Some(Spread {
@@ -174,7 +174,7 @@ fn spread(values: &TestRuns, usual: Option<&UsualSpeed>, block_bytes: u64) -> Op
     })
 }
 
-/// The same over the printed figures, where all runs have them in one unit.
+/// Summary of the printed speeds; `None` unless all runs have one in the same unit.
 pub(super) fn printed(figures: &[Option<ToolPrints>]) -> Option<PrintedSpread> {
     let unit = &figures.first()?.as_ref()?.unit;
     let same = figures.iter().map(|f| f.as_ref().filter(|f| f.unit == *unit).map(|f| f.value));

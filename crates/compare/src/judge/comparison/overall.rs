@@ -1,6 +1,6 @@
-//! All tests together: the geometric mean of the ratios of usual speeds, as SPEC does it, over the tests that every entry
-//! was measured in. Tests of one run are alike, as heat and a full cache slow all of them: so it is the runs that are
-//! taken together, each with the mean of its logarithms, and not the tests' errors as if they were independent.
+//! Result over all tests: the geometric mean of the ratios of usual speeds, as SPEC computes it, over the tests that every
+//! entry has. Tests of one run are correlated, as heat and a full cache slow all of them, so each run counts once, with the
+//! mean of its logarithms, instead of each test as if it were independent.
 
 use super::areas::{by_card, joined, size};
 use super::columns::{ComparedColumn, OtherDifferences, PairBasis, TestKey, TestRuns, differs, keys};
@@ -9,12 +9,12 @@ use cardscope_model::statistics::distinct;
 use cardscope_statistics::comparing::{RankedValue, best};
 use cardscope_statistics::usual::{NormalMixture, SpreadTable, UsualSpeed};
 
-/// Correlation of the errors of two tests of one card where their runs cannot be paired: heat and caches move most of
-/// them the same way (0.74 to 0.94 on SD Express, docs/reference/flash.md#sd-express-runs; 0 where the host decides).
+/// Correlation of the errors of two tests of one card whose runs cannot be paired: heat and caches move most of them the
+/// same way (0.74 to 0.94 on SD Express, docs/reference/flash.md#sd-express-runs; 0 where the host decides).
 const ALIKE: f64 = 0.5;
 
-/// Every entry over all tests that all have, the best first; where the settings of cards share none, every card by each test in
-/// the setting with the largest area. None for a single entry or without such a test.
+/// Result of every entry over the tests that all have, best first. If the settings of the cards share no test, each test of
+/// a card is taken from the setting with the largest area. Empty for a single entry, or without a common test.
 pub(super) fn overall(columns: &[ComparedColumn], asked: PairBasis) -> Vec<OverallFactor> {
     if let Some(largest) = over_the_largest_area(columns).filter(|_| !asked.by.contains(&"size")) {
         return among(&largest, PairBasis { differs: &differs(&largest), ..asked });
@@ -29,8 +29,8 @@ pub(super) fn overall(columns: &[ComparedColumn], asked: PairBasis) -> Vec<Overa
     among(&joined, PairBasis { differs: &differs, ..asked })
 }
 
-/// The columns over the largest area, where several cards were measured over one and the same and some of them over smaller
-/// ones, too: these may have measured a buffer, and are no rivals. None where a test would be lost.
+/// Columns over the largest area, if several cards were measured over it and some of them also over smaller ones, which may
+/// have measured a buffer. `None` if a test would be lost.
 fn over_the_largest_area(columns: &[ComparedColumn]) -> Option<Vec<ComparedColumn>> {
     let cards = by_card(columns);
     let largest = columns.iter().map(size).max()?;
@@ -56,7 +56,7 @@ fn among(columns: &[ComparedColumn], asked: PairBasis) -> Vec<OverallFactor> {
         (0..columns.len()).map(|entry| confounders(columns, asked, entry)).collect();
     let contender = |(column, (_, variance)): (&ComparedColumn, &(Vec<&str>, f64))| {
         let found = contender(column, &shared, asked.table)?;
-        // Half of what differs between two is each one's.
+        // Each of two entries gets half of the variance between them.
         Some(RankedValue { known: found.known.widened(variance / 2.0), ..found })
     };
     let known: Option<Vec<RankedValue>> = columns.iter().zip(&besides).map(contender).collect();
@@ -85,7 +85,7 @@ fn among(columns: &[ComparedColumn], asked: PairBasis) -> Vec<OverallFactor> {
     order.into_iter().map(of).collect()
 }
 
-/// In which words of rig, tool, size and cooling an entry differs from any other, and the most that it adds between two.
+/// Words of rig, tool, size and cooling in which an entry differs from any other, and the largest variance they add.
 fn confounders<'a>(columns: &[ComparedColumn], asked: PairBasis<'a>, entry: usize) -> (Vec<&'a str>, f64) {
     let others = (0..columns.len()).filter(|other| *other != entry);
     let between: Vec<OtherDifferences> =
@@ -94,7 +94,7 @@ fn confounders<'a>(columns: &[ComparedColumn], asked: PairBasis<'a>, entry: usiz
     (distinct(between.iter().flat_map(OtherDifferences::confounders)), most)
 }
 
-/// What is known of an entry's logarithm over these tests.
+/// Estimate of an entry's logarithm over these tests.
 fn contender(column: &ComparedColumn, shared: &[&TestKey], table: &SpreadTable) -> Option<RankedValue> {
     let tests: Vec<&TestRuns> = shared.iter().filter_map(|key| column.values(key)).collect();
     if let Some(runs) = runs(&tests) {
@@ -114,7 +114,7 @@ fn contender(column: &ComparedColumn, shared: &[&TestKey], table: &SpreadTable) 
     Some(RankedValue { known, value: of(|usual| usual.middle().ln()) / count })
 }
 
-/// The mean of the logarithms of each run; `None` where tests have different numbers of runs or a card stood still.
+/// Mean logarithm of each run; `None` if tests have different numbers of runs, or a speed is 0.
 fn runs(tests: &[&TestRuns]) -> Option<Vec<f64>> {
     let count = tests.first()?.mb_s.len();
     let whole =
@@ -123,7 +123,7 @@ fn runs(tests: &[&TestRuns]) -> Option<Vec<f64>> {
     whole.then(|| (0..count).map(mean).collect())
 }
 
-/// In how many tests each entry has the highest mean.
+/// Number of tests in which each entry has the highest mean.
 fn wins(columns: &[ComparedColumn], shared: &[&TestKey]) -> Vec<u32> {
     let mut wins = vec![0; columns.len()];
     for key in shared {

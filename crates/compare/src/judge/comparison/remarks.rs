@@ -1,5 +1,5 @@
-//! A remark on each card, as a reviewer writes it under the tables: what a small test hides, what its queue is worth,
-//! which application class its speeds reach, and what it is the fastest at (as the notes in
+//! Remarks on each card, as a reviewer writes them below the tables: the effect of a small test area, the gain by a queue, the
+//! application class, and tests in which it is the fastest (as the notes in
 //! docs/reference/reports.md#microsd-speed-comparison).
 
 use super::areas::{self, by_card};
@@ -11,33 +11,33 @@ use cardscope_model::test_name::{IoOrder, TestName, TestOp};
 use cardscope_model::units::{BinarySize, KIB, MB, SpeedMbS};
 use cardscope_sd::mark::Mark;
 
-/// A large area below the first share of a small one shows that the small one measured a buffer, below the second that the
-/// card slows down; above the last the size of the test does not matter.
+/// Speed over a large area as a share of that over a small one. Below the first the small area measured a buffer, below the
+/// second the card slows down, above the last the area does not matter.
 const COLLAPSED: f64 = 0.2;
 const SLOWER: f64 = 0.8;
 const SAME: f64 = 0.95;
 
-/// Requests in flight of a deep queue.
+/// I/Os in flight of a deep queue.
 const DEEP: u32 = 32;
 
-/// A queue below this share of single requests is a fake; above the other it is a gain
-/// (docs/reference/flash.md#queues).
+/// Speed with a queue as a share of that of single requests: below the first the queue is fake, above the second it is a
+/// gain (docs/reference/flash.md#queues).
 const FAKE: f64 = 0.5;
 const WORTH: f64 = 1.3;
 
-/// Random blocks of 512 KiB that are so much faster than transfers in order are worth a word.
+/// Least ratio of random blocks of 512 KiB to sequential transfers that is remarkable.
 const FASTER: f64 = 1.1;
 
-/// Random reads and writes of 4 KiB a second that the application classes ask for (Physical Layer Specification 4.16).
+/// Random reads and writes of 4 KiB a second that the application classes require (Physical Layer Specification 4.16).
 const CLASSES: [(&str, f64, f64); 2] = [("A2", 4000.0, 2000.0), ("A1", 1500.0, 500.0)];
 
-/// From this share of what the bus carries on it is the bus that ends a speed.
+/// Share of the bus limit from which the bus limits a speed.
 const FULL: f64 = 0.9;
 
-/// A card of fewer small writes a second stops any system that runs from it.
+/// Small writes a second below which any system that runs from the card stalls.
 const HARDLY: f64 = 20.0;
 
-/// The remarks on every card that there is something to say of.
+/// Remarks on all cards that have any.
 pub(super) fn remarks(columns: &[ComparedColumn]) -> Vec<CardRemark> {
     let cards = by_card(columns);
     let nearest: Vec<ComparedColumn> = cards.iter().filter_map(|own| areas::joined(own)).collect();
@@ -75,7 +75,7 @@ fn in_order(op: TestOp) -> impl Fn(&TestName) -> bool {
     move |test| test.op == op && test.pattern.order == IoOrder::Sequential && test.pattern.block >= 1024 * KIB
 }
 
-/// The test that falls most from the smallest area to the largest, or that none does.
+/// Largest loss of speed from the smallest area to the largest, or the absence of any loss.
 fn area(own: &[&ComparedColumn]) -> Option<String> {
     let effects = areas::of_card(own);
     let worst = effects.iter().min_by(|a, b| a.share().total_cmp(&b.share()))?;
@@ -101,7 +101,7 @@ fn what(op: TestOp) -> &'static str {
     if op == TestOp::Write { "writes" } else { "reads" }
 }
 
-/// What its queue does to small writes and to small reads.
+/// Effect of a queue on small writes and small reads.
 fn queue(column: &ComparedColumn) -> Option<String> {
     let of = |op: TestOp| {
         let (single, deep) = (speed(column, small(op, 1))?, speed(column, small(op, DEEP))?);
@@ -138,21 +138,21 @@ fn half_mib(column: &ComparedColumn) -> Option<String> {
     of(TestOp::Write).or_else(|| of(TestOp::Read))
 }
 
-/// Small I/Os a second in one direction, with or without a queue.
+/// Small I/Os a second of one operation, with or without a queue.
 fn iops(column: &ComparedColumn, op: TestOp) -> Option<f64> {
     let best = |flight| speed(column, small(op, flight)).unwrap_or(0.0);
     let mb_s = best(1).max(best(DEEP));
     (mb_s > 0.0).then(|| mb_s * MB / (4 * KIB) as f64)
 }
 
-/// The marks of a card with one of these letters.
+/// Marks of a card with one of these letters.
 fn marks<'a>(facts: &'a CardFacts, letters: &'a [char]) -> impl Iterator<Item = Mark> + 'a {
     let all = facts.marks.iter().flat_map(|text| Mark::in_label(text));
     all.filter(|mark| letters.contains(&mark.letter()))
 }
 
-/// The application class whose rates its small reads and writes reach, and whether that is the one that it bears. Nobody
-/// expects one of a card without such a mark.
+/// Application class whose rates small reads and writes reach, compared with the card's mark. A card without such a mark need
+/// not reach any.
 fn class(column: &ComparedColumn) -> Option<String> {
     let (reads, writes) = (iops(column, TestOp::Read)?, iops(column, TestOp::Write)?);
     let reached = CLASSES.iter().position(|(_, read, write)| reads >= *read && writes >= *write);
@@ -173,8 +173,7 @@ fn class(column: &ComparedColumn) -> Option<String> {
     }
 }
 
-/// Writes in order over the largest area that stay below what its highest mark asks for in every setting, and where the bus
-/// carries that.
+/// Sequential writes over the largest area that miss the highest mark in every setting, unless the bus limits them.
 fn in_order_below_mark(own: &[&ComparedColumn]) -> Option<String> {
     let largest = own.iter().map(|column| areas::size(column)).max()?;
     let nearest = own.iter().filter(|column| areas::size(column) == largest);
@@ -199,10 +198,9 @@ fn hardly(column: &ComparedColumn) -> Option<String> {
     Some(format!("hardly writes small blocks: {count} a second ({mb_s})"))
 }
 
-/// Which tests are meant.
 type TestFilter<'a> = &'a dyn Fn(&TestName) -> bool;
 
-/// At what it is the fastest of all cards, where several were measured at it, each over its largest area.
+/// Tests in which the card is the fastest of several, each over its largest area.
 fn fastest(cards: &[ComparedColumn], own: &ComparedColumn) -> Option<String> {
     let kinds: [(&str, TestFilter); 4] = [
         ("large reads", &in_order(TestOp::Read)),

@@ -1,4 +1,4 @@
-//! Columns of made-up runs, and what is said of them.
+//! Comparison of columns with made-up runs.
 
 use super::columns::{ComparedColumn, OtherDifferences, RunDivision, columns, differs};
 use super::findings::{ages, day};
@@ -14,12 +14,11 @@ use cardscope_model::setting::Setting;
 use cardscope_statistics::estimate::estimate;
 use cardscope_statistics::usual::SpreadTable;
 
-/// The document, by what ships with the program.
 fn comparison(columns: Vec<ComparedColumn>) -> Comparison {
     divided(columns, &RunDivision::BySetting)
 }
 
-/// The same of columns that were divided like this.
+/// Document of columns that were divided this way.
 fn divided(columns: Vec<ComparedColumn>, by: &RunDivision) -> Comparison {
     super::comparison(columns, by, SpreadTable::shipped())
 }
@@ -28,7 +27,7 @@ fn card(name: &str) -> StoredCard {
     StoredCard::new(name.to_lowercase(), name.to_owned(), CardFacts::default())
 }
 
-/// A run of one test under one condition.
+/// Run of one test under one condition.
 fn run(condition: &str, mb_s: f64) -> CardRun {
     let mut words = Condition::default();
     words.state(condition).unwrap();
@@ -188,7 +187,7 @@ fn what_the_cards_were_divided_by_is_not_blamed_for_their_difference() {
     assert!(by_size.differs.iter().any(|d| d.what == "test size"), "it is listed all the same");
 }
 
-/// A run on a board, whose clock may be raised.
+/// Run on a board, with a raised clock if given.
 fn on(board: &str, clock: Option<&str>, mb_s: f64) -> CardRun {
     let mut run = run(&format!("board={board}"), mb_s);
     clock.into_iter().for_each(|clock| run.setting.condition.state(&format!("clock={clock}")).unwrap());
@@ -321,7 +320,7 @@ fn a_card_that_loses_speed_from_year_to_year_is_named() {
 
 #[test]
 fn two_pieces_of_one_card_do_not_age_into_each_other() {
-    // Measured as one, the slow piece that was bought later would pass for a fast one that wore out.
+    // As one unit, the slow card that was bought later would pass for a fast one that wore out.
     let early = (0..6).map(|i| measured(&format!("2018-0{}-01", 1 + i), "a", 90.0 + f64::from(i % 2)));
     let late = (0..6).map(|i| measured(&format!("2024-0{}-01", 1 + i), "b", 50.0 + f64::from(i % 2)));
     let found = said(early.chain(late).collect());
@@ -342,7 +341,7 @@ fn a_date_of_any_length_is_a_day_or_none() {
     assert_eq!([day("1970-01"), day("a while ago"), day("")], [None; 3]);
 }
 
-/// A column of one test a value, over this area.
+/// Column over this area, with one value for each test.
 fn sized(name: &str, area: u64, tests: &[(&str, f64)]) -> ComparedColumn {
     let mut one = run("cooling=active", 1.0);
     one.setting.size_bytes = Some(area);
@@ -376,7 +375,7 @@ fn each_card_has_the_remark_that_a_reviewer_would_write_under_the_table() {
     );
 }
 
-/// What is said of a card with these marks, alone.
+/// Remark on a single card with these marks.
 fn remark(marks: &[&str], columns: &[(u64, &[(&str, f64)])]) -> String {
     let of = |(area, tests): &(u64, &[(&str, f64)])| {
         let mut column = sized("Card", *area, tests);
@@ -392,7 +391,7 @@ fn what_a_mark_promises_and_the_card_does_not_give_is_a_remark() {
     let small = [("RND4K Q1T1 read", 9.0), ("RND4K Q32T1 write", 4.2)];
     let a2 = "marked A2, but reaches the rates of A1 only (2197 reads and 1025 writes a second)";
     assert_eq!(remark(&["A2"], &[(1 << 30, &small)]), a2);
-    // Reads may stand in one setting and writes in another, as in a report that states only some figures.
+    // Reads may be in one setting and writes in another, as in a report that states only some figures.
     let (reads, writes) = ([("RND4K Q1T1 read", 9.0)], [("RND4K Q32T1 write", 4.2)]);
     assert_eq!(remark(&["A2"], &[(0, &reads), (1 << 30, &writes)]), a2);
     let slow = [("RND4K Q1T1 read", 5.0), ("RND4K Q1T1 write", 0.4), ("SEQ1M Q1T1 write", 8.13)];
@@ -401,7 +400,7 @@ fn what_a_mark_promises_and_the_card_does_not_give_is_a_remark() {
         "marked A1, but misses its rates (1221 reads and 98 writes a second); marked U1 (10 MB/s), but writes no \
          more than 8.13 MB/s in order"
     );
-    // Nobody expects of a card without the mark what the mark promises.
+    // A card without the mark need not keep its promise.
     assert_eq!(remark(&[], &[(1 << 30, &slow)]), "");
 }
 
@@ -439,7 +438,7 @@ fn a_buffer_a_card_that_hardly_writes_and_fast_blocks_of_512_kib_are_noticed() {
         remark(&[], &[(1 << 30, &random)]),
         "writes 512 KiB blocks at random faster than data in order (12.0 MB/s against 9.26 MB/s)"
     );
-    // Blocks of 512 KiB in order are no exception to anything.
+    // Sequential blocks of 512 KiB are nothing special.
     assert_eq!(remark(&[], &[(1 << 30, &[("SEQ1M Q1T1 write", 9.0), ("SEQ512K Q1T1 write", 12.0)])]), "");
 }
 
@@ -458,7 +457,7 @@ fn a_small_area_is_no_rival_of_the_large_one_and_its_effect_is_listed() {
     let apart = &found.apart[0];
     assert_eq!((apart.fastest.as_str(), apart.slowest.as_str(), apart.cards), ("New", "Slow", 3));
     assert_eq!(apart.factor, 2.13 / 0.004);
-    // Asked for their sizes, all stand there.
+    // Divided by size, all columns are ranked.
     assert_eq!(divided(columns, &RunDivision::By(vec!["size"])).overall.len(), 6);
 }
 

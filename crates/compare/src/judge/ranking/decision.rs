@@ -1,21 +1,21 @@
-//! What a reviewer would advise: the card to buy, the one to take at a better price, and those to leave.
+//! Advice as by a reviewer: the card to buy, the one to buy at a lower price, and those to avoid.
 
 use cardscope_model::card::CardPrice;
 use cardscope_model::job::JobFit;
 use cardscope_model::ranking::{AlternativeCard, ExcludedCard, RankedCard, RankingDecision};
 use cardscope_statistics::estimate::NORMAL95;
 
-/// A second card is named beside the first where it is the best with at least this chance: one in five.
+/// Least chance to be the best (one in five) for a second card to be named.
 const OPEN: f64 = 0.2;
 
-/// Cards that are named to be avoided.
+/// Most cards that are named to be avoided.
 const AVOIDED: usize = 3;
 
-/// More further runs than this are not what is missing.
+/// Most further runs that are advised. If more are needed, runs are not what is missing.
 const MOST_RUNS: u32 = 20;
 
-/// The decision; `None` where no card is fit to be bought. `between_units` is the deviation of the logarithm of a speed between
-/// units of a model.
+/// Decision; `None` if no card is suitable. `between_units` is the standard deviation of the logarithm of a speed between units
+/// of a model.
 pub(super) fn decision(
     places: &[RankedCard],
     excluded: &[ExcludedCard],
@@ -32,11 +32,11 @@ pub(super) fn decision(
         excluded.iter().filter(|card| card.avoid).map(|card| (card.name.clone(), card.reason.clone()));
     let misses = |place: &RankedCard| {
         let missed = place.job.as_ref()?.missed.first()?;
-        // Why it matters stands with the card.
+        // The reason after the figure is listed with the card.
         let figure = missed.split(" (needs").next().unwrap_or(missed);
         Some((place.entry.name.clone(), format!("too little: {figure}")))
     };
-    // The worst first.
+    // The worst card comes first.
     let missing = places.iter().rev().filter_map(misses);
     Some(RankingDecision {
         buy: [*first].into_iter().chain(rival.copied()).map(|place| place.entry.name.clone()).collect(),
@@ -47,9 +47,8 @@ pub(super) fn decision(
     })
 }
 
-/// Further runs of each after which the two would probably be told by their speeds. `None` where too many are needed, where
-/// another unit of either may differ by more than the two do, which no run settles, and of scores, in which figures of
-/// several tests are mixed.
+/// Further runs of each card after which their speeds would probably differ significantly. `None` if too many are needed, if
+/// units of a model may differ by more than these two cards, which no run settles, and for scores, which mix tests.
 fn more_runs(first: &RankedCard, rival: &RankedCard, between_units: f64) -> Option<u32> {
     let is_speed = |place: &RankedCard| place.job.is_none() && place.value > 0.0;
     let by_units = |place: &RankedCard| {
@@ -66,14 +65,14 @@ fn more_runs(first: &RankedCard, rival: &RankedCard, between_units: f64) -> Opti
     told.then(|| (needed.ceil().max(1.0)) as u32)
 }
 
-/// A worse card is the better value below the price at which its value costs as much as the first one's.
+/// Price below which a worse card is the better value: its value then costs less than the first card's.
 fn instead(first: &RankedCard, other: &RankedCard) -> Option<AlternativeCard> {
     let paid = first.price.as_ref().filter(|price| price.amount > 0.0)?;
     let below =
         CardPrice { amount: paid.amount * other.value / first.value, currency: paid.currency.clone() };
     let cheaper = |price: &&CardPrice| price.currency == below.currency && price.amount < below.amount;
     let costs = other.price.as_ref();
-    // A price that is known to be too high is no advice.
+    // A price above that makes the card no alternative.
     let of_use = below.amount > 0.0 && costs.is_none_or(|price| cheaper(&price));
     of_use.then(|| AlternativeCard {
         name: other.entry.name.clone(),
@@ -88,7 +87,7 @@ mod tests {
     use cardscope_model::comparison::ComparedEntry;
     use cardscope_model::ranking::Placement;
 
-    /// A card with its MB/s, half its interval as a share, its chance to be the best, and its price.
+    /// Card with its MB/s, half of its interval as a share, its chance to be the best, and its price.
     fn card(name: &str, mb_s: f64, half: f64, best: f64, euros: Option<f64>) -> RankedCard {
         RankedCard {
             placement: Placement { place: 1, tier: 1, probability_best: best },

@@ -1,8 +1,8 @@
-//! From what was measured of a card to the figures that a job asks for.
+//! Computes the figures that a job requires from the measurements of a card.
 //!
-//! Each figure comes from one setting: figures measured under several are not mixed. It is the setting that is nearest to
-//! the job: the largest test area, since a small one fits into a cache, then a card in use rather than a fresh one, then
-//! the most runs. What that means for the card is said as doubts.
+//! Each figure is taken from one setting, never from a mix: from the setting nearest to the job, which has the largest test
+//! area, since a small one fits into a cache, then a used card rather than a fresh one, then the most runs. Doubts state
+//! what this means for the card.
 
 use super::bought::{PurchaseBasis, around};
 use super::lasting::{AfterCache, SustainedFigures};
@@ -14,7 +14,7 @@ use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{KIB, MIB, SpeedMbS};
 use std::sync::Arc;
 
-/// Blocks from here on are sequential transfers; SD cards reach their full speed at some 128 KiB.
+/// Least block of sequential transfers; SD cards reach their full speed at some 128 KiB.
 const LARGE: u64 = 128 * KIB;
 
 /// Block of the random figures.
@@ -29,10 +29,10 @@ const SPEEDS: [Figure; 5] = [
     Figure::RandomWriteIops,
 ];
 
-/// Words of a setting that make a card look faster or slower than it is.
+/// Words of a setting that affect how fast a card looks.
 pub(super) const RIG: [&str; 4] = ["cooling", "board", "reader", "size"];
 
-/// Fewer runs do not show how far a card varies.
+/// Runs below which the variation of a card is unknown.
 const FEW_RUNS: u32 = 3;
 
 /// A figure over its runs.
@@ -40,33 +40,31 @@ const FEW_RUNS: u32 = 3;
 pub(super) struct KnownFigure {
     pub(super) figure: Figure,
     pub(super) mean: f64,
-    /// 95 % interval for a card that one buys.
+    /// 95 % interval for any unit of the model.
     pub(super) ci95: [f64; 2],
-    /// Of the bench; `None` where a document of another verb says it.
+    /// Runs of the benchmark; `None` for a figure from the document of another verb.
     pub(super) runs: Option<u32>,
 }
 
-/// Everything known of one card.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CardFigures {
     pub(super) known: Vec<KnownFigure>,
-    /// Capacity in GB (10^9 bytes), which no run is needed for.
+    /// GB (10^9 bytes); needs no run.
     pub(super) capacity_gb: Option<f64>,
-    /// What is at best so good: seen in short tests, asked of long ones.
+    /// Best cases: figures from short tests that a job requires of long ones.
     pub(super) assumed: Vec<Figure>,
     pub(super) settings: Vec<Arc<Setting>>,
     pub(super) doubts: Vec<String>,
-    /// What a queue does to its small writes, where it stops them.
+    /// Collapse of small writes under a queue.
     pub(super) collapse: Option<String>,
 }
 
 impl CardFigures {
-    /// The means, as jobs take them.
     pub(super) fn figures(&self) -> Figures {
         self.figures_of(&self.known.iter().map(|known| known.mean).collect::<Vec<f64>>())
     }
 
-    /// The same with other values in place of the means.
+    /// Figures with other values in place of the means.
     pub(super) fn figures_of(&self, values: &[f64]) -> Figures {
         let mut figures = Figures { capacity_gb: self.capacity_gb, ..Figures::default() };
         for (known, value) in self.known.iter().zip(values) {
@@ -75,7 +73,7 @@ impl CardFigures {
         figures
     }
 
-    /// Speeds that one unit of currency delivers at a price.
+    /// Speeds for one unit of currency at this price.
     pub(super) fn speeds(&self, price: f64) -> Figures {
         let mut figures = Figures::default();
         for known in self.known.iter().filter(|known| SPEEDS.contains(&known.figure)) {
@@ -84,13 +82,13 @@ impl CardFigures {
         figures
     }
 
-    /// Runs behind the figure with fewest.
+    /// Runs of the figure with the fewest.
     pub(super) fn runs(&self) -> u32 {
         self.known.iter().filter_map(|k| k.runs).min().unwrap_or(0)
     }
 }
 
-/// Whether a test says something about a figure.
+/// True if a test contributes to a figure.
 fn feeds(figure: Figure, test: TestName) -> bool {
     let large = test.pattern.order == IoOrder::Sequential && test.pattern.block >= LARGE;
     let alone = test.pattern.queue == 1 && test.pattern.threads == 1;
@@ -105,13 +103,13 @@ fn feeds(figure: Figure, test: TestName) -> bool {
     }
 }
 
-/// The tests that say something about any figure of a job, and small writes in flight; the others need not be read.
+/// True for tests that contribute to a figure of any job, and for queued small writes; no others need to be read.
 pub fn is_of_use(test: TestName) -> bool {
     let small = test.pattern.order == IoOrder::Random && test.pattern.block == SMALL;
     (small && test.op == TestOp::Write) || Figure::ALL.into_iter().any(|figure| feeds(figure, test))
 }
 
-/// The figures of one card, from all its rows and from what is known of long runs.
+/// Figures of one card from all its rows and from long runs.
 pub(super) fn of_card(
     bought: PurchaseBasis<'_>,
     rows: &[SummaryRow],
@@ -135,7 +133,7 @@ pub(super) fn of_card(
 }
 
 impl CardFigures {
-    /// Puts what long runs showed in place of what short ones did; where there are none, the latter is the best case.
+    /// Replaces figures of short runs by those of long runs. Without long runs the former become best cases.
     fn last(&mut self, bought: PurchaseBasis<'_>, lasting: SustainedFigures) {
         match lasting.after_cache {
             AfterCache::Measured(mb_s) => {
@@ -149,7 +147,7 @@ impl CardFigures {
                 let short = self.known.iter().find(|k| k.figure == Figure::LongestWriteS).map(|k| k.mean);
                 let longest = short.map_or(longest, |short| short.max(longest));
                 if longest > 0.0 {
-                    // The greatest of many has no spread.
+                    // The maximum of many values has no spread.
                     self.know(Figure::LongestWriteS, longest, [longest; 2]);
                 }
             }
@@ -163,19 +161,19 @@ impl CardFigures {
     }
 }
 
-/// A long write, as `sustain` does it.
+/// Pattern of a long write by `sustain`.
 const LONG_WRITE: TestName = TestName {
     pattern: AccessPattern { order: IoOrder::Sequential, block: MIB, queue: 1, threads: 1 },
     op: TestOp::Write,
 };
 
-/// How near to a job a setting is: the more, the nearer.
+/// Sort key by which the setting nearest to a job is the greatest.
 pub(super) fn nearness(row: &SummaryRow) -> (u64, bool, u32) {
     let used = row.setting.value("state").is_some_and(|state| state == "used" || state == "overwritten");
     (row.setting.size_bytes.unwrap_or(0), used, row.n)
 }
 
-/// The row that decides a figure: of the setting nearest to the job the fastest pattern.
+/// Row that determines a figure: the fastest pattern in the setting nearest to the job.
 fn best<'a>(
     figure: Figure,
     bought: PurchaseBasis<'_>,
@@ -184,10 +182,10 @@ fn best<'a>(
     let usable = |row: &&SummaryRow| {
         feeds(figure, row.test) && value(figure, row).is_some() && !is_of_a_cache(row.step.as_deref())
     };
-    // Of two settings that are as near the one that was measured first: `max_by_key` would take the last.
+    // Of two equally near settings the one measured first counts; `max_by_key` returns the last, hence `rev`.
     let nearest = rows.iter().rev().filter(usable).max_by_key(|row| nearness(row))?;
     let same = rows.iter().filter(usable).filter(|row| row.setting == nearest.setting && row.n == nearest.n);
-    // The longest write of all, but the best speed.
+    // For the longest write this is the greatest of all, for a speed the fastest pattern.
     let row =
         same.max_by(|a, b| value(figure, a).unwrap_or(0.0).total_cmp(&value(figure, b).unwrap_or(0.0)))?;
     let mean = value(figure, row)?;
@@ -198,11 +196,11 @@ fn best<'a>(
     Some((KnownFigure { figure, mean, ci95, runs: Some(row.n) }, row))
 }
 
-/// Writes with many requests in flight are slower than one at a time by more than this where a card collapses under them
-/// (0.035 MB/s at Q32, MicroSD speed comparison, WHL #96).
+/// Ratio of queued to single small writes below which a card collapses under a queue (0.035 MB/s at Q32, MicroSD speed
+/// comparison, WHL #96).
 const COLLAPSED: f64 = 0.5;
 
-/// What a queue does to the card's small writes, where it stops them.
+/// Collapse of small writes under a queue, as a phrase.
 fn collapse(rows: &[SummaryRow]) -> Option<String> {
     let small = |row: &&SummaryRow| {
         let pattern = row.test.pattern;
@@ -223,12 +221,12 @@ fn collapse(rows: &[SummaryRow]) -> Option<String> {
     })
 }
 
-/// Importers name what the host's page cache answered so; it says nothing about a card.
+/// True for a step that readers marked as answered by the host's page cache instead of the card.
 pub(super) fn is_of_a_cache(step: Option<&str>) -> bool {
     step.is_some_and(|step| step.to_lowercase().contains("cache"))
 }
 
-/// A row in the unit of a figure.
+/// Value of a row in the unit of a figure.
 fn value(figure: Figure, row: &SummaryRow) -> Option<f64> {
     let value = match figure {
         Figure::RandomReadIops | Figure::RandomWriteIops => row.mean * 1e6 / SMALL as f64,
@@ -238,7 +236,7 @@ fn value(figure: Figure, row: &SummaryRow) -> Option<f64> {
     (value > 0.0).then_some(value)
 }
 
-/// One test as figures of their own: I/Os a second of small blocks. A speed in MB/s is what is ordered, and needs none.
+/// Figures of a test by which cards are ranked: IOPS for small blocks. Its speed in MB/s is the value ranked by.
 pub(super) fn of_test(row: &SummaryRow, ci95: [f64; 2]) -> Vec<KnownFigure> {
     let known = |figure: Figure| {
         let mean = value(figure, row).filter(|_| feeds(figure, row.test))?;
@@ -248,7 +246,7 @@ pub(super) fn of_test(row: &SummaryRow, ci95: [f64; 2]) -> Vec<KnownFigure> {
     [Figure::RandomReadIops, Figure::RandomWriteIops].into_iter().filter_map(known).collect()
 }
 
-/// What is doubtful about figures from these settings and so many runs, where all rows of the card are those given.
+/// Doubts about figures from these settings and this number of runs; `rows` are all rows of the card.
 pub(super) fn doubts(settings: &[Arc<Setting>], runs: u32, rows: &[SummaryRow]) -> Vec<String> {
     let mut said = Vec::new();
     let tools: Vec<&str> = settings.iter().map(|s| s.recipe.as_str()).collect();
@@ -328,7 +326,7 @@ pub(super) mod tests {
             ..Figures::default()
         };
         assert_eq!(per_dollar, expected);
-        // A test that is ordered by itself is told in I/Os a second besides where its blocks are small.
+        // A test that cards are ranked by also has IOPS if its blocks are small.
         let of =
             |row: &SummaryRow| of_test(row, [row.mean; 2]).iter().map(|known| known.mean).collect::<Vec<_>>();
         assert_eq!([of(&rows[0]), of(&rows[2])], [vec![], vec![1000.0]]);

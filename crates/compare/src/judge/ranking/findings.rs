@@ -1,4 +1,4 @@
-//! What there is to say about an order as a whole.
+//! Findings on the order of cards as a whole.
 
 use super::figures::RIG;
 use cardscope_model::condition::in_words;
@@ -7,10 +7,9 @@ use cardscope_model::ranking::RankedCard;
 use cardscope_model::statistics::distinct;
 use std::collections::BTreeSet;
 
-/// Values of a word that are named; of the others how many.
+/// Values of a word that are named; the others are counted.
 const NAMED: usize = 4;
 
-/// Everything worth saying.
 pub(super) fn findings(places: &[RankedCard]) -> Vec<Finding> {
     [tools(places), rig(places), currencies(places)].into_iter().flatten().collect()
 }
@@ -26,7 +25,7 @@ fn tools(places: &[RankedCard]) -> Option<Finding> {
     })
 }
 
-/// Cards that were not measured alike are not ordered by what they are alone.
+/// Different conditions, which affect the order in addition to the cards.
 fn rig(places: &[RankedCard]) -> Option<Finding> {
     let differing: Vec<(String, String)> = RIG.iter().filter_map(|word| differing(word, places)).collect();
     let words: Vec<String> = differing.iter().map(|(word, _)| in_words(word)).collect();
@@ -41,7 +40,7 @@ fn rig(places: &[RankedCard]) -> Option<Finding> {
     })
 }
 
-/// The values of a word where there are several; nobody's knowing it is one, too.
+/// Values of a word, if there are several; unknown counts as one.
 fn differing(word: &str, places: &[RankedCard]) -> Option<(String, String)> {
     let settings = places.iter().flat_map(|p| &p.entry.settings);
     let values = distinct(settings.map(|s| s.value(word).unwrap_or_else(|| "unknown".to_owned())));

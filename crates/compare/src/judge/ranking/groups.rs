@@ -1,4 +1,4 @@
-//! Cards by what is printed on them: mark, maker, year, capacity.
+//! Groups of ranked cards by what is printed on them: mark, maker, year, capacity.
 
 use cardscope_model::archived::StoredCard;
 use cardscope_model::card::{CardEvent, CardFacts, EventKind};
@@ -7,26 +7,25 @@ use cardscope_sd::mark::Mark;
 use cardscope_statistics::comparing;
 use cardscope_statistics::comparing::UNKNOWN;
 
-/// Seed of the exchanges, so that the same cards give the same answer tomorrow.
+/// Seed of the permutations, so that the same cards always give the same result.
 const SEED: u64 = 11;
 
-/// By what cards are divided.
+/// Property by which cards are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupBy {
-    /// The highest sequential mark: V, else U, else C.
+    /// Highest sequential mark: V, else U, else C.
     Mark,
-    /// The application mark: A1, A2.
+    /// Application mark: A1, A2.
     AppMark,
-    /// Brand, else the maker of its registers.
+    /// Brand, else the maker according to the registers.
     Maker,
-    /// Year it was made, else bought.
+    /// Year of manufacture, else of purchase.
     Year,
-    /// Capacity on the label.
     Capacity,
 }
 
 impl GroupBy {
-    /// All, with their words.
+    /// All properties with their words.
     pub const ALL: [(&'static str, GroupBy); 5] = [
         ("mark", GroupBy::Mark),
         ("app-mark", GroupBy::AppMark),
@@ -35,12 +34,10 @@ impl GroupBy {
         ("capacity", GroupBy::Capacity),
     ];
 
-    /// Its word.
     pub fn word(self) -> &'static str {
         Self::ALL.iter().find(|(_, by)| *by == self).map_or("", |(word, _)| word)
     }
 
-    /// A card's group.
     fn of(self, facts: &CardFacts, bought: Option<&str>) -> Option<String> {
         match self {
             GroupBy::Mark => highest(facts, &['V', 'U', 'C']),
@@ -58,14 +55,14 @@ impl GroupBy {
     }
 }
 
-/// The highest mark of the first letter that the card has at all.
+/// Highest mark of the first of these letters that the card has.
 fn highest(facts: &CardFacts, letters: &[char]) -> Option<String> {
     let marks: Vec<Mark> = facts.marks.iter().flat_map(|text| Mark::in_label(text)).collect();
     let of = |letter: &char| marks.iter().filter(|m| m.letter() == *letter).max_by_key(|m| m.number());
     letters.iter().find_map(of).map(|mark| format!("{}{}", mark.letter(), mark.number()))
 }
 
-/// Divides ranked cards and says what the division explains of `what`.
+/// Groups ranked cards, and tests how much of the spread of `what` the groups explain.
 pub fn groups(by: GroupBy, cards: &[(&StoredCard, Option<String>, f64)], what: &str) -> GroupDivision {
     let values: Vec<(String, f64)> = cards
         .iter()
@@ -85,7 +82,7 @@ pub fn groups(by: GroupBy, cards: &[(&StoredCard, Option<String>, f64)], what: &
     }
 }
 
-/// What a share of the spread and its probability by chance mean, over so many cards of which the group is known.
+/// Sentence on the explained share of the spread and its probability by chance. `cards` have a known group.
 fn verdict(by: GroupBy, explained: Option<f64>, p: Option<f64>, cards: usize, what: &str) -> String {
     let word = match by {
         GroupBy::Mark => "the mark",
@@ -104,7 +101,7 @@ fn verdict(by: GroupBy, explained: Option<f64>, p: Option<f64>, cards: usize, wh
     };
     let between = format!(" between {cards} cards");
     match (p < comparing::REAL, explained) {
-        // Few cards hide much: that nothing shows is not that there is nothing.
+        // A lack of significance among few cards is not evidence of no effect.
         (false, _) => format!("{cards} cards are too few to link {word} and {what}: {}", share("")),
         (true, e) if e < 0.25 => format!("{word} hardly predicts {what}: {}", share(&between)),
         (true, e) if e < 0.6 => format!("{word} predicts {what} in part: {}", share(&between)),
@@ -112,7 +109,7 @@ fn verdict(by: GroupBy, explained: Option<f64>, p: Option<f64>, cards: usize, wh
     }
 }
 
-/// When a card was first bought.
+/// Date of the first purchase.
 pub fn bought(events: &[CardEvent]) -> Option<String> {
     events.iter().filter(|e| e.kind == EventKind::Bought).filter_map(|e| e.date.clone()).min()
 }

@@ -1,23 +1,23 @@
-//! What a card does for as long as one likes: the speed behind its cache and its longest write, as the documents of
-//! `sustain`, `map` and `check` know it. A short bench knows neither: it writes into the cache, and stalls are rare.
+//! Sustained performance of a card: its speed after the cache and its longest write, from documents of `sustain`, `map` and
+//! `check`. A short benchmark shows neither, since it writes into the cache, and stalls are rare.
 
 use cardscope_model::card_map::{self, property::PropertyStatus};
 use cardscope_model::job::{Figure, Job};
 use cardscope_model::sustain;
 
-/// The speed of sequential writes behind the end of a cache.
+/// Speed of sequential writes after the end of a cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum AfterCache {
-    /// In MB/s.
+    /// MB/s.
     Measured(f64),
-    /// There is no cache that ends: the speed of a short test lasts.
+    /// No cache that ends: the speed of a short test lasts.
     NoCache,
-    /// Nobody wrote long enough.
+    /// No write was long enough.
     #[default]
     Unknown,
 }
 
-/// What a long write and a map say of it; the long write is the better witness. One in which I/Os failed is none.
+/// Result of a long write and of a map. The long write takes precedence; one with failed I/Os does not count.
 pub fn after_cache(long: Option<&sustain::MeasuredRun>, map: Option<&card_map::MeasuredMap>) -> AfterCache {
     let long = clean(long);
     let map = map.filter(|map| map.failed_ios == 0);
@@ -36,23 +36,20 @@ fn clean(long: Option<&sustain::MeasuredRun>) -> Option<&sustain::MeasuredRun> {
     long.filter(|long| long.failed_ios == 0)
 }
 
-/// What is known of one card.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SustainedFigures {
-    /// The speed behind its cache.
     pub after_cache: AfterCache,
-    /// The longest write of a long run in seconds, 0 where it had no stall.
+    /// Seconds; 0 for a long run without a stall.
     pub longest_write_s: Option<f64>,
 }
 
-/// Whether a job depends on it.
+/// True if a job depends on sustained performance.
 pub fn asks_for(job: &Job) -> bool {
     let lasts = |figure: Figure| matches!(figure, Figure::SustainedWriteMbS | Figure::LongestWriteS);
     job.work.iter().any(|work| work.sustained_write_mb > 0.0) || job.demand.iter().any(|d| lasts(d.figure))
 }
 
 impl SustainedFigures {
-    /// What a long write and a map say.
     pub fn of_parts(
         long: Option<&sustain::MeasuredRun>,
         map: Option<&card_map::MeasuredMap>,
@@ -61,7 +58,7 @@ impl SustainedFigures {
         SustainedFigures { after_cache: after_cache(long, map), longest_write_s: clean(long).map(stall) }
     }
 
-    /// Takes over what an older document knows and the newer ones do not.
+    /// Fills unknown values from an older document.
     pub fn complete_from(&mut self, older: SustainedFigures) {
         if self.after_cache == AfterCache::Unknown {
             self.after_cache = older.after_cache;
@@ -69,7 +66,7 @@ impl SustainedFigures {
         self.longest_write_s = self.longest_write_s.or(older.longest_write_s);
     }
 
-    /// True where older documents have nothing to add.
+    /// True if older documents cannot add anything.
     pub fn is_complete(&self) -> bool {
         self.after_cache != AfterCache::Unknown && self.longest_write_s.is_some()
     }

@@ -1,6 +1,6 @@
-//! The document of `rank`: `figures` takes from what was measured of a card what a job asks for, `lasting` what long runs
-//! showed, `valued` makes one value of it, `groups` divides the cards by what is printed on them, and `findings` says what
-//! there is to say about the whole. Here values become places.
+//! Builds the document of `rank`: `figures` computes the figures that a job requires, `lasting` adds those of long runs,
+//! `valued` combines them to one value, `groups` groups the cards by their marks, and `findings` comments on the whole. This
+//! module turns values into places.
 
 mod bought;
 mod decision;
@@ -26,7 +26,7 @@ use cardscope_statistics::usual::{SpreadTable, noticed};
 use std::collections::HashMap;
 use valued::{ValuedCard, value};
 
-/// Ranks cards by what was measured of them, without groups; `excluded` are those that are not ranked, whatever was.
+/// Ranks cards, without groups. `excluded` are cards that are not ranked whatever their speeds.
 pub fn ranking(
     asked: &RankingGoal,
     table: &SpreadTable,
@@ -45,12 +45,10 @@ pub fn ranking(
     Ranking { by, on, places, not_placed, excluded, decision, groups: Vec::new(), findings }
 }
 
-/// What was measured that matters, by card.
+/// Measurements for a ranking, by card.
 #[derive(Debug, Default)]
 pub struct MeasuredCards {
-    /// The tests over their runs.
     pub rows: HashMap<String, Vec<SummaryRow>>,
-    /// What long runs showed.
     pub lasting: HashMap<String, SustainedFigures>,
 }
 
@@ -64,7 +62,7 @@ impl MeasuredCards {
     }
 }
 
-/// Places of all cards that have a value, best first, and the others with the reason.
+/// Places of all cards with a value, best first, and the other cards with the reason.
 fn places(
     asked: &RankingGoal,
     table: &SpreadTable,
@@ -91,7 +89,7 @@ fn places(
     (placed.into_iter().map(|(entry, placement)| to_place(&valued[entry], placement)).collect(), not_placed)
 }
 
-/// Chance from which on a card is worse for sure enough to stand in another tier: what is called likely.
+/// Least chance of being worse with which a card falls into a lower tier: the limit for "likely".
 const LIKELY: f64 = 0.8;
 
 fn surely(contenders: &[RankedValue], leader: usize, other: usize, by: f64) -> bool {
@@ -108,7 +106,7 @@ fn unnoticed(job: &Job, first: &ValuedCard<'_>, second: &ValuedCard<'_>) -> bool
         })
 }
 
-/// The day of a time of any length.
+/// Day of a time of any length.
 fn day(time: &str) -> String {
     time.get(..10).unwrap_or(time).to_owned()
 }

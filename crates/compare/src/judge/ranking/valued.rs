@@ -1,4 +1,4 @@
-//! From what was measured of a card to the one value by which it is ordered.
+//! Computes the one value by which a card is ranked.
 
 use super::bought::{PurchaseBasis, around};
 use super::figures::{self, CardFigures, KnownFigure};
@@ -14,29 +14,28 @@ use cardscope_statistics::comparing;
 use cardscope_statistics::comparing::RankedValue;
 use cardscope_statistics::usual::{NormalMixture, SpreadTable};
 
-/// Block of the random reads that a host is known to limit.
+/// Block of the random reads that a host limits.
 const SMALL: u64 = 4 * KIB;
 
-/// What cards are ordered by.
+/// Goal of a ranking.
 #[derive(Debug, Clone)]
 pub struct RankingGoal {
-    /// By what a card gets its value.
     pub measure: RankingMeasure,
-    /// The host that caps them, where one is given.
+    /// Host that limits the cards, if given.
     pub host: Option<Host>,
 }
 
-/// By what a card gets its value.
+/// Value by which cards are ranked.
 #[derive(Debug, Clone)]
 pub enum RankingMeasure {
-    /// Its score for a job.
+    /// Score for a job.
     Job(Job),
-    /// Its speed in one test.
+    /// Speed in one test.
     Test(TestName),
 }
 
 impl RankingGoal {
-    /// What is ordered, in words.
+    /// Name of the value, for sentences.
     pub fn what(&self) -> String {
         match &self.measure {
             RankingMeasure::Job(job) => format!("the score for {:?}", job.name),
@@ -53,13 +52,13 @@ pub(super) struct ValuedCard<'a> {
     pub(super) runs: u32,
     pub(super) job: Option<JobScore>,
     pub(super) spread: Option<Spread>,
-    /// What is known of its value: of the logarithm of a speed, or of a score.
+    /// Distribution of the value: of the logarithm of a speed, or of a score.
     pub(super) contender: RankedValue,
     pub(super) of: CardFigures,
     pub(super) capped: Vec<String>,
 }
 
-/// The value of a card; the reason where it has none.
+/// Value of a card, or the reason why it has none.
 pub(super) fn value<'a>(
     asked: &RankingGoal,
     table: &SpreadTable,
@@ -99,26 +98,26 @@ fn by_job<'a>(
     Ok(ValuedCard { card, value, ci95, runs, job: Some(score), spread: None, contender, of, capped })
 }
 
-/// Standard errors either side of which a 95 % interval ends.
+/// Standard errors from the mean to an end of a 95 % interval.
 const NORMAL95: f64 = 1.96;
 
-/// Scores are told to a tenth of a point.
+/// Scores are printed to a tenth of a point.
 const LEAST_SCORE_ERROR: f64 = 0.05;
 
-/// What is known of a score, as a normal distribution of the interval's width.
+/// Distribution of a score: a normal one of the interval's width.
 fn scored(value: f64, ci95: Option<[f64; 2]>) -> NormalMixture {
     let half = ci95.map_or(0.0, |[low, high]| (high - low) / 2.0);
     NormalMixture::single(value, (half / NORMAL95).max(LEAST_SCORE_ERROR).powi(2))
 }
 
-/// What a card is on a host that has no lanes for it.
+/// Doubt about an SD Express card on a host without PCIe lanes for it.
 fn other_bus(asked: &RankingGoal, card: &StoredCard) -> Option<String> {
     let host = asked.host.as_ref()?;
     let without = !host.express && cardscope_statistics::usual::is_express(&card.facts, None);
     without.then(|| format!("SD Express; in {} it is a UHS-I card", host.title))
 }
 
-/// What the job takes for granted.
+/// Doubt about best cases among the figures that the job requires.
 fn assumed(job: &Job, of: &CardFigures, score: &JobScore) -> Vec<String> {
     let figures = of.figures();
     let asks = |figure: Figure| {
@@ -136,7 +135,7 @@ fn assumed(job: &Job, of: &CardFigures, score: &JobScore) -> Vec<String> {
     )]
 }
 
-/// How far the score may be off, as the figures are known from their runs alone.
+/// Interval of the score that follows from the intervals of the figures.
 fn interval(
     asked: &RankingGoal,
     of: &CardFigures,
@@ -151,17 +150,17 @@ fn interval(
     })
 }
 
-/// Its capacity in bytes: that of the registers, else of the label.
+/// Capacity in bytes according to the registers, else to the label.
 fn bytes(card: &StoredCard) -> Option<u64> {
     card.facts.capacity_bytes.or_else(|| labelled(card))
 }
 
-/// The same in GB (10^9 bytes).
+/// Capacity in GB (10^9 bytes).
 pub(super) fn gigabytes(card: &StoredCard) -> Option<f64> {
     bytes(card).map(|bytes| bytes as f64 / 1e9)
 }
 
-/// The bytes of a label such as `64GB`, where nobody read the registers.
+/// Bytes of a label such as `64GB`.
 fn labelled(card: &StoredCard) -> Option<u64> {
     cardscope_model::units::parse_size(card.facts.capacity_label.as_deref()?).ok()
 }
@@ -187,7 +186,7 @@ fn by_test<'a>(
     doubts.extend(other_bus(asked, card));
     let ci95 = around(row.mean, &known);
     let value = under(row.mean);
-    // A host that limits a card leaves nothing to be told about it.
+    // At the limit of a host, the card's own uncertainty no longer matters.
     let known =
         if value < row.mean { NormalMixture::single(value.ln(), NOTICED.powi(2) / 100.0) } else { known };
     Ok(ValuedCard {
@@ -203,7 +202,7 @@ fn by_test<'a>(
     })
 }
 
-/// The test as the card did it, whatever the host makes of it.
+/// Speed of the card itself, without the limit of the host.
 fn spread(row: &SummaryRow) -> Spread {
     Spread {
         n: row.n,
@@ -216,8 +215,7 @@ fn spread(row: &SummaryRow) -> Spread {
     }
 }
 
-/// The most that a host lets through of a test, in MB/s. Of random I/O only the least time of a single read of 4 KiB is
-/// known to limit.
+/// MB/s to which a host limits a test. For random I/O only the least time of a single read of 4 KiB is a known limit.
 fn limit_mb_s(host: &Host, test: TestName) -> Option<f64> {
     let pattern = test.pattern;
     let alone = pattern.queue == 1 && pattern.threads == 1;
@@ -255,7 +253,7 @@ mod tests {
         assert_eq!((found.value, found.ci95), (40.0, Some([40.0, 40.0])));
         let spread = found.spread.unwrap();
         assert!(spread.mean == 90.0 && spread.ci95.is_some_and(|[low, high]| low > 70.0 && high > 90.0));
-        // Around the limit only the upper end is cut.
+        // Near the limit only the upper end is cut.
         let near = of(&asked(READ, Some("usb2")), &card, &[row("a", READ, "", 10, 40.5)]);
         assert!(near.ci95.is_some_and(|[low, high]| low < 40.0 && high == 40.0), "{:?}", near.ci95);
     }

@@ -1,4 +1,4 @@
-//! Who is fastest, in one sentence.
+//! Answer of a comparison: the fastest card, in one sentence.
 
 use cardscope_model::comparison::{ChanceGrade, ComparedTest, Comparison, OverallFactor};
 use cardscope_model::statistics;
@@ -6,8 +6,8 @@ use cardscope_model::units::three_digits;
 use cardscope_page::figure::{ANSWER, count, listing, percent, wrapped};
 use unicode_width::UnicodeWidthStr;
 
-/// Who is fastest, in a line: the best over all tests, with the chance that it is; of cards that share no test the one that
-/// leads in most. Of several cards each stands for the best of its settings; of one card its settings are compared.
+/// Sentence on the fastest card over all tests, with its chance to be so; for cards that share no test, on the one that leads
+/// in most. A card counts with the best of its settings; the settings of a single card are compared with each other.
 pub(crate) fn answer(comparison: &Comparison) -> String {
     let sides = sides(comparison);
     let names = names(comparison, &sides);
@@ -17,7 +17,7 @@ pub(crate) fn answer(comparison: &Comparison) -> String {
             None => "Nothing to compare.".to_owned(),
         };
     }
-    // Of several settings those count that stand for their card over all tests.
+    // Of several settings, those count that represent their card in the overall result.
     let counted = |entries: &Vec<usize>| -> Vec<usize> {
         let is = |entry: &usize| comparison.overall.iter().any(|o| o.name == comparison.entries[*entry].name);
         let found: Vec<usize> = entries.iter().copied().filter(is).collect();
@@ -33,7 +33,7 @@ pub(crate) fn answer(comparison: &Comparison) -> String {
         tests.iter().filter(|all| best(all).is_some_and(|(fastest, _)| fastest == side)).count()
     };
     let chances: Vec<f64> = sides.iter().map(|entries| chance(comparison, entries)).collect();
-    // Where nobody is likelier to be the best, who leads in most tests; of equal ones the first.
+    // If no card is likelier to be the best, the one that leads in most tests comes first; of equal ones the first.
     let even = chances.iter().all(|chance| ChanceGrade::of(*chance) == ChanceGrade::Even);
     let before = |a: &usize, b: &usize| {
         let chance = |side: usize| if even { 0.0 } else { chances[side] };
@@ -70,7 +70,7 @@ pub(crate) fn answer(comparison: &Comparison) -> String {
         (grade, false) => grade,
     };
     let sure = graded(sure, chances[winner]);
-    // Who leads in few tests is the best through all of them.
+    // A card that leads in few tests can be the best over all of them.
     if names.len() > 2 && typically(&tests, winner).is_some_and(|factor| factor < 1.0) {
         let lead =
             format!("{} is the fastest over {} together", names[winner], count(tests.len() as u64, "test"));
@@ -82,39 +82,39 @@ pub(crate) fn answer(comparison: &Comparison) -> String {
         };
     }
     let other = if names.len() == 2 { &names[1 - winner] } else { "the others" };
-    // The longest that has room.
+    // The longest sentence that fits is used.
     let whole = format!("{} leads {other} in {lead} ({sure}).", names[winner]);
     let shorter = format!("{} leads in {lead} ({sure}).", names[winner]);
     let short = format!("{} leads in {lead} ({}).", names[winner], percent(chances[winner]));
     [whole, shorter].into_iter().find(|said| said.width() <= ANSWER).unwrap_or(short)
 }
 
-/// The chance that the best entry of all is one of these.
+/// Chance that the best entry is one of these.
 fn chance(comparison: &Comparison, entries: &[usize]) -> f64 {
     let of = |all: &&OverallFactor| stands_for(comparison, entries, all);
     comparison.overall.iter().filter(of).map(|all| all.probability_best).sum()
 }
 
-/// Whether a line of all tests together is one of these entries, or their card.
+/// True if an overall result is of one of these entries, or of their card.
 fn stands_for(comparison: &Comparison, entries: &[usize], all: &OverallFactor) -> bool {
     let names = entries.iter().map(|entry| comparison.entries[*entry].name.as_str());
     names.into_iter().any(|name| name == all.name || name.split(" · ").next() == Some(all.name.as_str()))
 }
 
-/// Whether rig, tool, size or cooling of the best of these entries differ from another one's besides what is compared.
+/// True if rig, tool, size or cooling of the best of these entries differ from another entry, without being compared.
 fn is_confounded(comparison: &Comparison, entries: &[usize]) -> bool {
     let of = |all: &&OverallFactor| stands_for(comparison, entries, all);
     comparison.overall.iter().find(of).is_some_and(|all| !all.confounded_by.is_empty())
 }
 
-/// The side against the best of the others, over all tests in which both were measured.
+/// Typical ratio of a side to the best of the others, over all tests that both have.
 fn typically(tests: &[Vec<(usize, f64)>], side: usize) -> Option<f64> {
     let ratios = tests.iter().filter_map(|all| against_the_best(all, side)).filter(|ratio| ratio.is_normal());
     let logarithms: Vec<f64> = ratios.map(f64::ln).collect();
     Some(statistics::mean(&logarithms)?.exp())
 }
 
-/// A chance and what it is called: `likely, 85 %`.
+/// A chance with its name: `likely, 85 %`.
 pub(crate) fn graded(grade: ChanceGrade, chance: f64) -> String {
     let word = match grade {
         ChanceGrade::Even => "even",
@@ -125,7 +125,7 @@ pub(crate) fn graded(grade: ChanceGrade, chance: f64) -> String {
     format!("{word}, {}", percent(chance))
 }
 
-/// Who is compared, each with its entries: the cards, or the settings where all are of one card.
+/// Compared sides, each with its entries: the cards, or the settings of a single card.
 fn sides(comparison: &Comparison) -> Vec<Vec<usize>> {
     let mut cards: Vec<(&str, Vec<usize>)> = Vec::new();
     for (number, entry) in comparison.entries.iter().enumerate() {
@@ -140,7 +140,7 @@ fn sides(comparison: &Comparison) -> Vec<Vec<usize>> {
     }
 }
 
-/// Their names: a card that stands there with several settings is named without them.
+/// Names of the sides; a card with several settings is named without them.
 fn names(comparison: &Comparison, sides: &[Vec<usize>]) -> Vec<String> {
     let name = |entries: &Vec<usize>| {
         let name = comparison.entries[entries[0]].name.as_str();
@@ -149,18 +149,18 @@ fn names(comparison: &Comparison, sides: &[Vec<usize>]) -> Vec<String> {
     brief(&sides.iter().map(name).collect::<Vec<_>>())
 }
 
-/// Characters of a name in an answer, unless a word is longer.
+/// Most characters of a name in an answer, unless its first word is longer.
 const BRIEF: usize = 22;
 
-/// Names for a sentence: of each as many words as set it apart from the others, and no more than have room. Of a card
-/// that stands there several times, how it was measured is named, too: `Lexar (cooling active)`.
+/// Short names for a sentence: as many words as distinguish a card from the others. A card with several settings is named
+/// with its setting: `Lexar (cooling active)`.
 pub(crate) fn brief(names: &[&str]) -> Vec<String> {
     let parts: Vec<(&str, &str)> =
         names.iter().map(|name| name.split_once(" · ").unwrap_or((name, ""))).collect();
     let first = |name: &str, words: usize| name.split_whitespace().take(words).collect::<Vec<_>>().join(" ");
     let same = |one: &str, other: &str| one.to_lowercase() == other.to_lowercase();
     let several = |title: &str| parts.iter().filter(|(other, _)| same(other, title)).count() > 1;
-    // Whether so many words set a card apart from the others; what differs in its setting alone is set apart by that.
+    // True if this number of words distinguishes a card, other than from its own settings.
     let alone = |of: usize, words: usize| {
         let (title, setting) = parts[of];
         parts.iter().enumerate().all(|(other, (name, measured))| {
@@ -186,7 +186,7 @@ pub(crate) fn brief(names: &[&str]) -> Vec<String> {
     (0..parts.len()).map(short).collect()
 }
 
-/// The sides of a test that were measured, with their means; of several entries the fastest counts.
+/// Sides with a mean in a test; of several entries the fastest counts.
 fn means(test: &ComparedTest, sides: &[Vec<usize>]) -> Vec<(usize, f64)> {
     let mean = |entry: &usize| test.spreads.get(*entry)?.as_ref().map(|spread| spread.mean);
     let measured = |entries: &Vec<usize>| {
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(brief(&twice), ["Lexar (cooling active)", "Lexar (cooling passive)", "ADATA"]);
     }
 
-    /// Entries of these cards, faster from the first to the last, each the best with this chance.
+    /// Comparison of these cards, in order of speed, each the best with this chance.
     fn compared(cards: &[(&str, f64)]) -> Comparison {
         let mut comparison = sample::comparison(cards.len(), 3, 1);
         for (number, (card, chance)) in cards.iter().enumerate() {

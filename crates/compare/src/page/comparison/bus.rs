@@ -1,4 +1,4 @@
-//! How much of its bus each card uses in the sequential tests, where the mode of the bus is known.
+//! Share of its bus that each card uses in sequential tests, if the bus mode is known.
 
 use super::tables::beside;
 use super::words;
@@ -7,10 +7,10 @@ use cardscope_model::test_name::IoOrder;
 use cardscope_model::units::{NO_NUMBER as NONE, three_digits as speed};
 use cardscope_page::tree::table::Table;
 
-/// What the cells of [`table`] hold.
+/// Heading of [`table`].
 pub(super) const HEAD: &str = "Share of the bus in sequential tests";
 
-/// What each bus carries, then a row for each sequential test; empty where no bus is known.
+/// Limit of each bus, then a row for each sequential test; empty if no bus is known.
 pub(super) fn table(comparison: &Comparison) -> Table {
     let mut table = beside(comparison, "test");
     let ceilings: Vec<Option<f64>> = comparison.entries.iter().map(ComparedEntry::bus_ceiling_mb_s).collect();

@@ -1,4 +1,4 @@
-//! What each change is worth of that by which the cards were divided: a board, its clock, a fan, a size.
+//! Effect of each change of a word by which the cards were divided: board, clock, fan, size.
 
 use cardscope_model::comparison::{ChangeEffect, ChangedTest, Comparison, NOTICED};
 use cardscope_model::report::NewsTone;
@@ -10,10 +10,10 @@ use cardscope_page::figure::{count, test_of};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock};
 
-/// More changes than this are a table only: a page has few reasons.
+/// More changes than this are in a table only, since a page has few reasons.
 const REASONS: usize = 3;
 
-/// A reason for each change where they are few, and a row for each test of each.
+/// Adds a reason for each of a few changes, and a table of all tests and changes.
 pub(crate) fn add(page: &mut Page, comparison: &Comparison) {
     let changes = &comparison.changes;
     if changes.len() <= REASONS {
@@ -30,7 +30,7 @@ pub(crate) fn add(page: &mut Page, comparison: &Comparison) {
     }
 }
 
-/// A row a test, a column a change.
+/// Table with a row for each test and a column for each change.
 fn table(changes: &[ChangeEffect]) -> Table {
     let heads = changes.iter().map(|change| format!("{} → {}", change.from, change.to));
     let mut table = Table::new(["test".to_owned()].into_iter().chain(heads)).beside();
@@ -54,7 +54,7 @@ fn times(factor: f64) -> String {
     format!("{} ×", three_digits(factor))
 }
 
-/// The test that gains most and the one that gains least.
+/// Sentence with the test that gains most and the one that gains least.
 fn line(change: &ChangeEffect) -> Option<String> {
     let by_factor = |a: &&ChangedTest, b: &&ChangedTest| a.factor.total_cmp(&b.factor);
     let least = change.tests.iter().min_by(by_factor)?;
@@ -64,7 +64,7 @@ fn line(change: &ChangeEffect) -> Option<String> {
     Some(format!("{} against {}: {range} ({cards}).", change.to, change.from))
 }
 
-/// What is worth less than anybody notices is no change.
+/// Phrase for a test; a change too small to be noticed counts as no change.
 fn said(test: &ChangedTest) -> String {
     let noticed = test.factor.ln().abs() > NOTICED.ln_1p();
     let worth = if noticed { times(test.factor) } else { "no change".to_owned() };

@@ -1,4 +1,4 @@
-//! What a fan is worth to each card that was measured with and without one.
+//! Gain by a fan of each card that was measured with and without one.
 
 use super::answer::graded;
 use cardscope_model::comparison::{ChanceGrade, Comparison, CoolingGain};
@@ -7,10 +7,10 @@ use cardscope_model::units::three_digits as speed;
 use cardscope_page::figure::count;
 use cardscope_page::tree::{Page, PageBlock};
 
-/// More cards than this have a section of their own: a page has few reasons.
+/// More cards than this get a section, since a page has few reasons.
 const REASONS: usize = 3;
 
-/// A line a card, among the reasons of the page where they are few.
+/// Adds a line for each card: to the reasons of the page if they are few.
 pub(crate) fn add(page: &mut Page, comparison: &Comparison) {
     let lines: Vec<String> = comparison.cooling.iter().map(line).collect();
     if lines.len() <= REASONS {

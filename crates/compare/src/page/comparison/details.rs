@@ -1,4 +1,4 @@
-//! What is known of the cards of a comparison beside their figures, a row for each fact.
+//! Details of the compared cards other than speeds, with a row for each.
 
 use super::tables::beside;
 use crate::page::details;
@@ -13,7 +13,7 @@ fn facts(comparison: &Comparison, entry: &ComparedEntry) -> Vec<(String, String)
     firmware.into_iter().chain(known).collect()
 }
 
-/// A row for each fact that one of the cards has; a card under several settings has the same in each of its columns.
+/// Table with a row for each detail of any card; the columns of one card repeat its details.
 pub(super) fn table(comparison: &Comparison) -> Table {
     let known: Vec<Vec<(String, String)>> =
         comparison.entries.iter().map(|entry| facts(comparison, entry)).collect();

@@ -1,4 +1,4 @@
-//! Latencies of the compared cards beside each other.
+//! Latencies of the compared cards.
 
 use super::tables::beside;
 use cardscope_model::comparison::{Comparison, EntryLatency};
@@ -6,10 +6,10 @@ use cardscope_model::units::NO_NUMBER as NONE;
 use cardscope_page::figure::{test_of, time_us};
 use cardscope_page::tree::table::Table;
 
-/// What the cells of [`table`] hold.
+/// Heading of [`table`].
 pub(super) const HEAD: &str = "Latency: mean / 99 % / longest";
 
-/// A row for each test of which latencies are known.
+/// Table with a row for each test that has latencies.
 pub(super) fn table(comparison: &Comparison) -> Table {
     let mut table = beside(comparison, "test");
     for test in &comparison.latencies {

@@ -1,5 +1,5 @@
-//! `compare` as a page: figures beside each other, which differences are real, and what differs besides the card. Its
-//! parts stand in a publication, too; what they mean is explained in `docs/comparing.md`.
+//! Page of `compare`: speeds side by side, real differences, and differences other than the card. Its parts are also in
+//! publications; `docs/comparing.md` explains their meaning.
 
 pub(crate) mod answer;
 mod bus;
@@ -18,25 +18,24 @@ use cardscope_page::tree::{Page, PageBlock, findings};
 use tables::NOT_PRINTED;
 use words::RunMeasure;
 
-/// Entries up to which every pair is listed; beyond it, who is faster than whom stands in one line a test.
+/// Most entries of which every pair is listed; for more, one line a test gives their order.
 const PAIRS_UP_TO: usize = 4;
 
-/// What the table of I/Os a second is called.
+/// Heading of the table of IOPS.
 pub(crate) const IOPS: &str = "IOPS of the 4 KiB tests";
 
-/// Files and addresses that are named for each entry.
+/// Most sources that are named for each entry.
 const SOURCES: usize = 4;
 
-/// How a comparison is shown.
+/// Layout of a comparison.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ComparisonLayout {
-    /// The figures as the tools printed them, in the tools' units.
+    /// Speeds as the tools printed them, in the tools' units.
     pub as_printed: bool,
-    /// Every run, below the tables.
+    /// Lists every run below the tables.
     pub every_run: bool,
 }
 
-/// The page.
 pub fn page(comparison: &Comparison, how: ComparisonLayout) -> Page {
     let mut page = Page::plain(answer::answer(comparison));
     if comparison.entries.is_empty() {
@@ -56,7 +55,7 @@ pub fn page(comparison: &Comparison, how: ComparisonLayout) -> Page {
     page
 }
 
-/// How sure all of it is, and what stands out.
+/// Adds the certainty of the whole, and remarkable facts, as reasons.
 pub(crate) fn add_reasons(page: &mut Page, comparison: &Comparison) {
     let said = [words::counted(comparison), words::apart(comparison), words::areas(comparison)];
     page.because_all(NewsTone::Plain, said.into_iter().flatten());
@@ -64,7 +63,7 @@ pub(crate) fn add_reasons(page: &mut Page, comparison: &Comparison) {
     changes::add(page, comparison);
 }
 
-/// All tests together, and how far cards lie apart in each.
+/// Adds the overall result, and the differences between cards in each test.
 pub(crate) fn add_overall(page: &mut Page, comparison: &Comparison) {
     let table = tables::overall(comparison);
     let tests = comparison.overall.first().map_or(0, |all| all.tests);
@@ -79,7 +78,7 @@ pub(crate) fn add_overall(page: &mut Page, comparison: &Comparison) {
     page.fold("Small against large test area", [PageBlock::Table(tables::areas(comparison))]);
 }
 
-/// What was compared, and what differs besides the card.
+/// Adds the compared entries, and differences other than the card.
 pub(crate) fn add_compared(page: &mut Page, comparison: &Comparison) {
     if comparison.entries.is_empty() {
         return;
@@ -90,21 +89,21 @@ pub(crate) fn add_compared(page: &mut Page, comparison: &Comparison) {
     page.fold("Known of the cards", [PageBlock::Table(details::table(comparison))]);
 }
 
-/// The four figures of each test, and I/Os a second.
+/// Adds the four figures of each test, and IOPS.
 pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: ComparisonLayout) {
     for (number, measure) in RunMeasure::ALL.into_iter().enumerate() {
         let head = match how.as_printed {
             false => format!("{}, MB/s", measure.word()),
             true => format!("{} as the tools print it", measure.word()),
         };
-        // Many cards have a row each, without room for intervals; no interval is known of what a tool printed.
+        // Rows of many cards have no room for intervals, and printed figures have none.
         let has_intervals = number == 0 && !how.as_printed && words::with_intervals(comparison);
         let interval = if has_intervals { ", with its 95 % interval" } else { "" };
         let meaning = PageBlock::Words(format!("Figures: {}{interval}.", measure.meaning()));
         let table = tables::figures(comparison, measure, how.as_printed);
         match (table.rows().is_empty(), number) {
             (true, _) => {}
-            // Of one run each, the worst is the best.
+            // With one run each, the worst is the best.
             (false, 1..) if !several_runs(comparison) => {}
             (false, 0) => page.add(&head, [PageBlock::Table(table), meaning]),
             (false, _) => page.fold(&head, [PageBlock::Table(table), meaning]),
@@ -126,12 +125,12 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: Compari
     }
 }
 
-/// Whether any test of any entry was run more than once.
+/// True if any test of any entry was run more than once.
 fn several_runs(comparison: &Comparison) -> bool {
     comparison.tests.iter().flat_map(|test| test.spreads.iter().flatten()).any(|spread| spread.n > 1)
 }
 
-/// Who is faster than whom in each test, and the pairs.
+/// Adds the order of the entries in each test, and the pairs.
 pub(crate) fn add_differences(page: &mut Page, comparison: &Comparison) {
     let orders = tables::orders(comparison, tables::number);
     page.fold("Fastest first (> at least likely, = equal, ? open)", [PageBlock::Table(orders)]);

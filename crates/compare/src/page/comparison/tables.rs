@@ -1,5 +1,5 @@
-//! The tables of a comparison, laid out once for terminal, Markdown and page: figures by test and entry, pairs, what
-//! differs besides the card.
+//! Tables of a comparison, with one layout for terminal, Markdown and HTML: speeds by test and entry, pairs, and differences
+//! other than the card.
 
 use super::words::{self, RunMeasure};
 use cardscope_model::comparison::{
@@ -12,16 +12,16 @@ use cardscope_model::units::{NO_NUMBER as NONE, three_digits as speed};
 use cardscope_page::figure::{interval, percent, printed, test_of};
 use cardscope_page::tree::table::Table;
 
-/// Stands behind a true figure in MB/s where the tool's own was asked for and is not known.
+/// Marks a speed in MB/s if the tool's printed one is wanted, but unknown.
 pub(crate) const NOT_PRINTED: &str = " ¹";
 
-/// A table with a column for each entry, headed by its number and its name.
+/// Table with a column for each entry, headed by its number and name.
 pub(super) fn beside(comparison: &Comparison, first: &str) -> Table {
     let heads = comparison.entries.iter().enumerate().map(|(i, entry)| format!("{} {}", i + 1, entry.name));
     Table::new([first.to_owned()].into_iter().chain(heads)).beside()
 }
 
-/// One figure of each test for each entry, in MB/s with the interval of the average, or as the tools printed it.
+/// A figure of each test for each entry: in MB/s with the interval of the average, or as the tools printed it.
 pub fn figures(comparison: &Comparison, measure: RunMeasure, as_printed: bool) -> Table {
     if words::by_rows(comparison) && !as_printed {
         return card_by_card(comparison, measure);
@@ -34,7 +34,7 @@ pub fn figures(comparison: &Comparison, measure: RunMeasure, as_printed: bool) -
     table
 }
 
-/// All tests together, the best first; empty where no test was run on all.
+/// Overall result, best first; empty without a test that all entries have.
 pub fn overall(comparison: &Comparison) -> Table {
     let table = Table::of(
         &comparison.overall,
@@ -52,7 +52,7 @@ pub fn overall(comparison: &Comparison) -> Table {
     table.left_aligned(["card"])
 }
 
-/// The averages of many cards with a row for each, in MB/s, the best over all tests first.
+/// Averages in MB/s with a row for each card, in the order of the overall result.
 fn card_by_card(comparison: &Comparison, measure: RunMeasure) -> Table {
     let tests: Vec<_> =
         comparison.tests.iter().filter(|test| test.spreads.iter().any(Option::is_some)).collect();
@@ -72,8 +72,7 @@ fn card_by_card(comparison: &Comparison, measure: RunMeasure) -> Table {
     table.left_aligned(["card"]).beside()
 }
 
-/// How far the cards lie apart in each test: the fastest and the slowest, and the factor between them; of three cards or
-/// more.
+/// Fastest and slowest card of each test, and their ratio; needs at least three cards.
 pub fn spread_of_tests(comparison: &Comparison) -> Table {
     let side = |mb_s: f64, name: &str| format!("{} ({name})", speed(mb_s));
     let table = Table::of(
@@ -88,7 +87,7 @@ pub fn spread_of_tests(comparison: &Comparison) -> Table {
     table.left_aligned(["fastest", "slowest"])
 }
 
-/// What a large test area does to each card, in percent of the speed over the small one.
+/// Effect of a large test area on each card, in percent of the speed over the small one.
 pub fn areas(comparison: &Comparison) -> Table {
     let test = |effect: &AreaEffect| test_of(effect.test, effect.step.as_deref());
     let tests = distinct(comparison.areas.iter().map(test));
@@ -109,7 +108,7 @@ pub fn areas(comparison: &Comparison) -> Table {
     table.left_aligned(["card", "area"]).beside()
 }
 
-/// Each card's mean as a share of the best of its test, as a heat map; empty where nothing can be compared.
+/// Means as shares of the best in each test, as a heat map; empty if nothing can be compared.
 pub fn relative(comparison: &Comparison) -> Table {
     let mut table = beside(comparison, "test");
     for test in &comparison.tests {
@@ -143,7 +142,7 @@ fn cell(spread: Option<&Spread>, measure: RunMeasure, as_printed: bool) -> Strin
     }
 }
 
-/// I/Os a second at the mean, of the tests of 4 KiB, which people know by them.
+/// IOPS at the mean of the 4 KiB tests, whose results are usually given so.
 pub fn iops(comparison: &Comparison) -> Table {
     let mut table = beside(comparison, "test");
     for test in comparison.tests.iter().filter(|test| test.test.pattern.block == 4 * KIB) {
@@ -157,7 +156,7 @@ pub fn iops(comparison: &Comparison) -> Table {
     table
 }
 
-/// The same figure as the tool printed it.
+/// Figure as the tool printed it.
 pub fn as_the_tool_prints(own: &PrintedSpread, measure: RunMeasure) -> &ToolPrints {
     match measure {
         RunMeasure::Average => &own.mean,
@@ -171,7 +170,7 @@ fn tool(prints: &ToolPrints) -> String {
     format!("{} {}", printed(prints.value), prints.unit).trim_end().to_owned()
 }
 
-/// The entries of each test from the fastest down, by these names.
+/// Entries of each test, fastest first, by these names.
 pub fn orders(comparison: &Comparison, name: impl Fn(usize) -> String) -> Table {
     let mut table = Table::new(["test", "fastest first"]).left_aligned(["fastest first"]);
     let orders = comparison.tests.iter().map(|test| [words::test(test), words::order(test, &name)]);
@@ -179,12 +178,12 @@ pub fn orders(comparison: &Comparison, name: impl Fn(usize) -> String) -> Table 
     table
 }
 
-/// The number by which an entry is named where its name has no room.
+/// Number that stands for an entry where its name does not fit.
 pub fn number(entry: usize) -> String {
     (entry + 1).to_string()
 }
 
-/// Pairs of entries test by test: how much the second is faster, how sure that is, and what can be said.
+/// Pairs of entries for each test: speed of the second relative to the first, certainty, and result.
 pub fn pairs(comparison: &Comparison, wanted: impl Fn(&ComparedPair) -> bool) -> Table {
     let head = ["test", "pair", "second vs first", "95 % interval", "p", "result"];
     let mut table = Table::new(head).left_aligned(["pair", "result"]).least(["p", "95 % interval"]);
@@ -204,7 +203,7 @@ pub fn pairs(comparison: &Comparison, wanted: impl Fn(&ComparedPair) -> bool) ->
     table
 }
 
-/// What is not the same for all entries besides the card.
+/// Differences between the entries other than the card.
 pub fn differs(comparison: &Comparison) -> Table {
     let mut table = beside(comparison, "");
     for SettingDifference { what, values } in &comparison.differs {
@@ -214,7 +213,7 @@ pub fn differs(comparison: &Comparison) -> Table {
     table
 }
 
-/// The entries: what they are and how much was measured of each.
+/// Entries with their names and the amount of measurements.
 pub fn entries(comparison: &Comparison) -> Table {
     let mut table = Table::new(["", "card", "measured"]).left_aligned(["card", "measured"]);
     for (number, entry) in comparison.entries.iter().enumerate() {

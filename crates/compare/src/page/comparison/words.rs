@@ -1,4 +1,4 @@
-//! What is said of an entry and of two of them: the same sentences on the terminal, in Markdown and on the page.
+//! Sentences on entries and pairs, the same for terminal, Markdown and HTML.
 
 use cardscope_model::comparison::{
     AreaEffect, ChanceGrade, ComparedEntry, ComparedPair, ComparedTest, Comparison, LevelPair, PairVerdict,
@@ -12,45 +12,40 @@ use cardscope_model::units::three_digits as speed;
 use cardscope_model::units::{BinarySize, three_digits};
 use cardscope_page::figure::{condition_line, count, interval, listing, test_of};
 
-/// One of so many pairs of cards that are alike differs by chance: what is called real holds in 95 of 100.
+/// Pairs of equal cards of which one differs by chance, at 95 % confidence.
 const BY_CHANCE: usize = 20;
 
-/// Entries up to which each has a column of its own; of more each has a row, and nobody reads their pairs.
+/// Most entries with a column each; more have a row each, and too many pairs to read.
 pub(super) const BESIDE: usize = 8;
 
-/// Entries from which on few tests make a row each too wide: then each entry has a row.
+/// Entries from which a few tests are better laid out with a row for each entry.
 const WIDE: usize = 5;
 
-/// Whether each entry has a row of its own in the tables of figures, and not a column.
+/// True if tables of speeds have a row for each entry instead of a column.
 pub(super) fn by_rows(comparison: &Comparison) -> bool {
     let entries = comparison.entries.len();
     entries > BESIDE || (entries >= WIDE && comparison.tests.len() < entries)
 }
 
-/// Whether the averages stand there with their intervals; of many entries and tests they have no room.
+/// True if averages are shown with their intervals, which do not fit for many entries.
 pub(super) fn with_intervals(comparison: &Comparison) -> bool {
     !by_rows(comparison) || comparison.entries.len() <= BESIDE
 }
 
-/// Which of a test's figures is shown.
+/// Figure of a test that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunMeasure {
-    /// Mean of the runs.
     Average,
-    /// Slowest run.
     Worst,
-    /// Fastest run.
     Best,
-    /// The run in the middle.
     Median,
 }
 
 impl RunMeasure {
-    /// All of them, in the order in which they are shown.
+    /// All figures in the order in which they are shown.
     pub const ALL: [RunMeasure; 4] =
         [RunMeasure::Average, RunMeasure::Worst, RunMeasure::Best, RunMeasure::Median];
 
-    /// Its name.
     pub fn word(self) -> &'static str {
         match self {
             RunMeasure::Average => "Average",
@@ -60,7 +55,7 @@ impl RunMeasure {
         }
     }
 
-    /// What it is.
+    /// Meaning, for a sentence.
     pub fn meaning(self) -> &'static str {
         match self {
             RunMeasure::Average => "the mean of all runs",
@@ -70,7 +65,7 @@ impl RunMeasure {
         }
     }
 
-    /// The figure in MB/s.
+    /// MB/s.
     pub fn of(self, spread: &Spread) -> f64 {
         match self {
             RunMeasure::Average => spread.mean,
@@ -81,12 +76,12 @@ impl RunMeasure {
     }
 }
 
-/// A test by its name, with its step where a recipe has it twice.
+/// Name of a test, with its step if the recipe has the test twice.
 pub fn test(test: &ComparedTest) -> String {
     test_of(test.test, test.step.as_deref())
 }
 
-/// A setting in one line: `cdm8-default · 1 GiB · cooling active`.
+/// Setting in one line: `cdm8-default · 1 GiB · cooling active`.
 pub fn setting(setting: &Setting) -> String {
     let mut words = vec![setting.recipe.clone()];
     words.extend(setting.size_bytes.map(|bytes| BinarySize(bytes).to_string()));
@@ -95,7 +90,7 @@ pub fn setting(setting: &Setting) -> String {
     words.join(" · ")
 }
 
-/// How much was measured of an entry: `10 runs in 2 sessions of 1 card, 2025-05-01 to 2025-05-17`.
+/// Amount of measurements of an entry: `10 runs in 2 sessions of 1 card, 2025-05-01 to 2025-05-17`.
 pub fn amount(entry: &ComparedEntry) -> String {
     let mut out = format!(
         "{} in {} of {}",
@@ -111,12 +106,12 @@ pub fn amount(entry: &ComparedEntry) -> String {
     out
 }
 
-/// Runs over all entries of a comparison, as a chart names them: `10 runs each`, `2 to 10 runs each`.
+/// Runs of all entries, for the caption of a chart: `10 runs each`, `2 to 10 runs each`.
 pub fn runs(comparison: &Comparison) -> String {
     runs_each(comparison.tests.iter().flat_map(|t| t.spreads.iter().flatten().map(|s| s.n)))
 }
 
-/// Numbers of runs in few words: `10 runs each`, `2 to 10 runs each`.
+/// Range of run counts: `10 runs each`, `2 to 10 runs each`.
 pub fn runs_each(runs: impl Iterator<Item = u32> + Clone) -> String {
     match (runs.clone().min(), runs.max()) {
         (Some(least), Some(most)) if least == most => format!("{} each", count(most, "run")),
@@ -125,12 +120,12 @@ pub fn runs_each(runs: impl Iterator<Item = u32> + Clone) -> String {
     }
 }
 
-/// What all entries have in common of how they were measured; what differs stands in a table of its own.
+/// Conditions that all entries share.
 pub fn common_setting(comparison: &Comparison) -> String {
     in_common(&comparison.entries.iter().collect::<Vec<_>>(), !comparison.differs.is_empty())
 }
 
-/// The same of any entries; `differing` where more differs than their settings show.
+/// Conditions that these entries share; `differing` if more differs than their settings show.
 pub fn in_common(entries: &[&ComparedEntry], differing: bool) -> String {
     let mut settings = entries.iter().flat_map(|e| &e.settings);
     let Some(first) = settings.next() else { return "condition unknown".to_owned() };
@@ -151,7 +146,7 @@ pub fn in_common(entries: &[&ComparedEntry], differing: bool) -> String {
     }
 }
 
-/// Whether two settings say the same, whoever says it.
+/// True if two settings are equal except for the origin of their words.
 fn same(one: &Setting, other: &Setting) -> bool {
     (&one.recipe, one.size_bytes) == (&other.recipe, other.size_bytes)
         && one.condition.iter().eq(other.condition.iter())
@@ -160,13 +155,13 @@ fn same(one: &Setting, other: &Setting) -> bool {
 fn shared(one: &Condition, other: &Condition) -> Condition {
     let mut out = Condition::default();
     for (word, value) in one.iter().filter(|(word, value)| other.get(word) == Some(value)) {
-        // Who said so is of no matter in a sentence.
+        // The origin does not appear in the sentence.
         out.set(word, value, ConditionOrigin::Read);
     }
     out
 }
 
-/// Probability by chance alone, as people write it.
+/// Probability by chance alone.
 pub fn chance(p: f64) -> String {
     match p {
         p if !p.is_finite() => cardscope_model::units::NO_NUMBER.to_owned(),
@@ -175,7 +170,7 @@ pub fn chance(p: f64) -> String {
     }
 }
 
-/// How much more or less the second is: `+12.3 %`, from a factor of 2 on with it: `+140.0 % (×2.4)`.
+/// Difference of the second entry: `+12.3 %`, from a ratio of 2 with the ratio: `+140.0 % (×2.4)`.
 pub fn against(pair: &ComparedPair) -> String {
     let percent = percent(pair.percent);
     match times(pair.factor) {
@@ -184,15 +179,14 @@ pub fn against(pair: &ComparedPair) -> String {
     }
 }
 
-/// A factor from 2 on, either way, with three digits: `×301`, `÷2.5`.
+/// A ratio of at least 2 in either direction, with three digits: `×301`, `÷2.5`.
 fn times(factor: f64) -> Option<String> {
     let (sign, factor) = if factor < 1.0 { ('÷', 1.0 / factor) } else { ('×', factor) };
     (factor.is_finite() && factor >= 2.0).then(|| format!("{sign}{}", three_digits(factor)))
 }
 
-/// How sure the comparisons of two cards in one test are, by what their chances are called, and how many are significant;
-/// `None` without pairs. p is corrected over the tests of two cards, and of each two that are alike one in twenty may still
-/// differ in some test.
+/// Counts the pairs of all tests by their grade, and the significant ones; `None` without pairs. p is corrected for the tests
+/// of two cards, so of pairs of equal cards one in twenty may still differ in some test.
 pub fn counted(comparison: &Comparison) -> Option<String> {
     let pairs = || comparison.tests.iter().flat_map(|test| &test.pairs);
     let cards = pairs().map(|p| (p.first, p.second)).collect::<std::collections::BTreeSet<_>>().len();
@@ -204,7 +198,7 @@ pub fn counted(comparison: &Comparison) -> Option<String> {
     let graded =
         |grade: ChanceGrade| pairs().filter(|p| p.grade == grade && p.verdict != PairVerdict::Alike).count();
     let significant = pairs().filter(|p| is_real(p)).count();
-    // Nobody reads so many pairs: only what chance makes of the significant ones matters.
+    // Without any significant pair, the chance of false ones does not matter.
     let unread = comparison.entries.len() > BESIDE && significant == 0;
     (cards > 0 && !unread).then(|| {
         let found = [
@@ -221,11 +215,11 @@ pub fn counted(comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// A field of cards is worth a sentence where it lies so far apart in some test.
+/// Least ratio between the fastest and the slowest card that is worth a sentence.
 const FAR: f64 = 2.0;
 
-/// In which test the cards lie farthest apart and in which they are closest: `RND4K Q1T1 write differs most between the
-/// 20 cards, 301-fold; SEQ1M Q1T1 read least, 7.09-fold.`
+/// Tests in which cards differ most and least: `RND4K Q1T1 write differs most between the 20 cards, 301-fold; SEQ1M Q1T1 read
+/// least, 7.09-fold.`
 pub fn apart(comparison: &Comparison) -> Option<String> {
     let of_most = comparison.apart.iter().map(|apart| apart.cards).max()?;
     let all = || comparison.apart.iter().filter(|apart| apart.cards == of_most);
@@ -240,7 +234,7 @@ pub fn apart(comparison: &Comparison) -> Option<String> {
     Some(format!("{} differs most between the {of_most} cards, {}{closest}.", name(most), fold(most)))
 }
 
-/// How many times as fast, with three digits: 7.09, 301, 2060.
+/// A ratio with three digits: 7.09, 301, 2060.
 pub(super) fn fold(factor: f64) -> String {
     if factor < 1000.0 { three_digits(factor) } else { format!("{:.0}", three_rounded(factor)) }
 }
@@ -250,11 +244,11 @@ fn three_rounded(factor: f64) -> f64 {
     (factor / step).round() * step
 }
 
-/// A test is slower over a large area below this share of its speed over a small one, and holds above the other.
+/// Speed over a large area as a share of that over a small one: below the first it is slower, above the second it holds.
 const SLOWER: f64 = 0.8;
 const HOLDS: f64 = 0.95;
 
-/// What a large test area does to the cards: the test that falls on most of them, and how many hold on all.
+/// Effect of a large test area: the test that falls on most cards, and the number of tests that hold on all.
 pub fn areas(comparison: &Comparison) -> Option<String> {
     let cards = distinct(comparison.areas.iter().map(|effect| &effect.name)).len();
     let tests = distinct(comparison.areas.iter().map(|effect| (effect.test, effect.step.clone())));
@@ -297,12 +291,12 @@ pub fn areas(comparison: &Comparison) -> Option<String> {
     ))
 }
 
-/// Whether the difference of a pair is significant after correction.
+/// True if the difference of a pair is significant after correction.
 fn is_real(pair: &ComparedPair) -> bool {
     matches!(pair.verdict, PairVerdict::FirstFaster | PairVerdict::SecondFaster)
 }
 
-/// A factor's share more or less: `+12.3 %`.
+/// Relative difference: `+12.3 %`.
 pub fn percent(percent: f64) -> String {
     if percent.is_finite() {
         format!("{percent:+.1} %")
@@ -311,12 +305,12 @@ pub fn percent(percent: f64) -> String {
     }
 }
 
-/// A pair's interval of the factor, as percent of the first.
+/// Interval of a pair's ratio, as percent of the first entry.
 pub fn percent_interval(pair: &ComparedPair) -> String {
     pair.factor_ci95.map(|ends| interval(ends.map(|end| (end - 1.0) * 100.0), percent)).unwrap_or_default()
 }
 
-/// What can be said of two entries, by their names.
+/// Result for two entries, by their names.
 pub fn verdict(pair: &ComparedPair, name: impl Fn(usize) -> String) -> String {
     let faster = if pair.probability_first_faster > 0.5 { pair.first } else { pair.second };
     let (faster, chance) = (name(faster), cardscope_page::figure::percent(pair.probability_notable));
@@ -343,7 +337,7 @@ pub fn verdict(pair: &ComparedPair, name: impl Fn(usize) -> String) -> String {
     out
 }
 
-/// Two cards that jump, level against level: `fast level +1.2 %, slow level −3.0 %, 60 % against 70 % of the runs slow`.
+/// Levels of two alternating cards: `fast level +1.2 %, slow level −3.0 %, 60 % against 70 % of the runs slow`.
 fn level_with_level(levels: LevelPair) -> String {
     let more = |factor: f64| percent((factor - 1.0) * 100.0);
     let [first, second] = levels.share_low.map(cardscope_page::figure::percent);
@@ -354,7 +348,7 @@ fn level_with_level(levels: LevelPair) -> String {
     )
 }
 
-/// A spread that jumps between two levels, in words.
+/// Phrase for a speed that alternates between two levels.
 pub fn levels(spread: &Spread) -> Option<String> {
     let levels = spread.levels?;
     Some(format!(
@@ -365,7 +359,7 @@ pub fn levels(spread: &Spread) -> Option<String> {
     ))
 }
 
-/// All spreads that do so, each in a sentence.
+/// Sentences for all speeds that alternate between two levels.
 pub fn jumps(comparison: &Comparison) -> Vec<String> {
     let all = comparison.tests.iter().flat_map(|test| {
         comparison.entries.iter().zip(&test.spreads).filter_map(move |(entry, spread)| {
@@ -376,8 +370,7 @@ pub fn jumps(comparison: &Comparison) -> Vec<String> {
     all.collect()
 }
 
-/// The entries of a test from the fastest down, by their means, with what stands between neighbours: `2 > 1 ? 3`. Empty
-/// where fewer than two were measured.
+/// Entries of a test by their means, fastest first, with signs between them: `2 > 1 ? 3`. Empty for fewer than two.
 pub fn order(test: &ComparedTest, name: impl Fn(usize) -> String) -> String {
     let mut measured: Vec<(usize, f64)> =
         test.spreads.iter().enumerate().filter_map(|(i, s)| Some((i, s.as_ref()?.mean))).collect();
@@ -394,7 +387,7 @@ pub fn order(test: &ComparedTest, name: impl Fn(usize) -> String) -> String {
     }
 }
 
-/// Between a faster and a slower entry: `>` likely or surer, `=` alike, `?` open.
+/// Sign between a faster and a slower entry: `>` likely or surer, `=` equal, `?` open.
 fn sign(test: &ComparedTest, faster: usize, slower: usize) -> char {
     let pair = test
         .pairs

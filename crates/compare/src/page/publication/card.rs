@@ -1,4 +1,4 @@
-//! A card's part of a page: what is known of it, what happened to it, and every picture of it.
+//! A card's section of a publication: its facts, events and pictures.
 
 use super::{charts, series};
 use crate::page::details;
@@ -13,7 +13,6 @@ use cardscope_model::units::ExactCapacity;
 use cardscope_page::figure::count;
 use cardscope_page::tree::{PageBlock, PageFact, PageSection, fact, findings};
 
-/// The part.
 pub(super) fn section(part: &CardPart, details: Option<&CardDetails>) -> PageSection {
     let detail =
         |head: &str, blocks: Vec<PageBlock>| PageBlock::Section(PageSection::new(head, blocks).folded());
@@ -45,12 +44,11 @@ pub(super) fn section(part: &CardPart, details: Option<&CardDetails>) -> PageSec
     )
 }
 
-/// Photographs and screenshots.
 fn pictures(shown: &[CardPicture]) -> PageBlock {
     PageBlock::Section(PageSection::new("", shown.iter().cloned().map(PageBlock::Picture)))
 }
 
-/// What is known of a card.
+/// Facts about a card; empty ones are omitted.
 pub(super) fn known(part: &CardPart, details: Option<&CardDetails>) -> Vec<PageFact> {
     let CardFacts {
         brand,
@@ -85,7 +83,7 @@ pub(super) fn known(part: &CardPart, details: Option<&CardDetails>) -> Vec<PageF
         ("note", text(note)),
     ];
     let inside = part.map.as_ref().map(|map| card_map::known(&map.body.measured)).unwrap_or_default();
-    // A map says more of the same flash.
+    // A map has more details of the same flash.
     let is_said = |name: &String| inside.iter().any(|(said, _)| said == name);
     let beside = details.map(details::known).unwrap_or_default();
     let beside: Vec<PageFact> = beside.into_iter().filter(|(name, _)| !is_said(name)).collect();

@@ -1,5 +1,4 @@
-//! The charts of a publication: all that there are, each with a name that a file may have, and the one that stands for
-//! the whole.
+//! Charts of a publication: all charts with names for files, and the main chart.
 
 use crate::page::comparison::words::RunMeasure;
 use crate::page::{bar_charts as bars, latency_chart as latency, time_chart as over_time};
@@ -8,14 +7,14 @@ use cardscope_model::publication::{CardPart, Publication, TestLatencies, TestSer
 use cardscope_page::chart::{Chart, ChartCaption, inside};
 use cardscope_page::figure::condition_line;
 
-/// The averages of all cards, or where there are none the first order; `None` without either.
+/// Averages of all cards, else the first ranking; `None` without either.
 pub(super) fn main(publication: &Publication) -> Option<Chart> {
     let averages = bars::by_card(&publication.comparison, RunMeasure::Average);
     let averages = averages.map(|chart| named(chart, &publication.title));
     averages.or_else(|| publication.rankings.iter().find_map(bars::by_place))
 }
 
-/// Every chart of a publication with a name that a file may have.
+/// Every chart of a publication, with a name for its file.
 pub(super) fn charts(publication: &Publication) -> Vec<(String, Chart)> {
     let comparison = &publication.comparison;
     let of_all = |measure: &RunMeasure| {
@@ -37,12 +36,12 @@ pub(super) fn charts(publication: &Publication) -> Vec<(String, Chart)> {
     all.into_iter().filter_map(|(name, chart)| Some((name, chart?))).collect()
 }
 
-/// A picture that stands alone says whose it is.
+/// Puts the name of the card or publication into the title, for a picture without context.
 fn named(chart: Chart, whose: &str) -> Chart {
     Chart { title: format!("{whose}: {}", lower_first(&chart.title)), ..chart }
 }
 
-/// A title in the middle of a line; words that are written large throughout stay so.
+/// Title for the middle of a line; acronyms keep their capitals.
 fn lower_first(title: &str) -> String {
     let mut letters = title.chars();
     match (letters.next(), letters.clone().next()) {
@@ -53,12 +52,11 @@ fn lower_first(title: &str) -> String {
     }
 }
 
-/// The charts of one card.
 fn of_card(part: &CardPart) -> Vec<(String, Option<Chart>)> {
     let mut all: Vec<(String, Option<Chart>)> = Vec::new();
     for series in by_test(&part.courses) {
         let name = format!("course-{}", in_a_file(&series[0].test.to_string()));
-        // The same test again: another step, or another setting.
+        // A repeated test has another step, or another setting.
         let before = all.iter().filter(|(known, _)| known.starts_with(&name)).count();
         let name = if before == 0 { name } else { format!("{name}-{}", before + 1) };
         all.push((name, over_time::of_test(&series)));
@@ -75,12 +73,12 @@ fn of_card(part: &CardPart) -> Vec<(String, Option<Chart>)> {
     all
 }
 
-/// A text as part of a file's name.
+/// Text as part of a file name.
 fn in_a_file(text: &str) -> String {
     text.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 
-/// Series that may be laid over each other, in the order of the first of each: of one test, step and entry.
+/// Series of one test, step and entry, which can share a chart, in the order of appearance.
 pub(super) fn by_test(series: &[TestSeries]) -> Vec<Vec<&TestSeries>> {
     let mut all: Vec<Vec<&TestSeries>> = Vec::new();
     for one in series {
@@ -95,7 +93,7 @@ pub(super) fn by_test(series: &[TestSeries]) -> Vec<Vec<&TestSeries>> {
     all
 }
 
-/// The charts of one card that belong to no single test.
+/// Charts of one card that do not belong to a single test.
 pub(super) fn of_flash(part: &CardPart) -> [(&'static str, Option<Chart>); 6] {
     let latencies = |writes: bool| -> Vec<&TestLatencies> {
         part.latencies.iter().filter(|l| l.test.op.writes() == writes).collect()

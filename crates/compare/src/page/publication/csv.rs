@@ -1,6 +1,5 @@
-//! A publication as comma-separated values (RFC 4180): one row a figure, a place or a figure of a
-//! group, with everything beside it that decides what it may be compared with. A text that a
-//! spreadsheet would take for a formula is marked as text.
+//! CSV of a publication (RFC 4180): a row for each figure, each place and each figure of a group, with all columns that
+//! decide comparability. Text that a spreadsheet would take for a formula is escaped.
 
 use crate::page::comparison::tables::as_the_tool_prints;
 use crate::page::comparison::words::RunMeasure;
@@ -15,20 +14,19 @@ use cardscope_model::run::LatencyPercentiles;
 use cardscope_model::setting::Setting;
 use cardscope_model::units::measured as measured_digits;
 
-/// Columns before those of the condition: of the card, its settings, the test and the figure.
+/// Columns before the condition: card, settings, test and figure.
 const FIRST: &str = "card,card_id,brand,name,model,generation,capacity,capacity_bytes,firmware,recipe,test_size_bytes,\
                      test,op,step,block_bytes,figure,run,mb_s,iops,printed_value,printed_unit,\
                      latency_us,p50_us,p99_us,p999_us,max_latency_us";
 
-/// Columns of the details of a card, behind those of the condition.
+/// Columns after the condition: details of the card.
 const DETAILS: &str = "controller,pcie_link,tmpth_celsius,tmt1_celsius,tmt2_celsius,page_bytes,erase_block_bytes,\
                        open_blocks_linear,open_blocks_random";
 
-/// Columns behind them: sources, what a card's place in an order is and how many share it, and what a group of so many cards
-/// is worth.
+/// Last columns: sources, place in a ranking and its context, and value of a group of cards.
 const LAST: &str = "sources,ordered_by,ordered_on,place,tier,probability_best,cards,order_value,order_low,order_high,order_unit,group";
 
-/// What a row has in one column, by the head of that.
+/// Heading of a column, and value.
 type CsvCell = (String, String);
 
 fn cell(head: &str, value: impl Into<String>) -> CsvCell {
@@ -45,8 +43,9 @@ fn condition(word: &str) -> String {
     format!("condition_{word}")
 }
 
-/// The rows: figures, then places, then groups. What a row has nothing for is blank.
+/// Rows: figures, then places, then groups. Cells without a value are blank.
 pub(super) fn csv(publication: &Publication) -> Result<Vec<u8>, ::csv::Error> {
+    // RFC 4180 ends lines with CRLF.
     let mut writer = ::csv::WriterBuilder::new().terminator(::csv::Terminator::CRLF).from_writer(Vec::new());
     let heads = heads();
     writer.write_record(&heads)?;
@@ -57,7 +56,7 @@ pub(super) fn csv(publication: &Publication) -> Result<Vec<u8>, ::csv::Error> {
     writer.into_inner().map_err(|error| std::io::Error::other(error.to_string()).into())
 }
 
-/// A row for each figure of each test and entry.
+/// Rows for each figure of each test and entry.
 fn measured(comparison: &Comparison) -> impl Iterator<Item = Vec<CsvCell>> {
     comparison.tests.iter().flat_map(move |test| {
         comparison.entries.iter().zip(&test.spreads).enumerate().flat_map(move |(at, (entry, spread))| {
@@ -74,7 +73,7 @@ fn measured(comparison: &Comparison) -> impl Iterator<Item = Vec<CsvCell>> {
     })
 }
 
-/// The latencies of one test of an entry.
+/// Latencies of an entry in one test.
 fn latency<'c>(comparison: &'c Comparison, test: &ComparedTest, entry: usize) -> Option<&'c EntryLatency> {
     let mut of = comparison.latencies.iter();
     let of = of.find(|latency| latency.test == test.test && latency.step == test.step)?;
@@ -93,7 +92,7 @@ fn of_latency(latency: &EntryLatency) -> Vec<CsvCell> {
     ]
 }
 
-/// The figures of one test: every run, then what they come to.
+/// Figures of one test: every run, then their summary.
 fn figures(test: &ComparedTest, spread: &Spread) -> Vec<Vec<CsvCell>> {
     let runs = spread.runs.iter().enumerate();
     let run = |number: usize| vec![cell("run", number.to_string())];
@@ -120,7 +119,7 @@ fn figure(test: &ComparedTest, what: &str, mb_s: f64) -> Vec<CsvCell> {
         cell("block_bytes", pattern.block.to_string()),
         cell("figure", what),
         cell("mb_s", number(mb_s)),
-        // An I/O is one block, so both columns tell of the same bytes and seconds.
+        // An I/O is one block, so both columns agree.
         cell("iops", iops(mb_s, pattern.block).map(number).unwrap_or_default()),
     ]
 }
@@ -153,7 +152,6 @@ fn of_card(entry: &ComparedEntry) -> Vec<CsvCell> {
     cells
 }
 
-/// What is known of a card beside its figures.
 fn of_details(details: &CardDetails) -> Vec<CsvCell> {
     let CardDetails { limits, geometry, .. } = details;
     let celsius = |limit: Option<f64>| limit.map(number).unwrap_or_default();
@@ -173,7 +171,7 @@ fn of_details(details: &CardDetails) -> Vec<CsvCell> {
     ]
 }
 
-/// The rows of an order: `place` for each card, then the four figures of each group.
+/// Rows of a ranking: `place` for each card, then the four figures of each group.
 fn order(ranking: &Ranking) -> Vec<Vec<CsvCell>> {
     let (by, unit) = match &ranking.by {
         RankedBy::Job(job) => (job.clone(), "points"),
@@ -222,16 +220,15 @@ fn known(value: &Option<String>) -> String {
     text(value.as_deref().unwrap_or_default())
 }
 
-/// A number that scripts read, with the digits that a clock gives; blank where it is none.
+/// Number with the digits that the clock justifies; blank if it is not finite.
 fn number(value: f64) -> String {
     if value.is_finite() { measured_digits(value).to_string() } else { String::new() }
 }
 
-/// What a spreadsheet takes for the beginning of a formula; those of East Asian width, too.
+/// Beginnings of a formula for spreadsheets, including East Asian wide forms.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/// A text in its own cell that no spreadsheet reckons with: one that begins like a formula, and is not a number, gets an
-/// apostrophe in front.
+/// Escapes text for a spreadsheet: text that begins like a formula, and is not a number, gets an apostrophe in front.
 fn text(text: &str) -> String {
     let text = outside::line(text);
     match text.starts_with(FORMULA) && !text.parse::<f64>().is_ok_and(f64::is_finite) {

@@ -1,4 +1,4 @@
-//! Everything that a publication is written as. A format is one file here and its line in [`FORMATS`].
+//! Formats of a publication. Each is one file here and its line in [`FORMATS`].
 
 mod card;
 mod charts;
@@ -22,49 +22,35 @@ use disk_mark::{crystaldiskmark, kdiskmark};
 use page::page;
 use plotly::plotly;
 
-/// Something that a publication can be written as.
 #[derive(Debug, Clone, Copy)]
 pub struct PublicationFormat {
-    /// Its name on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// How files of it end, by which it is chosen; the first format with an ending has it.
+    /// Ending of its files, by which it is selected; the first format with an ending counts.
     pub extension: &'static str,
-    /// What it is, in a line.
+    /// Description in one line.
     pub what: &'static str,
-    /// Writes it.
     pub write: fn(&Publication) -> Result<Vec<u8>, PublishError>,
 }
 
-/// Why a publication cannot be written.
+/// Reason why a publication cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PublishError {
-    /// There is no picture without a figure.
+    /// A picture needs a figure.
     #[error("a picture of {0:?} cannot be drawn: no card in it has a speed or a place; write .html or .json")]
     NothingToDraw(String),
-    /// The layout is one of figures, and there are none.
+    /// The layout consists of figures, and there are none.
     #[error(
         "{0:?} has no card with figures, and this layout has no place for anything else; name a few cards that were measured, or write .html, .md, .csv or .json"
     )]
     NoFigures(String),
-    /// The picture cannot be drawn.
     #[error("a picture of {title:?} cannot be drawn: {reason}")]
-    Picture {
-        /// The publication.
-        title: String,
-        /// Why.
-        reason: PngError,
-    },
-    /// What writes the format refused something in it.
+    Picture { title: String, reason: PngError },
+    /// The writer of the format refused the content.
     #[error("the publication cannot be written as {format}: {reason}; another format may do")]
-    Unwritable {
-        /// The format.
-        format: &'static str,
-        /// What was said.
-        reason: String,
-    },
+    Unwritable { format: &'static str, reason: String },
 }
 
-/// All formats.
 pub const FORMATS: &[PublicationFormat] = &[
     format("html", "html", "one page that needs nothing else, with live charts", |p| {
         Ok(html::document(&page(p)).into_bytes())
@@ -94,7 +80,7 @@ const fn format(
     PublicationFormat { name, extension, what, write }
 }
 
-/// A layout that has reports of cards and nothing else, so no place for an order of many.
+/// Refuses an empty text: these layouts have reports of cards only, and no place for a ranking.
 fn with_figures(publication: &Publication, text: String) -> Result<Vec<u8>, PublishError> {
     match text.is_empty() {
         true => Err(PublishError::NoFigures(publication.title.clone())),
@@ -102,19 +88,18 @@ fn with_figures(publication: &Publication, text: String) -> Result<Vec<u8>, Publ
     }
 }
 
-/// The format of a name.
 pub fn by_name(name: &str) -> Option<&'static PublicationFormat> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
-/// The format of a file by how its name ends; the longest ending counts.
+/// Format of a file by the ending of its name; the longest ending counts.
 pub fn by_file(file: &str) -> Option<&'static PublicationFormat> {
     let file = file.to_lowercase();
     let ends = |format: &&PublicationFormat| file.ends_with(&format!(".{}", format.extension));
     FORMATS.iter().filter(ends).max_by_key(|format| format.extension.len())
 }
 
-/// The document itself; nothing in it cannot be JSON.
+/// The document, with the answer of its page.
 fn document(publication: &Publication) -> Result<Vec<u8>, PublishError> {
     json::answered(&page(publication).answer, publication)
         .map(String::into_bytes)
@@ -125,12 +110,12 @@ fn unwritable(format: &'static str, reason: &dyn std::error::Error) -> PublishEr
     PublishError::Unwritable { format, reason: reason.to_string() }
 }
 
-/// The averages of all cards, or where there are none the first order.
+/// Averages of all cards, else the first ranking.
 fn main(publication: &Publication) -> Result<Chart, PublishError> {
     charts::main(publication).ok_or_else(|| PublishError::NothingToDraw(publication.title.clone()))
 }
 
-/// A chart as a picture that stands alone.
+/// Draws a chart as a picture without context.
 fn drawn(chart: &Chart, what: PictureFormat, publication: &Publication) -> Result<Vec<u8>, PublishError> {
     match what {
         PictureFormat::Svg => Ok(svg::of(chart, SvgMedium::File).into_bytes()),
@@ -140,25 +125,22 @@ fn drawn(chart: &Chart, what: PictureFormat, publication: &Publication) -> Resul
     }
 }
 
-/// What a chart of its own is written as.
+/// File format of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PictureFormat {
-    /// Text that can be selected, in the reader's light or dark.
+    /// Text can be selected, and colours follow the reader's light or dark mode.
     Svg,
-    /// Pixels.
     Png,
 }
 
 impl PictureFormat {
-    /// All, with their words, which are also how their files end.
+    /// All formats, with their names, which are also the endings of their files.
     pub const ALL: [(&'static str, PictureFormat); 2] =
         [("svg", PictureFormat::Svg), ("png", PictureFormat::Png)];
 }
 
-/// Every chart of a publication as a picture that stands alone, with the name of its file: `average.svg`.
-///
-/// # Errors
-/// Where there is none, or one cannot be drawn.
+/// Every chart of a publication as a picture, with the name of its file: `average.svg`. Fails if there is no chart, or one
+/// cannot be drawn.
 pub fn pictures(
     publication: &Publication,
     what: PictureFormat,

@@ -1,5 +1,5 @@
-//! A publication as a page: the winner and the main chart first, then orders and figures; behind them, folded, every
-//! table, card, method and source.
+//! HTML and Markdown page of a publication: the fastest card and the main chart first, then rankings and speeds; after these,
+//! folded, all tables, cards, methods and sources.
 
 use super::card;
 use crate::page::bar_charts as bars;
@@ -14,10 +14,9 @@ use cardscope_model::report::NewsTone;
 use cardscope_page::figure::count;
 use cardscope_page::tree::{Page, PageBlock, PageFact, PageSection, fact, findings};
 
-/// Cards up to which each card's part is unfolded.
+/// Most cards with unfolded sections.
 const FEW: usize = 3;
 
-/// The page.
 pub fn page(publication: &Publication) -> Page {
     let compared = &publication.comparison;
     let mut page = Page::new(&publication.title, NewsTone::Plain, answer(publication));
@@ -52,13 +51,13 @@ pub fn page(publication: &Publication) -> Page {
     Page { end: vec![made(publication)], signed: true, ..page }
 }
 
-/// The last line, by which a report of ours is known again.
+/// Last line of a page, by which a published report is recognised.
 pub(super) fn made(publication: &Publication) -> String {
     let Publication { made_on, tool_version, .. } = publication;
     format!("MB/s are 10^6 bytes a second. Made on {made_on} by Cardscope {tool_version}.")
 }
 
-/// Whether it has orders and no figures beside each other.
+/// True for rankings without a comparison.
 fn alone(publication: &Publication) -> bool {
     publication.comparison.entries.is_empty()
 }
@@ -89,7 +88,7 @@ fn figures(publication: &Publication) -> Vec<PageFact> {
     facts
 }
 
-/// How to read the page; the words are those of `docs/comparing.md`.
+/// Explanations for readers, worded as in `docs/comparing.md`.
 const READING: [(&str, &str); 6] = [
     (
         "MB/s",

@@ -1,6 +1,6 @@
-//! A page for Hugo with Plotly blocks between shortcodes, in the form of the published comparison of microSD Express
-//! cards: `common_data.y` names the tests, each of `data` is a run or a card, `layout` and `config` as there. Plotly draws
-//! upwards, so everything is written from the last to the first.
+//! Hugo page with Plotly blocks between shortcodes, in the form of the published comparison of microSD Express cards:
+//! `common_data.y` names the tests, each element of `data` is a run or a card, `layout` and `config` are as there. Plotly
+//! draws upwards, so everything is written in reverse.
 
 use super::{card, page};
 use crate::page::bar_charts as bars;
@@ -17,14 +17,13 @@ use cardscope_page::tree::{Page, PageBlock, findings};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Height of a picture for each bar and each test, so that bars keep the thickness that the published ones have.
+/// Height of a picture for each bar and each test, so that bars are as thick as in the published page.
 const BAR: usize = 4;
 const TEST: usize = 12;
 
 /// Least height of a picture.
 const LEAST: usize = 300;
 
-/// The page.
 pub(super) fn plotly(publication: &Publication) -> String {
     let compared = &publication.comparison;
     let mut out = format!(
@@ -78,17 +77,17 @@ pub(super) fn plotly(publication: &Publication) -> String {
     out + &parts(&page) + &format!("\n{}\n", plain(&page::made(publication)))
 }
 
-/// The parts of a page, each under its heading.
+/// Sections of a page.
 fn parts(page: &Page) -> String {
     page.sections.iter().map(|part| section(part, 2)).collect()
 }
 
-/// A text in TOML: as in JSON, once nothing in it needs an escape that only one of both has.
+/// Text as TOML, which is valid as JSON string if no character needs an escape of only one of both.
 fn toml_text(text: &str) -> String {
     harmless(&Value::from(outside::line(text)).to_string())
 }
 
-/// Written JSON in whose texts neither a shortcode nor a tag begins.
+/// JSON without the beginnings of shortcodes and tags in its texts.
 fn harmless(json: &str) -> String {
     outside::json(json).replace('<', "\\u003c").replace("{{", "{\\u007b")
 }
@@ -100,7 +99,7 @@ fn block(chart: &Chart, with_values: bool) -> String {
     format!("\n{{{{< plotly >}}}}\n{figure}\n{{{{< /plotly >}}}}\n\n{}\n", plain(&chart.caption.words()))
 }
 
-/// The figure, in the form of the published ones.
+/// Figure in the form of the published ones.
 fn figure(bars: &BarGroups, with_values: bool) -> Value {
     let tests: Vec<&str> = bars.groups.iter().rev().map(|group| group.name.as_str()).collect();
     let mut common = json!({ "y": tests });
@@ -139,7 +138,7 @@ fn figure(bars: &BarGroups, with_values: bool) -> Value {
     })
 }
 
-/// The ends of the intervals of one trace as Plotly takes them, as lengths to both sides; `None` where it has none.
+/// Lengths of the whiskers of one trace to both sides, as Plotly expects them; `None` without intervals.
 fn whiskers(bars: &BarGroups, of: usize) -> Option<Value> {
     let interval = |group: &BarGroup| {
         let bar = group.bars.iter().find(|bar| bar.of == of)?;
@@ -154,7 +153,7 @@ fn whiskers(bars: &BarGroups, of: usize) -> Option<Value> {
     any.then(|| json!({ "type": "data", "symmetric": false, "arrayminus": side(0), "array": side(1) }))
 }
 
-/// As many digits as mean something in a label.
+/// Rounds to the digits that are meaningful in a label.
 fn rounded(value: f64) -> f64 {
     let grain = if value >= 100.0 { 10.0 } else { 1000.0 };
     (value * grain).round() / grain

@@ -1,5 +1,5 @@
-//! A card test by test: its speed over time as a line as small as a word, its temperatures, its latencies. The test whose
-//! speed falls most has a chart of its own.
+//! Table of a card's tests: speed over time as a sparkline, temperatures, latencies. The test whose speed falls most also has
+//! a chart.
 
 use super::charts::by_test;
 use crate::page::time_chart::{CombinedRuns, of_test, together};
@@ -12,10 +12,10 @@ use cardscope_page::plot;
 use cardscope_page::tree::PageBlock;
 use cardscope_page::tree::table::Table;
 
-/// Points of a line as small as a word.
+/// Points of a sparkline.
 const POINTS: usize = 20;
 
-/// One test of one entry, with its step where a recipe has it twice.
+/// Test, step and entry.
 type Key<'a> = (TestName, Option<&'a str>, &'a str);
 
 fn of_series(series: &TestSeries) -> Key<'_> {
@@ -26,7 +26,7 @@ fn of_latencies(latencies: &TestLatencies) -> Key<'_> {
     (latencies.test, latencies.step.as_deref(), &latencies.entry)
 }
 
-/// The tests of a card in their order, series and latencies together, each with its condition.
+/// Tests of a card with a series or latencies, in order, each with its condition.
 fn tests(part: &CardPart) -> Vec<(Key<'_>, &str)> {
     let mut all: Vec<(Key<'_>, &str)> = Vec::new();
     let series = part.courses.iter().map(|s| (of_series(s), s.condition.as_str()));
@@ -39,15 +39,14 @@ fn tests(part: &CardPart) -> Vec<(Key<'_>, &str)> {
     all
 }
 
-/// The series of the test whose fastest second is furthest above its slowest.
+/// Chart of the test whose speed falls most.
 pub(super) fn most_telling(part: &CardPart) -> Option<Chart> {
     let fall = |series: &Vec<&TestSeries>| together(series, POINTS).fall();
     let all = by_test(&part.courses);
     of_test(all.iter().max_by(|a, b| fall(a).total_cmp(&fall(b)))?)
 }
 
-/// The tests in a table; empty where the card has neither series nor latencies. Tests under several conditions name
-/// theirs.
+/// Table of the tests; empty without series and latencies. Tests name their conditions if these differ.
 pub(super) fn blocks(part: &CardPart) -> Vec<PageBlock> {
     let tests = tests(part);
     let Some((_, first)) = tests.first() else { return Vec::new() };
@@ -95,7 +94,7 @@ fn row(part: &CardPart, key: &Key<'_>, condition: &str) -> Vec<String> {
     cells
 }
 
-/// The speed over time as small as a word, from 0 up to its fastest second.
+/// Sparkline of the speed over time, from 0 to its fastest second.
 fn small(runs: &CombinedRuns, most: f64) -> String {
     let step = |(_, mb_s): &(f64, f64)| plot::step(mb_s / most);
     if most > 0.0 { runs.median.iter().map(step).collect() } else { String::new() }

@@ -1,5 +1,5 @@
-//! Cards under several settings, orders with their groups, very many cards, charts as pictures of their own; and whatever was
-//! measured and whatever cards are called: every format holds together and shows no number that is none.
+//! Unusual publications: cards under several settings, rankings with groups, very many cards, charts as pictures; and any
+//! numbers and names, with which every format must stay valid.
 
 use super::tests::{rows, small};
 use super::*;
@@ -81,7 +81,7 @@ fn a_card_measured_under_two_settings_gives_neither_its_latencies_nor_its_facts_
     publication.cards[1].latencies.clear();
     publication.cards[0].card.note = Some("note of the first".into());
     publication.cards[1].card.note = Some("note of the second".into());
-    // Three entries: the first card twice, of which only the first was timed.
+    // Three entries: two of the first card, of which only the first was timed.
     for text in [crystaldiskmark(&publication), kdiskmark(&publication)] {
         let timed: Vec<bool> =
             text.lines().filter(|l| l.contains("IOPS]")).map(|l| l.contains(" us>")).collect();
@@ -118,7 +118,7 @@ fn a_plotly_block_of_averages_has_the_whiskers_that_its_caption_names() {
     let block = averages.split("{{< plotly >}}").nth(1).and_then(|b| b.split("{{< /plotly").next()).unwrap();
     let chart: serde_json::Value = serde_json::from_str(block).unwrap();
     let spread = small().comparison.tests[0].spreads[1].clone().unwrap();
-    // Plotly draws upwards: the second card comes first.
+    // Plotly draws upwards, so the second card comes first.
     let trace = &chart["data"][0];
     let end = |name: &str| trace["error_x"][name][0].as_f64().unwrap();
     let [low, high] = spread.ci95.unwrap();

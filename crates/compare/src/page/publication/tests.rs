@@ -1,4 +1,4 @@
-//! What is written, on small documents and on strange ones.
+//! Formats of small documents, and of names that could break them.
 
 use super::*;
 use cardscope_model::card_details::CardDetails;
@@ -9,7 +9,7 @@ use cardscope_testkit::samples as sample;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Two cards, two runs, one test: small enough to be read whole.
+/// Publication of two cards, two runs and one test: small enough to be read whole.
 pub(super) fn small() -> Publication {
     let mut publication = sample::publication(2, 2, 1);
     publication
@@ -52,7 +52,7 @@ fn crystaldiskmark_s_own_recipe_gives_its_own_figure_the_best_of_the_loops() {
     let own = spread.as_printed.as_mut().unwrap();
     (own.best.value, own.best.unit) = (61.25, "MB/s".to_owned());
     assert!(crystaldiskmark(&publication).contains("(Q=  8, T= 1):    61.250 MB/s"));
-    // Another tool's MB/s may be anything.
+    // MB/s of another tool can have any unit.
     publication.comparison.entries[0].settings.iter_mut().for_each(|s| s.recipe = "kdiskmark".into());
     assert!(crystaldiskmark(&publication).contains("(Q=  8, T= 1):    58.810 MB/s"));
 }
@@ -185,7 +185,7 @@ fn a_name_ends_no_block_no_table_and_no_front_matter() {
     }
 }
 
-/// The rows of the CSV, each cell by its head.
+/// Rows of the CSV, each cell by its heading.
 pub(super) fn rows(publication: &Publication) -> Vec<BTreeMap<String, String>> {
     let mut rows = ::csv::Reader::from_reader(csv(publication).map(std::io::Cursor::new).unwrap());
     let heads = rows.headers().unwrap().clone();
@@ -195,7 +195,7 @@ pub(super) fn rows(publication: &Publication) -> Vec<BTreeMap<String, String>> {
     rows.records().map(Result::unwrap).map(row).collect()
 }
 
-/// The numbers of a line of either tool: MB/s and IOPS.
+/// MB/s and IOPS in a line of either tool.
 fn figures(line: &str) -> Option<(f64, f64)> {
     let (_, rest) = line.split_once("): ")?;
     let (mb_s, rest) = rest.split_once(" MB/s [")?;
@@ -217,7 +217,7 @@ fn in_both_layouts_and_in_csv_the_bytes_are_those_of_the_ios() {
         let lines: Vec<(f64, f64)> = text.lines().filter_map(figures).collect();
         assert_eq!(lines.len(), 4 * 12 - 1);
         for ((mb_s, iops), block) in lines.iter().zip(reads_first.iter().cycle()) {
-            // Three decimals of the speed and one of the rate are printed.
+            // The speed has three printed decimals, the rate one.
             let rounding = 0.0005 * unit + 0.05 * block;
             assert!((mb_s * unit - iops * block).abs() <= rounding * 1.01, "{mb_s} {iops} {block}");
         }

@@ -1,4 +1,4 @@
-//! What to buy, in the sentences of a reviewer.
+//! Purchase advice of a ranking, as sentences of a reviewer.
 
 use super::words::{price, value, what};
 use crate::page::comparison::answer::brief;
@@ -6,7 +6,7 @@ use cardscope_model::ranking::{RankedBy, RankedCard, Ranking, RankingDecision};
 use cardscope_page::figure::{ANSWER, count, in_a_line, listing, percent};
 use unicode_width::UnicodeWidthStr;
 
-/// What to buy, or who is fastest, in a line; by the whole name where that has room.
+/// Answer of a ranking: the card to buy, or the fastest one, in a line; with full names if these fit.
 pub(crate) fn answer(ranking: &Ranking) -> String {
     let Some(decision) = &ranking.decision else {
         return match (ranking.places.is_empty(), ranking.excluded.iter().any(|card| card.avoid)) {
@@ -38,7 +38,7 @@ pub(crate) fn answer(ranking: &Ranking) -> String {
 
 fn said(ranking: &Ranking, decision: &RankingDecision, names: &[String]) -> String {
     let chance = percent(decision.probability);
-    // Of many that are alike none is the one.
+    // Of many equal cards none is singled out.
     let first = ranking.places.first().map_or(0.0, |place| place.value);
     let alike =
         ranking.places.iter().filter(|place| place.placement.tier == 1 || place.value >= first).count();
@@ -63,7 +63,7 @@ fn said(ranking: &Ranking, decision: &RankingDecision, names: &[String]) -> Stri
     }
 }
 
-/// What else a reviewer would say: when another card is the better buy, what is open, and what to leave.
+/// Further advice: a better value at another price, what is undecided, and cards to avoid.
 pub(crate) fn reasons(ranking: &Ranking) -> Vec<String> {
     let Some(decision) = &ranking.decision else { return Vec::new() };
     let mut said = Vec::new();

@@ -1,5 +1,5 @@
-//! `rank` for a terminal, and its tables for Markdown and the page, too: what to buy, the cards in tiers, what that means for
-//! the job, value for money, groups, and who is not ranked.
+//! Page of `rank`, and its tables for publications: the card to buy, all cards in tiers, their meaning for the job, value for
+//! money, groups, and cards that are not ranked.
 
 mod decision;
 mod words;
@@ -16,7 +16,6 @@ use cardscope_page::figure::{interval, percent, sentence};
 use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock, findings};
 
-/// The page.
 pub fn page(ranking: &Ranking) -> Page {
     let mut page = Page::new(&title(ranking), NewsTone::Plain, answer(ranking));
     page.because_all(NewsTone::Plain, reasons(ranking));
@@ -28,7 +27,7 @@ pub fn page(ranking: &Ranking) -> Page {
     page
 }
 
-/// Adds an order to a page; `of` says which it is, where a page has further parts of the same kind.
+/// Adds a ranking to a page. `of` names it in headings, if the page has several.
 pub(crate) fn add(page: &mut Page, head: &str, of: &str, ranking: &Ranking) {
     let head_of = |part: &str| format!("{part} {of}").trim_end().to_owned();
     let tiers = ranking.places.last().map_or(0, |place| place.placement.tier);
@@ -48,7 +47,7 @@ pub(crate) fn add(page: &mut Page, head: &str, of: &str, ranking: &Ranking) {
     let not_placed = ranking.not_placed.iter().map(|(card, reason)| format!("{card}: {reason}"));
     let not_placed = excluded.chain(not_placed);
     page.fold(&head_of("Not ranked"), [PageBlock::Lines(not_placed.collect())]);
-    // What was asked for is an answer, the groups behind it are detail.
+    // The result was requested, so it is visible; the groups behind it are folded.
     let predicts = ranking.groups.iter().map(|found| sentence(&found.verdict));
     page.add(&head_of("What predicts the order"), [PageBlock::Lines(predicts.collect())]);
     for found in &ranking.groups {
@@ -57,10 +56,10 @@ pub(crate) fn add(page: &mut Page, head: &str, of: &str, ranking: &Ranking) {
     page.fold(&head_of("Findings"), [PageBlock::Remarks(findings::of(&ranking.findings))]);
 }
 
-/// What a tier means.
+/// Meaning of a tier.
 pub const TIERS: &str = "Within a tier no card is notably worse than the first, or not for sure.";
 
-/// What is ordered by, as a heading.
+/// Heading of a ranking.
 pub fn title(ranking: &Ranking) -> String {
     let on = ranking.on.as_ref().map(|host| format!(" on {host}")).unwrap_or_default();
     match &ranking.by {
@@ -75,7 +74,6 @@ pub fn title(ranking: &Ranking) -> String {
     }
 }
 
-/// How good a card is for a job, in a word.
 pub fn fit(fit: JobFit) -> &'static str {
     match fit {
         JobFit::Unfit => "unfit",
@@ -86,7 +84,6 @@ pub fn fit(fit: JobFit) -> &'static str {
     }
 }
 
-/// The places.
 pub fn places(ranking: &Ranking) -> Table {
     let ends = |ends: [f64; 2]| interval(ends, |v| value(ranking, v));
     let table = Table::of(
@@ -104,7 +101,7 @@ pub fn places(ranking: &Ranking) -> Table {
     table.left_aligned(["card", "fit"])
 }
 
-/// The cards of which a price is known, by what they give for the money; of several currencies each by itself.
+/// Cards with a price by their value for money, each currency separately.
 pub fn for_money(ranking: &Ranking) -> Table {
     let mut priced: Vec<&RankedCard> =
         ranking.places.iter().filter(|place| place.per_price.is_some()).collect();
@@ -133,14 +130,14 @@ pub fn for_money(ranking: &Ranking) -> Table {
     table
 }
 
-/// The same with what its columns mean; nothing where no price is known.
+/// Table of value for money with its explanation; empty without prices.
 fn money(ranking: &Ranking) -> impl Iterator<Item = PageBlock> {
     let table = for_money(ranking);
     let meaning = PageBlock::Words("From \"per price\" on: what one unit of the currency buys.".to_owned());
     (!table.rows().is_empty()).then_some([PageBlock::Table(table), meaning]).into_iter().flatten()
 }
 
-/// So much of a speed for the money.
+/// Speed for one unit of currency.
 fn delivers(place: &RankedCard, figure: Figure) -> String {
     place.figures_per_price.and_then(|all| all.get(figure)).map(speed).unwrap_or_default()
 }
@@ -153,7 +150,7 @@ fn per_price(place: &RankedCard) -> String {
     }
 }
 
-/// What is to be said of a card at its place, as sentences.
+/// Remarks on a card at its place.
 pub fn remarks(place: &RankedCard) -> Vec<String> {
     let mut out = Vec::new();
     if let Some(job) = &place.job {
@@ -169,7 +166,6 @@ pub fn remarks(place: &RankedCard) -> Vec<String> {
     out
 }
 
-/// The groups.
 pub fn groups(groups: &GroupDivision, ranking: &Ranking) -> Table {
     let value = |v: f64| value(ranking, v);
     Table::of(

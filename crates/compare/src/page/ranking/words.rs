@@ -1,10 +1,10 @@
-//! What an order is by, its values and its prices, in words.
+//! Text forms of a ranking's criterion, values and prices.
 
 use cardscope_model::card::CardPrice;
 use cardscope_model::ranking::{RankedBy, Ranking};
 use cardscope_model::units::{NO_NUMBER as NONE, three_digits as speed};
 
-/// What the cards are in order for, as the end of a sentence.
+/// Criterion, as the end of a sentence.
 pub(crate) fn what(ranking: &Ranking) -> String {
     match &ranking.by {
         RankedBy::Job(name) => format!("for {name}"),
@@ -12,7 +12,7 @@ pub(crate) fn what(ranking: &Ranking) -> String {
     }
 }
 
-/// What the value is, with its unit.
+/// Unit of the values.
 pub(crate) fn unit(ranking: &Ranking) -> &'static str {
     match ranking.by {
         RankedBy::Job(_) => "score of 100",
@@ -20,7 +20,7 @@ pub(crate) fn unit(ranking: &Ranking) -> &'static str {
     }
 }
 
-/// A value as people write it: a score with one decimal, a speed as speeds are.
+/// A score with one decimal, or a speed with three digits.
 pub(crate) fn value(ranking: &Ranking, value: f64) -> String {
     match ranking.by {
         RankedBy::Job(_) if value.is_finite() && value.abs() < 1e6 => format!("{value:.1}"),
@@ -28,7 +28,6 @@ pub(crate) fn value(ranking: &Ranking, value: f64) -> String {
     }
 }
 
-/// What was paid.
 pub(crate) fn price(price: &CardPrice) -> String {
     let amount = if price.amount.is_finite() { format!("{:.2}", price.amount) } else { NONE.to_owned() };
     format!("{amount} {}", price.currency)

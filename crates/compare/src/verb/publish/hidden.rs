@@ -1,31 +1,31 @@
-//! What names a unit, taken out of what is published: evidence that is its serial number or CID, and either of them
-//! wherever a document repeats it (a target such as `/dev/disk/by-id/…_0x811e53b7` does).
+//! Redacts what identifies a unit in a publication: evidence that is its serial number or CID, and both wherever a document
+//! repeats them, as a target such as `/dev/disk/by-id/…_0x811e53b7` does.
 //!
-//! No hash stands in its place: a serial number has 32 bits, and who tries them all has it from its hash in a minute.
+//! No hash replaces them: a serial number has 32 bits, so trying all of them recovers it from its hash in a minute.
 
 use cardscope_model::archived::StoredCard;
 use cardscope_model::finding::Finding;
 use cardscope_model::session_file::CardUnit;
 use serde_json::Value;
 
-/// Keys of evidence whose value names a unit: the registers CID and PSN, serial numbers of readers and NVMe cards.
+/// Names of evidence that identifies a unit: registers CID and PSN, serial numbers of readers and NVMe cards.
 const KEYS: [&str; 5] = ["cid", "psn", "serial", "serial_number", "sn"];
 
-/// Shorter ones are in every other number; evidence of that name goes all the same.
+/// Least length of redacted text: shorter ones occur in other numbers. Evidence of the names above is removed in any case.
 const LEAST_LETTERS: usize = 6;
 
-/// What stands in place of a name.
+/// Replacement of redacted text.
 const GONE: &str = "[hidden]";
 
-/// Texts that name a unit. The default hides nothing.
+/// Redacts texts that identify a unit. The default redacts nothing.
 #[derive(Debug, Default)]
 pub(super) struct Redactor {
-    /// In small letters, the longest first, since one may be the end of another; `None` where nothing is hidden.
+    /// Lower case, longest first, since one may be the end of another; `None` if nothing is redacted.
     names: Option<Vec<String>>,
 }
 
 impl Redactor {
-    /// Serial numbers and CIDs of a card's units, in the ways in which they are written.
+    /// Redacts serial numbers and CIDs of a card's units, in all their spellings.
     pub(super) fn of(card: &StoredCard, units: &[CardUnit]) -> Redactor {
         let facts = units.iter().map(|unit| &unit.facts).chain([&card.facts]);
         let known = facts.flat_map(|facts| [facts.serial.as_deref(), facts.cid.as_deref()]);
@@ -36,7 +36,6 @@ impl Redactor {
         Redactor { names: Some(names) }
     }
 
-    /// A finding without them.
     pub(super) fn cleared(&self, finding: &Finding) -> Finding {
         let mut finding = finding.clone();
         if self.names.is_none() {
@@ -50,7 +49,7 @@ impl Redactor {
         finding
     }
 
-    /// A document of another verb without them, whatever its shape: fields of these names, pairs of evidence, and texts.
+    /// Redacts a document of any shape: fields and evidence of these names, and texts.
     pub(super) fn clear(&self, document: &mut Value) {
         if self.names.is_none() {
             return;
@@ -69,13 +68,13 @@ impl Redactor {
         }
     }
 
-    /// A text without them.
     pub(super) fn clear_text(&self, text: &mut String) {
         for name in self.names.iter().flatten() {
             let mut from = 0;
-            // Names are ASCII, so that places in the small letters are places in the text.
+            // Names are ASCII, so positions in the lower-case text are positions in the text.
             while let Some(at) = text[from..].to_ascii_lowercase().find(name.as_str()) {
                 text.replace_range(from + at..from + at + name.len(), GONE);
+                // The search continues after the replacement, which may itself contain the name.
                 from += at + GONE.len();
             }
         }
@@ -86,17 +85,17 @@ fn names_a_unit(what: &str) -> bool {
     KEYS.iter().any(|key| what.eq_ignore_ascii_case(key))
 }
 
-/// A pair of a name and a value, as findings have them.
+/// True for a name and its value, as in the evidence of findings, that identify a unit.
 fn is_evidence(value: &Value) -> bool {
     matches!(value.as_array().map(Vec::as_slice), Some([Value::String(what), Value::String(_)]) if names_a_unit(what))
 }
 
-/// A number of nothing but zeros names nobody, and short ones are everywhere.
+/// False for zeros, which identify nothing, and for short names, which occur everywhere.
 fn is_telling(name: &str) -> bool {
     name.len() >= LEAST_LETTERS && name.trim_start_matches("0x").bytes().any(|letter| letter != b'0')
 }
 
-/// A name as it is told, without `0x`, and in decimal digits.
+/// Spellings of a name: as printed, without `0x`, and in decimal.
 fn written(name: &str) -> Vec<String> {
     let small = name.trim().to_ascii_lowercase();
     if !small.is_ascii() {
@@ -116,7 +115,7 @@ mod tests {
 
     const CID: &str = "0353445355303847808000c0ffee00fd";
 
-    /// What names a unit of this serial number, of which this is known besides.
+    /// Redactor for a unit with this serial number and these facts.
     fn of(serial: &str, facts: CardFacts) -> Redactor {
         let serial = Some(serial.to_owned());
         let unit = CardUnit { id: "0123".into(), serial, facts, ..CardUnit::default() };

@@ -1,10 +1,10 @@
-//! A picture without what its camera or its editor wrote beside it: where it was taken, with what, when and by whom. The pixels
-//! stay as they are, byte by byte, and so does the way in which they are turned.
+//! Removes from a picture what its camera or editor added: place, device, time and author. Pixels stay the same byte by byte,
+//! and so does the orientation.
 //!
 //! Segments of JPEG: ITU T.81, B; Exif: CIPA DC-008, 4.5.5 and 4.6.4; chunks of PNG: W3C PNG 3rd edition, 5 and 11; of WebP:
 //! RFC 9649, 2; blocks of GIF: GIF89a specification, 17 to 26.
 
-/// The same picture; `None` where it is not built as its format says.
+/// Picture without metadata; `None` if it violates its format.
 pub(super) fn without_metadata(media_type: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     match media_type {
         "image/jpeg" => jpeg(bytes),
@@ -20,7 +20,7 @@ fn jpeg(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut at = 2;
     loop {
         let [0xff, marker] = *bytes.get(at..at + 2)? else { return None };
-        // What follows the end is not the picture's.
+        // Data after the end marker are not part of the picture.
         if marker == 0xd9 {
             out.extend([0xff, 0xd9]);
             return Some(out);
@@ -34,8 +34,9 @@ fn jpeg(bytes: &[u8]) -> Option<Vec<u8>> {
         match marker {
             0xe1 => out.extend(orientation(segment).map(turned).unwrap_or_default()),
             0xe2 if segment.starts_with(b"ICC_PROFILE\0") => out.extend(&bytes[at..end]),
-            // A picture in small, as it was before it was cut, may hang on the head of either kind.
+            // The head of either kind may have a thumbnail, which may show the picture before it was cropped.
             0xe0 if segment.starts_with(b"JFIF\0") => out.extend(without_thumbnail(segment)?),
+            // APP14 (0xee) stays, since it selects the colour transform of the pixels.
             0xe0 | 0xe2..=0xed | 0xef | 0xfe => {}
             _ => out.extend(&bytes[at..end]),
         }
@@ -43,17 +44,17 @@ fn jpeg(bytes: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// The head of a JFIF file: version, unit and density, without a thumbnail.
+/// Head of a JFIF file: version, unit and density, without a thumbnail.
 fn without_thumbnail(head: &[u8]) -> Option<Vec<u8>> {
     Some([b"\xff\xe0\0\x10", head.get(..12)?, &[0, 0]].concat())
 }
 
-/// Bytes of a scan, up to the next marker that is none of its own.
+/// Bytes of a scan, up to the next marker outside of it.
 fn scan(bytes: &[u8]) -> Option<usize> {
     bytes.windows(2).position(|two| two[0] == 0xff && !matches!(two[1], 0 | 0xd0..=0xd7 | 0xff))
 }
 
-/// How an Exif segment says that the picture is turned: 2 to 8.
+/// Orientation in an Exif segment, if it is rotated or mirrored: 2 to 8.
 fn orientation(segment: &[u8]) -> Option<u8> {
     let tiff = segment.strip_prefix(b"Exif\0\0")?;
     let big = tiff.starts_with(b"MM");
@@ -68,7 +69,7 @@ fn orientation(segment: &[u8]) -> Option<u8> {
     u8::try_from(number(place + 8, 2)?).ok().filter(|turned| (2..=8).contains(turned))
 }
 
-/// An Exif segment that says nothing else.
+/// Exif segment with nothing but an orientation.
 fn turned(orientation: u8) -> Vec<u8> {
     let tiff =
         [b"MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0".as_slice(), &[orientation], &[0; 6]].concat();
@@ -100,7 +101,7 @@ fn webp(bytes: &[u8]) -> Option<Vec<u8>> {
         at += chunk.len();
         match &chunk[..4] {
             b"EXIF" | b"XMP " => continue,
-            // Its flags say which of both there are.
+            // Its flags announce both of these chunks.
             b"VP8X" => *chunk.get_mut(8)? &= !0x0c,
             _ => {}
         }
@@ -111,9 +112,9 @@ fn webp(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Comments go, and so does what applications add, but for how often the pictures are repeated.
+/// Removes comments and application data, except the number of repetitions of an animation.
 fn gif(bytes: &[u8]) -> Option<Vec<u8>> {
-    // A flag says that a table of colours follows, and its low bits how long it is.
+    // A flag announces a colour table, and its low bits the size.
     let colours = |flags: u8| if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) };
     let mut at = 13 + colours(*bytes.get(10)?);
     let mut out = bytes.get(..at)?.to_vec();
@@ -154,7 +155,7 @@ mod tests {
         [&[0xff, marker][..], &(content.len() as u16 + 2).to_be_bytes(), content].concat()
     }
 
-    /// Exif in either order of bytes, with a place on earth behind the orientation.
+    /// Exif in either byte order, with a location after the orientation.
     fn exif(big: bool, orientation: u8) -> Vec<u8> {
         let tiff: &[u8] = match big {
             true => b"MM\0\x2a\0\0\0\x08\0\x02\x88\x25\0\x04\0\0\0\x01\0\0\0\x26\x01\x12\0\x03\0\0\0\x01\0",

@@ -1,8 +1,7 @@
-//! `report`: everything that is known of some cards, gathered for publishing. Which file it becomes is the business of crate
-//! `report`.
+//! `report`: gathers all data of some cards for publication; `crate::page::publication` writes the formats.
 //!
-//! What names a unit (serial numbers, CIDs) is taken out here (`hidden`), before anything is laid out, unless it is asked
-//! for. Of more cards than anybody compares only the orders are published; `orders` chooses them where nobody does.
+//! Serial numbers and CIDs are redacted here (`hidden`), before any layout, unless they are requested. Of more cards than a
+//! comparison can show only rankings are published; `orders` chooses them if the user does not.
 
 mod hidden;
 mod metadata;
@@ -62,17 +61,17 @@ pub struct PublishRequest {
 }
 
 impl PublishRequest {
-    /// By what the user has the cards ordered.
+    /// Criteria by which the user ranks the cards.
     fn orders(&self) -> Vec<RankingKey> {
         let jobs = self.job.iter().cloned().map(RankingKey::Job);
         jobs.chain(self.rank_by.iter().copied().map(RankingKey::Test)).collect()
     }
 }
 
-/// Gathers everything that the request publishes, so that each output format is made of the same data.
+/// Gathers everything that a request publishes, so that all formats have the same data.
 ///
 /// # Errors
-/// As `compare` and `rank`; more cards than anybody compares are refused only where they cannot be put in order either.
+/// As `compare` and `rank`. Too many cards for a comparison are refused only if they cannot be ranked either.
 pub fn publish(request: &PublishRequest) -> Result<Publication> {
     let compared = &request.compared;
     let mut source = compared.choice.open()?;
@@ -87,7 +86,7 @@ pub fn publish(request: &PublishRequest) -> Result<Publication> {
     }
     let mut orders = request.orders();
     let is_asked = !orders.is_empty();
-    // Of many cards nobody reads who differs from whom: an order says more.
+    // Differences between many cards are unreadable, so a ranking replaces them.
     let many = columns.as_ref().is_none_or(|columns| columns.len() > MOST_PAIRED);
     if many && !is_asked {
         orders = orders::usual(&compared.choice, &cards, &mut source)?;
@@ -118,7 +117,7 @@ pub fn publish(request: &PublishRequest) -> Result<Publication> {
     })
 }
 
-/// A part for each card that has a column, in their order.
+/// Parts of all cards with a column, in the order of these.
 fn parts(
     request: &PublishRequest,
     columns: &[ComparedColumn],
@@ -135,7 +134,7 @@ fn parts(
     ids.into_iter().map(|id| part::part(source, id, &of(id), &request.compared.choice.tests, shown)).collect()
 }
 
-/// What stands in place of a comparison that nobody could read. `asked`: whether somebody chose the orders.
+/// Replaces a comparison of too many cards. `asked` is true if the user chose the rankings.
 fn not_compared(cards: usize, asked: bool) -> Comparison {
     let (by, or) = match asked {
         true => ("", ""),
@@ -147,7 +146,7 @@ fn not_compared(cards: usize, asked: bool) -> Comparison {
     Comparison { findings: vec![why], ..Comparison::default() }
 }
 
-/// `A and B`, or how many cards.
+/// Default title: `A and B`, or the number of cards.
 fn title(compared: &[CardPart], cards: usize) -> String {
     match compared {
         [] => format!("{cards} cards in order"),
@@ -165,7 +164,7 @@ mod tests {
     use cardscope_session::options::ArchiveAt;
     use cardscope_testkit::cards::file_of_cards;
 
-    /// Forty cards of which one test is known, from a file.
+    /// Publication of 240 cards with one test each, from a file.
     fn many(rank_by: &[&str], tests: &[&str]) -> Result<Publication> {
         let file = file_of_cards(240);
         let archive = tempfile::NamedTempFile::new().unwrap();

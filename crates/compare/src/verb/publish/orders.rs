@@ -1,4 +1,4 @@
-//! By what many cards are put in order where nobody says it.
+//! Default rankings of many cards.
 
 use crate::card_source::CardSource;
 use crate::verb::compare::MeasurementChoice;
@@ -9,7 +9,7 @@ use cardscope_session::error::Result;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-/// What a card is known for, in the order in which people look at it.
+/// Kinds of tests, most important first.
 const KINDS: [(IoOrder, TestOp); 4] = [
     (IoOrder::Sequential, TestOp::Read),
     (IoOrder::Sequential, TestOp::Write),
@@ -17,8 +17,8 @@ const KINDS: [(IoOrder, TestOp); 4] = [
     (IoOrder::Random, TestOp::Write),
 ];
 
-/// The tests that are asked for; else, of sequential and of random reads and writes, the test that most of the cards have
-/// under the settings that are asked for. None where nothing of the sort was measured.
+/// Tests of the request; else the test that most cards have under the selected settings, for each of sequential and random
+/// reads and writes. Empty without such tests.
 pub(super) fn usual(
     choice: &MeasurementChoice,
     cards: &[StoredCard],
@@ -42,7 +42,7 @@ fn most_common(cards: &[StoredCard], rows: &[SummaryRow]) -> Vec<TestName> {
     }
     let most = |(order, op)| {
         let of_kind = measured.iter().filter(|(test, _)| test.pattern.order == order && test.op == op);
-        // Of tests that as many cards have, the one with more runs; then by name, so that it is always the same.
+        // Ties are decided by the number of runs, then by name, so that the result is always the same.
         let found = of_kind.max_by_key(|(test, (of, runs))| (of.len(), *runs, Reverse(test.to_string())));
         found.map(|(test, _)| *test)
     };
@@ -81,9 +81,9 @@ mod tests {
             ("c", &["SEQ1M Q1T1 read"]),
             ("d", &["SEQ1M Q1T1 read", "RND4K Q32T1 write"]),
         ]);
-        // As many cards have either random write: the name decides.
+        // Both random writes have the same number of cards, so the name decides.
         assert_eq!(named(&["a", "b", "c", "d"], &rows), ["SEQ1M Q1T1 read", "RND4K Q1T1 write"]);
-        // What others have does not count.
+        // Tests of other cards do not count.
         assert_eq!(named(&["a"], &rows), ["SEQ1M Q8T1 read", "RND4K Q1T1 write"]);
         assert_eq!(named(&["e"], &rows), [""; 0]);
     }

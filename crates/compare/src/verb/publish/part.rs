@@ -1,4 +1,4 @@
-//! One card's part: what is known of it, its series and latencies, and the last documents about its inside.
+//! A card's part of a publication: its facts, series and latencies, and the documents of other verbs.
 
 use super::hidden::Redactor;
 use super::over_time::OverTime;
@@ -19,11 +19,10 @@ use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
 
-/// Sessions whose series and latencies are published: the last ones. More fill a page that nobody reads.
+/// Most recent sessions whose series and latencies are published; more would fill a page that is too long to read.
 const LAST_SESSIONS: usize = 4;
 
-/// Gathers a card's part. `columns` are those of the comparison that are of this card: only what counts among their figures
-/// is shown over time.
+/// Gathers a card's part. `columns` are the card's columns in the comparison: only their runs are shown over time.
 pub(super) fn part(
     source: &mut CardSource,
     id: &str,
@@ -77,14 +76,14 @@ fn bare(card: &StoredCard, events: Vec<cardscope_model::card::CardEvent>, serial
     }
 }
 
-/// The last sessions of these columns, the newest first: their names sort by time.
+/// Last sessions of these columns, newest first; ids sort by time.
 fn last_sessions(columns: &[&ComparedColumn]) -> Vec<SessionId> {
     let all: BTreeSet<&String> =
         columns.iter().flat_map(|column| column.runs.iter().map(|(session, _)| session)).collect();
     all.into_iter().filter_map(|session| session.parse().ok()).rev().take(LAST_SESSIONS).collect()
 }
 
-/// The archive keeps serial numbers and CIDs with the units, not with the card.
+/// Adds the serial numbers and CIDs, which the archive stores with the units and not with the card.
 fn name_units(part: &mut CardPart, units: &[CardUnit]) {
     if let [only] = units {
         part.card.complete_from(&CardFacts {
@@ -96,12 +95,12 @@ fn name_units(part: &mut CardPart, units: &[CardUnit]) {
     part.pieces = units.iter().map(named).collect();
 }
 
-/// The CID among what a card said of itself when it was measured.
+/// CID in the identity that was read when the card was measured.
 fn cid(identity: &serde_json::Value) -> Option<String> {
     identity.pointer("/cid/raw")?.as_str().map(str::to_owned)
 }
 
-/// A unit by its serial number and CID, else by enough of its hash to tell it from others.
+/// Serial number and CID of a unit, else the beginning of its hash.
 fn named(unit: &CardUnit) -> String {
     let serial = unit.serial.clone().or_else(|| unit.facts.serial.clone());
     match (serial, &unit.facts.cid) {
@@ -135,21 +134,21 @@ fn add_record(part: &mut CardPart, record: StoredSession, hidden: &Redactor) {
     findings.into_iter().for_each(|finding| add_finding(part, finding));
 }
 
-/// Two sessions may conclude the same.
+/// Adds a finding unless another session has the same.
 fn add_finding(part: &mut CardPart, finding: Finding) {
     if !part.findings.contains(&finding) {
         part.findings.push(finding);
     }
 }
 
-/// Records come oldest first: the last one that can be read stays.
+/// Keeps the last readable record; records come oldest first.
 fn last<T: DeserializeOwned>(place: &mut Option<T>, document: &serde_json::Value) {
     if let Ok(found) = T::deserialize(document) {
         *place = Some(found);
     }
 }
 
-/// The last of the surest stays.
+/// Keeps the surest verification, of equal ones the last.
 fn surest(place: &mut Option<VerifyReport>, document: &serde_json::Value) {
     let Ok(found) = VerifyReport::deserialize(document) else { return };
     if place.as_ref().is_none_or(|known| known.body.sureness() <= found.body.sureness()) {
@@ -157,7 +156,7 @@ fn surest(place: &mut Option<VerifyReport>, document: &serde_json::Value) {
     }
 }
 
-/// A visit uses a card for a minute, which says less than a long run before it: the longest stays, of equal ones the last.
+/// Keeps the longest run, of equal ones the last. A check writes for a minute only, which shows less than a longer run.
 fn longest(place: &mut Option<SustainReport>, document: &serde_json::Value) {
     let Ok(found) = SustainReport::deserialize(document) else { return };
     let lasted = |run: &SustainReport| run.body.moved.seconds;

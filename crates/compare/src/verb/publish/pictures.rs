@@ -1,4 +1,4 @@
-//! Photographs and screenshots that hang on a card, its units and its sessions, as far as a page has room for them.
+//! Pictures attached to a card, its units and its sessions, limited to the size of a page.
 
 use super::hidden::Redactor;
 use super::metadata::without_metadata;
@@ -7,19 +7,19 @@ use cardscope_session::attachment::media_type;
 use cardscope_session::error::Result;
 use cardscope_store::{Archive, StoredAttachment};
 
-/// The longest picture, in bytes, and all pictures of a page, which its cards share: it is still read on a phone.
+/// Most bytes of one picture, and of all pictures of a page, which its cards share. A phone must be able to load the page.
 const MOST_BYTES: u64 = 300_000;
 const MOST_BYTES_OF_A_PAGE: u64 = 600_000;
 
-/// Bytes of pictures that each of so many cards has room for.
+/// Bytes of pictures for each of this many cards.
 pub(super) fn room(cards: usize) -> u64 {
     MOST_BYTES_OF_A_PAGE / cards.max(1) as u64
 }
 
-/// What a browser shows and nobody's script stands in.
+/// Media types that browsers display and that cannot contain scripts.
 const SHOWN: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
-/// The pictures of a card, of up to `room` bytes; the same file under several names once.
+/// Pictures of a card, up to `room` bytes; equal files once.
 pub(super) fn of(
     archive: &mut Archive,
     card: &str,
@@ -40,9 +40,9 @@ pub(super) fn of(
             continue;
         }
         let bytes = archive.attachment(&file.hash)?;
-        // What the archive calls a picture came from anywhere; its first bytes say what it is.
+        // The stored media type may come from anyone, so the first bytes decide.
         let Some(media_type) = SHOWN.into_iter().find(|shown| *shown == media_type(&bytes)) else { continue };
-        // Where it was taken, and by whom, is nobody's business.
+        // The place and the author of a picture must not be published.
         let Some(bytes) = without_metadata(media_type, &bytes) else {
             pictures.left_out += 1;
             continue;

@@ -1,4 +1,4 @@
-//! The documents of cards that a ranking looks into.
+//! Documents of cards that decide about a ranking.
 
 use cardscope_model::archived::StoredCard;
 use cardscope_session::error::Result;
@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-/// Documents of one card that are looked into, the newest first: each is read whole, and one of the last says it or none.
+/// Most documents that are read of one card, newest first. Each is read whole, and older ones hardly ever decide.
 const MOST_DOCUMENTS: usize = 6;
 
-/// The records of these kinds by card, the newest first; [`MOST_DOCUMENTS`] of each at most.
+/// Records of these kinds by card, newest first; at most [`MOST_DOCUMENTS`] of each card.
 pub(super) fn records(
     archive: &mut Archive,
     cards: &[StoredCard],
@@ -22,7 +22,7 @@ pub(super) fn records(
     Ok(by_card)
 }
 
-/// A document, or a part of one, as what it is; `None` where it is something else.
+/// Parses a document, or a part of one; `None` if it is of another kind.
 pub(super) fn read<T: for<'a> Deserialize<'a>>(document: &Value) -> Option<T> {
     T::deserialize(document).ok()
 }

@@ -1,4 +1,4 @@
-//! Cards that are not ranked, whatever was measured of them: those that lose data, and what is no card that one buys.
+//! Cards that are excluded from a ranking: those that lose data, and objects that are not real cards.
 
 use super::documents::{read, records};
 use crate::card_source::CardSource;
@@ -11,13 +11,13 @@ use cardscope_store::{CardConclusion, is_named};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Tools whose logs end in a verdict on a capacity.
+/// Tools whose logs end in a verdict on the capacity.
 const TOOLS: [&str; 4] = ["f3probe", "f3read", "h2testw", "mfst"];
 
-/// Cards whose tests are asked for together.
+/// Cards whose tests are queried together.
 const CARDS_AT_ONCE: usize = 64;
 
-/// Parts cards into those that are ranked and those that are not; one that was `named` is only left out where it loses data.
+/// Separates ranked from excluded cards. Cards that the user `named` are excluded only if they lose data.
 pub(super) fn part(
     source: &mut CardSource,
     cards: Vec<StoredCard>,
@@ -34,7 +34,7 @@ pub(super) fn part(
     Ok((ranked, excluded))
 }
 
-/// The cards that are not ranked, by id, each with the reason and whether it is one to avoid.
+/// Excluded cards by id, each with the reason, and true if it is one to avoid.
 pub fn reasons(
     source: &mut CardSource,
     cards: &[StoredCard],
@@ -51,7 +51,7 @@ pub fn reasons(
     Ok(cards.iter().filter_map(|card| Some((card.id.clone(), reason(card)?))).collect())
 }
 
-/// The cards that the surest of their last tests found fake, damaged or dead, and those that failed under wear, each with the
+/// Cards that the surest of their recent tests found fake, damaged or dead, and cards that failed under wear, each with the
 /// reason.
 fn condemned(source: &mut CardSource, cards: &[StoredCard]) -> Result<HashMap<String, String>> {
     let Some(archive) = source.archive() else { return Ok(HashMap::new()) };
@@ -69,10 +69,10 @@ fn condemned(source: &mut CardSource, cards: &[StoredCard]) -> Result<HashMap<St
     Ok(found)
 }
 
-/// Why a card is condemned by its last tests, the newest first.
+/// Reason to exclude a card, from its recent tests, newest first.
 fn condemns(last: &[&CardConclusion]) -> Option<String> {
     let tests: Vec<Verification> = last.iter().filter_map(|test| verified(test)).collect();
-    // Of equal ones the last counts: that is the newest.
+    // Of equally sure tests the newest counts; `max_by_key` returns the last, hence `rev`.
     let surest = tests.iter().rev().max_by_key(|test| test.sureness());
     let by_test = surest.filter(|test| test.verdict.is_bad()).map(|test| reason(test.verdict).to_owned());
     let by_tool = tests.is_empty().then(|| last.iter().find_map(|log| by_a_tool(log))).flatten();
@@ -94,11 +94,11 @@ fn wore_out(test: &CardConclusion) -> bool {
     document.and_then(read::<EndureReport>).is_some_and(|report| report.body.is_bad())
 }
 
-/// What another tool found against a card's capacity.
+/// Verdict of another tool against the card's capacity.
 fn by_a_tool(record: &CardConclusion) -> Option<String> {
     let other = &record.log.as_ref()?.other;
     let documents = TOOLS.into_iter().filter_map(|tool| Some((tool, other.get(tool)?)));
-    // A program that ran several times has a list of them.
+    // Several runs of a program are a list.
     let each = documents.flat_map(|(tool, of)| match of {
         Value::Array(list) => list.iter().map(|of| (tool, of)).collect(),
         one => vec![(tool, one)],

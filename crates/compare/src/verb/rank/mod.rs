@@ -1,5 +1,5 @@
-//! `rank`: cards in order, for a job or by a test, on any host or on a given one. What is asked is read from the archive
-//! here; `crate::judge::ranking` orders the cards.
+//! `rank`: ranks cards for a job or by a test, on any host or on a given one. Measurements are read from the archive here;
+//! `crate::judge::ranking` orders the cards.
 
 mod documents;
 mod excluded;
@@ -31,27 +31,23 @@ use documents::{read, records};
 pub use crate::judge::ranking::GroupBy;
 pub use excluded::reasons;
 
-/// What the cards are ordered by.
+/// Criterion of a ranking.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RankingKey {
-    /// A job's name, or a file with one of the user's own.
+    /// Name of a job, or a file with a job.
     Job(String),
-    /// A job.
     Own(Box<Job>),
-    /// A test.
     Test(TestName),
 }
 
-/// How cards are put in order.
+/// Options of a ranking.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RankingOptions<'a> {
-    /// By what.
     pub(crate) by: &'a RankingKey,
-    /// The host that caps them: a name, or a file with one of the user's own.
+    /// Host that limits the cards: a name, or a file with a host.
     pub(crate) on: Option<&'a str>,
-    /// Into which groups they are divided.
     pub(crate) group_by: &'a [GroupBy],
-    /// Whether the cards were named: then simulated cards and loop devices are ranked, too.
+    /// True if the user named the cards: then simulated cards and loop devices are ranked, too.
     pub(crate) named: bool,
 }
 
@@ -79,17 +75,17 @@ pub struct RankRequest {
     pub choice: MeasurementChoice,
 }
 
-/// Reads the words of the groups.
+/// Parser for the words of `--group-by`.
 pub fn groups() -> impl TypedValueParser<Value = GroupBy> {
     let group = |word: String| GroupBy::ALL.into_iter().find(|(known, _)| *known == word).map(|(_, by)| by);
     PossibleValuesParser::new(GroupBy::ALL.map(|(word, _)| word))
         .try_map(move |word| group(word).ok_or("unknown group"))
 }
 
-/// Puts the cards of the archive in order by one test, or by what a job needs.
+/// Ranks cards of the archive by one test, or for a job.
 ///
 /// # Errors
-/// A refusal where job, host or card is not known; a failure where the archive cannot be read.
+/// Refuses unknown jobs, hosts and cards.
 pub fn rank(request: &RankRequest) -> Result<Ranking> {
     let by = match (&request.job, &request.choice.tests[..]) {
         (Some(job), _) => RankingKey::Job(job.clone()),
@@ -100,10 +96,7 @@ pub fn rank(request: &RankRequest) -> Result<Ranking> {
     rank_by(request, &by)
 }
 
-/// The same by whatever is given, where the request names neither job nor test.
-///
-/// # Errors
-/// As [`rank`].
+/// Ranks by `by`, whatever the request names.
 pub fn rank_by(request: &RankRequest, by: &RankingKey) -> Result<Ranking> {
     let mut source = request.choice.open()?;
     let mut cards = cards(request, &mut source)?;
@@ -113,7 +106,7 @@ pub fn rank_by(request: &RankRequest, by: &RankingKey) -> Result<Ranking> {
     rank_among(order, &request.choice, cards, &mut source)
 }
 
-/// The same with cards that are looked up already.
+/// Ranks cards that are already selected.
 pub(crate) fn rank_among(
     order: RankingOptions<'_>,
     choice: &MeasurementChoice,
@@ -133,10 +126,9 @@ pub(crate) fn rank_among(
     Ok(ranking)
 }
 
-/// Prices of this age are named as old: a gigabyte costs half as much after so many years.
+/// Years after which prices count as old: the price of a gigabyte halves in about this time.
 const OLD_YEARS: i64 = 3;
 
-/// A word about prices that were paid long ago.
 fn old_prices(places: &[RankedCard]) -> Option<Finding> {
     let year = |date: &str| date.get(..4)?.parse::<i64>().ok();
     let priced = places.iter().filter(|place| place.per_price.is_some());
@@ -150,7 +142,6 @@ fn old_prices(places: &[RankedCard]) -> Option<Finding> {
     })
 }
 
-/// The placed cards in groups.
 fn grouped(
     group_by: GroupBy,
     asked: &RankingGoal,
@@ -162,7 +153,7 @@ fn grouped(
     let mut values = Vec::new();
     for place in places {
         let Some(card) = by_id.get(place.entry.card_id.as_str()) else { continue };
-        // A card's events are a question of their own: asked only where nothing else tells the year.
+        // Reading a card's events needs a query, so it is done only if no other fact has the year.
         let bought = match (group_by, &card.facts.made) {
             (GroupBy::Year, None) => ranking::bought(&source.events(&card.id)?),
             _ => None,
@@ -190,7 +181,7 @@ fn asked(order: RankingOptions<'_>) -> Result<RankingGoal> {
 
 fn cards(request: &RankRequest, source: &mut CardSource) -> Result<Vec<StoredCard>> {
     if request.cards.is_empty() {
-        // Of many cards only the name is known; a list of what was not measured of them helps nobody.
+        // An archive may have many cards without runs, and a list of these would be of no use.
         return Ok(source.cards()?.into_iter().filter(|card| card.runs > 0).collect());
     }
     let mut found: Vec<StoredCard> = Vec::new();
@@ -228,7 +219,7 @@ fn measured(
     Ok(MeasuredCards { rows, lasting })
 }
 
-/// The newest of these documents under what is asked, by card.
+/// Sustained performance of each card, from its newest documents under the selected condition.
 fn lasting(
     source: &mut CardSource,
     cards: &[StoredCard],
@@ -249,7 +240,7 @@ fn lasting(
     Ok(found)
 }
 
-/// What one document says; nothing where it was made under another setting than what is asked.
+/// Sustained performance in one document; nothing if its setting is not selected.
 fn of_record(record: &StoredSession, choice: &MeasurementChoice) -> SustainedFigures {
     let (kind, Some(document)) = (record.summary.kind.as_str(), &record.file.document) else {
         return SustainedFigures::default();

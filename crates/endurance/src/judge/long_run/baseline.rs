@@ -1,21 +1,21 @@
-//! The same card under two conditions, such as with a fan and without
-//! (docs/reference/reports.md#microsd-express-benchmarks). Nothing is claimed that the intervals do not allow
+//! Comparison of a long run with an earlier one of the same card, such as with and without a fan
+//! (docs/reference/reports.md#microsd-express-benchmarks). Differences are reported only if the intervals support them
 //! (docs/reference/flash.md#comparing-two-cards).
 
 use cardscope_model::sustain::{ComparedLine, ConditionComparison, SpeedLevel, SustainReport};
 use std::collections::BTreeSet;
 
-/// Smallest difference that is reported: readers and hosts make smaller ones
+/// Least difference that is reported, because readers and hosts cause smaller ones
 /// (docs/reference/flash.md#comparing-two-cards).
 const MATTERS: f64 = 0.03;
 
-/// An interval inside of this is sameness.
+/// Range of ratios that counts as equal.
 const SAME: [f64; 2] = [0.95, 1.05];
 
-/// States of a level that nothing slows; older documents say `fast`.
+/// States of a level without any slowdown. Older documents use `fast`.
 const UNSLOWED: [&str; 4] = ["full speed", "steady", "varies", "fast"];
 
-/// Holds this run against an earlier one, `there`, of that name.
+/// Compares `here` with the earlier run `there`, which is called `name`.
 pub fn compare(here: &SustainReport, name: &str, there: &SustainReport) -> ConditionComparison {
     let level =
         |what: &str, pick: fn(&SustainReport) -> Option<&SpeedLevel>| speeds(what, pick(here), pick(there));
@@ -46,7 +46,7 @@ pub fn compare(here: &SustainReport, name: &str, there: &SustainReport) -> Condi
     }
 }
 
-/// Words of the conditions that differ.
+/// Conditions that differ: key, value here, value there.
 fn differing(here: &SustainReport, there: &SustainReport) -> Vec<(String, String, String)> {
     let words: BTreeSet<&str> =
         here.header.condition.iter().chain(there.header.condition.iter()).map(|(w, _)| w).collect();
@@ -55,7 +55,7 @@ fn differing(here: &SustainReport, there: &SustainReport) -> Vec<(String, String
     all.filter(|(_, a, b)| a != b).collect()
 }
 
-/// What makes the two hard to hold against each other.
+/// Reasons why the runs are not fully comparable.
 fn doubts(here: &SustainReport, there: &SustainReport) -> Vec<String> {
     let (a, b) = (&here.body, &there.body);
     let all = [
@@ -72,7 +72,7 @@ fn speeds(what: &str, here: Option<&SpeedLevel>, there: Option<&SpeedLevel>) -> 
     let mut line = plain(what, "MB/s", here.map(|l| l.mb_s), there.map(|l| l.mb_s));
     let (Some(a), Some(b)) = (here, there) else { return line };
     if b.ci95[0] > 0.0 {
-        // Both ends at their worst: wider than need be, never too narrow.
+        // Dividing opposite ends gives an interval that is wider than necessary, but never too narrow.
         let interval = [a.ci95[0] / b.ci95[1], a.ci95[1] / b.ci95[0]];
         line.says = words(a.mb_s / b.mb_s, interval).to_owned();
         line.ratio_ci95 = Some(interval);
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(words(0.72, [0.70, 0.75]), "slower");
         assert_eq!(words(1.01, [0.97, 1.04]), "same within ±5 %");
         assert_eq!(words(1.12, [0.85, 1.47]), "no difference shown");
-        // ADATA and Lexar, fast writes (docs/reference/flash.md#comparing-two-cards): real and tiny.
+        // ADATA and Lexar, fast writes (docs/reference/flash.md#comparing-two-cards): a real and a tiny difference.
         assert_eq!(words(1.02, [1.01, 1.06]), "no difference shown");
     }
 

@@ -1,6 +1,5 @@
-//! A reader or host controller that gets hot instead of the card (docs/reference/reports.md#raspberry-pi-comparison):
-//! reads that fall over a long run on USB, compared with the command that needs no flash and the thermometers of the
-//! rig.
+//! Overheating of the reader or host controller (docs/reference/reports.md#raspberry-pi-comparison), judged by reads that
+//! slow down in a long run on USB, by the command without flash access, and by thermometers of the setup.
 
 use cardscope_model::condition::Condition;
 use cardscope_model::finding::Finding;
@@ -8,21 +7,21 @@ use cardscope_model::statistics::median;
 use cardscope_model::sustain::{PlacedTemperature, RunPhase, SustainSample};
 use cardscope_statistics::anomaly::{UsbLoad, hot_host, is_over_usb};
 
-/// The start and the end of a run, each so many parts of it: a fifth.
+/// Start and end of a run are a fifth of it each.
 const PARTS: usize = 5;
 
-/// With fewer samples than this in a part there is nothing to hold against each other.
+/// Least samples of each part.
 const LEAST: usize = 3;
 
-/// Words of a place that belongs to the rig, not to the card.
+/// Words in the name of a thermometer that is not at the card.
 const OF_HOST: [&str; 4] = ["reader", "host", "soc", "controller"];
 
-/// What a run of reads on a USB path says about reader and host controller.
+/// Finding about the reader or host controller, None for a card that is not on USB.
 pub(super) fn finding(condition: &Condition, series: &[SustainSample]) -> Option<Finding> {
     hot_host(&load(series).filter(|_| is_over_usb(condition))?)
 }
 
-/// The reads of the workload, start against end; only reads have no cache that could end.
+/// Compares start and end of the workload's reads, since only reads have no cache that could end.
 fn load(series: &[SustainSample]) -> Option<UsbLoad> {
     let read = |s: &&SustainSample| s.phase == RunPhase::Main && s.read_mb_s.is_some();
     let all: Vec<&SustainSample> = series.iter().filter(read).collect();
@@ -55,7 +54,7 @@ fn of_card(reading: &&PlacedTemperature) -> bool {
     reading.is_of_card()
 }
 
-/// Places of the rig that a thermometer was at.
+/// Names of the thermometers that are at the reader or host.
 fn host_places(all: &[&SustainSample]) -> Vec<String> {
     let of_host = |reading: &&PlacedTemperature| {
         let place = reading.place.to_lowercase();
@@ -68,7 +67,6 @@ fn host_places(all: &[&SustainSample]) -> Vec<String> {
     places
 }
 
-/// The temperature at a place.
 fn at(place: &str) -> impl Fn(&SustainSample) -> Option<f64> {
     move |sample| sample.temperatures.iter().find(|r| r.place == place).map(|r| r.celsius)
 }
@@ -77,8 +75,7 @@ fn at(place: &str) -> impl Fn(&SustainSample) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// docs/reference/reports.md#raspberry-pi-comparison: over 300 MB/s, and 2 to 3 times slower once the controller is
-    /// hot.
+    /// docs/reference/reports.md#raspberry-pi-comparison: over 300 MB/s, and 2 to 3 times slower with a hot controller.
     fn run(ping_after: f64, host_after: f64, place: &str) -> Vec<SustainSample> {
         let sample = |second: u32| {
             let hot = second > 60;

@@ -1,4 +1,4 @@
-//! What a long run showed, as findings: each with the numbers it rests on and what helps.
+//! Findings of a long run, each with its numbers and advice.
 
 mod baseline;
 mod hot_host;
@@ -13,16 +13,16 @@ use cardscope_model::sustain::{EventKind, MeasuredRun, PlacedTemperature, Sustai
 use cardscope_model::units::{DecimalSize, MB, SpeedMbS, WaitTime, three_digits};
 use cardscope_statistics::io_errors;
 
-/// A stall that an application notices, in seconds: a camera's buffer, a screen that does not answer.
+/// Stall in seconds that is noticeable: a camera's buffer overflows, a screen freezes.
 const NOTICED_S: f64 = 1.0;
 
-/// What is less sure than this is said to be a guess.
+/// Confidence below which a finding is worded as probable.
 const LIKELY: f64 = 0.7;
 
-/// Stalls that take more of the time than this are worth a hint.
+/// Share of time in stalls that is worth a hint.
 const STALL_SHARE: f64 = 0.05;
 
-/// What a long run says of the card, its reader and its host; also for a verb of which it is a part.
+/// All findings about card, reader and host.
 pub fn findings(
     measured: &MeasuredRun,
     moved: &IoTotals,
@@ -46,7 +46,7 @@ pub fn findings(
     .collect()
 }
 
-/// What a run lacks that tells heat and other users of the bus from the card itself.
+/// Data that the run lacks to distinguish heat and other load from the card itself.
 pub fn doubts(series: &[SustainSample]) -> Vec<String> {
     let warm = |s: &SustainSample| s.temperatures.iter().any(PlacedTemperature::is_of_card);
     let mut doubts = Vec::new();
@@ -67,7 +67,7 @@ pub fn doubts(series: &[SustainSample]) -> Vec<String> {
     doubts
 }
 
-/// Write after write, or read after read failed, until nothing more was tried.
+/// The card failed all writes or all reads until the run ended.
 fn refuses(measured: &MeasuredRun, bytes_written: u64) -> Option<Finding> {
     let refused = |e: &&SustainEvent| matches!(e.kind, EventKind::NoMoreWrites | EventKind::NoMoreReads);
     let event = measured.events.iter().find(refused)?;
@@ -92,7 +92,7 @@ fn refuses(measured: &MeasuredRun, bytes_written: u64) -> Option<Finding> {
     )
 }
 
-/// A wait after which a host resets the card, or gives it up.
+/// The card did not answer for so long that hosts reset it or give it up.
 fn no_answer(measured: &MeasuredRun) -> Option<Finding> {
     let event = measured.events.iter().find(|e| e.kind == EventKind::NoAnswer)?;
     let (_, length) = event.evidence.first()?;
@@ -187,7 +187,7 @@ fn stalls(measured: &MeasuredRun) -> Option<Finding> {
     };
     let verdict =
         format!("The card stalls for up to {} during its housekeeping.", WaitTime(stalls.longest_s));
-    // Of small random writes stalls are counted by the MB: there are thousands to a GB.
+    // Small random writes cause thousands of stalls per GB, so those are counted per MB.
     let (unit, share) = if stalls.per_gb < 1e3 { ("per GB", 1.0) } else { ("per MB", MB / 1e9) };
     let rate = |per_gb: f64| three_digits(per_gb * share);
     let [least, most] = stalls.per_gb_ci95.map(rate);

@@ -1,4 +1,4 @@
-//! From levels to causes: each step is held against what else changed with it.
+//! Causes of slow levels: each step of the speed is compared with what else changed at that time.
 
 use super::levels::{SMALLEST_STEP, SpeedRange, TELLING, level, levels};
 use super::stalls::{LoadBursts, SeriesStalls, interference, removed, shortest, stalls, touched};
@@ -8,10 +8,10 @@ use cardscope_model::sustain::ThermalStep;
 /// Reads slower than at the fast level by this factor are heat (docs/reference/flash.md#causes-of-a-slow-spell).
 const READS_SLOWER: f64 = 1.18;
 
-/// Where the card's own counters moved, this is enough.
+/// The same if the card's own throttling counters moved.
 const READS_SLOWER_COUNTED: f64 = 1.05;
 
-/// A level of heat is slower than this share of the fast one.
+/// Share of the fast level's speed above which a level is not slowed by heat.
 const HOT: f64 = 0.95;
 
 /// A step below this share is the end of a cache, where heat did not change
@@ -26,81 +26,75 @@ const WRITES_UNLIKE_READS: f64 = 0.5;
 /// data is read (up to 15 %: docs/reference/flash.md#causes-of-a-slow-spell).
 const SAME_HEAT: f64 = 0.15;
 
-/// So far below TMT1 a card that counts its throttling, and counted none, is cool.
+/// Distance below TMT1 at which a card that counts its throttling, and counted none, is cool.
 const COOL_K: f64 = 5.0;
 
-/// Stalls that take more than this share of the time are no pauses between work: they are how fast the card works.
+/// Share of time in stalls above which they are the normal speed of the card rather than interruptions.
 const MOST: f64 = 0.5;
 
-/// A dip that is over within so many seconds is no level.
+/// Longest dip in seconds that is not a level.
 const DIP_S: f64 = 8.0;
 
-/// A cause that a series shows.
+/// Cause of a slowdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SlowdownCause {
-    /// The fast part of the card is used up.
+    /// The write cache is full.
     CacheEnd,
-    /// It is too hot.
+    /// The card throttles from heat.
     Throttling,
-    /// It does something of its own meanwhile.
+    /// Internal housekeeping of the card.
     Stalls,
-    /// Somebody else uses bus or host.
+    /// Other load on bus or host.
     Interference,
 }
 
-/// A step of the speed.
+/// Step of the speed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SpeedStep {
-    /// First slice after it.
+    /// First slice after the step.
     pub slice: usize,
-    /// When, in seconds.
+    /// Time in seconds.
     pub at_s: f64,
-    /// Bytes moved before it.
+    /// Bytes moved before the step.
     pub at_bytes: u64,
-    /// Speed before it in bytes per second.
+    /// Speed before, in bytes per second.
     pub before: f64,
-    /// Speed after it.
+    /// Speed after, in bytes per second.
     pub after: f64,
-    /// 0 to 1.
     pub confidence: f64,
 }
 
-/// A level at which heat slows the card.
+/// Level that is slowed by heat.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HotLevel {
-    /// First slice.
     pub from: usize,
-    /// One behind the last.
+    /// End, exclusive.
     pub to: usize,
-    /// The level as it is stored.
+    /// Figures as stored in the document.
     pub figures: ThermalStep,
-    /// 0 to 1.
     pub confidence: f64,
 }
 
 /// Everything that a series shows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SeriesCauses {
-    /// Levels of the speed, in order.
     pub levels: Vec<SpeedRange>,
-    /// The fast and cool level that others are held against.
+    /// Fast and cool level that the others are compared with.
     pub base: Option<usize>,
-    /// Stalls.
     pub stalls: SeriesStalls,
-    /// Bursts of somebody else.
+    /// Bursts of other load.
     pub interference: Option<LoadBursts>,
     /// Levels slowed by heat, in order.
     pub heat: Vec<HotLevel>,
-    /// Ends of a cache.
     pub cache_ends: Vec<SpeedStep>,
-    /// Where it was fast again without heat having gone.
+    /// Steps up that are not explained by cooling.
     pub recoveries: Vec<SpeedStep>,
-    /// Steps down of a workload that has no cache to fill.
+    /// Steps down of a workload without writes.
     pub unexplained: Vec<SpeedStep>,
 }
 
 impl SeriesCauses {
-    /// The causes that are there, in the order of the rule.
+    /// Causes found, in the order in which the rule excludes them.
     pub fn named(&self) -> Vec<SlowdownCause> {
         [
             (self.stalls.found, SlowdownCause::Stalls),
@@ -113,13 +107,13 @@ impl SeriesCauses {
         .collect()
     }
 
-    /// True where a step could be heat or a cache, and only an experiment can tell.
+    /// True if a step may be heat or a full cache, which only a pause can distinguish.
     pub fn in_doubt(&self) -> bool {
         self.cache_ends.iter().any(|d| d.confidence < 0.9) || self.heat.iter().any(|h| h.confidence < 0.95)
     }
 }
 
-/// Names what a series shows.
+/// Finds the causes in a series.
 pub fn causes(slices: &[SeriesSlice], known: SeriesFacts) -> SeriesCauses {
     let interference = interference(slices);
     let touched = touched(interference.as_ref(), slices.len());
@@ -136,7 +130,7 @@ pub fn causes(slices: &[SeriesSlice], known: SeriesFacts) -> SeriesCauses {
     found.heat = found.levels.iter().filter_map(|level| judge.heat(level)).collect();
     let begins = judge.steps(&mut found);
     if mostly_stalls {
-        // What falls where they begin falls because of them.
+        // A fall at the beginning of the stalls is caused by them.
         found.cache_ends.retain(|end| end.at_s - slices[0].at_s >= DIP_S);
     }
     own_share(&mut found);
@@ -145,8 +139,8 @@ pub fn causes(slices: &[SeriesSlice], known: SeriesFacts) -> SeriesCauses {
     found
 }
 
-/// The levels, each from the slice of its step, and neighbours of one speed as one: levels are found by blocks of a second
-/// and more, and a block that holds a step is none of its own.
+/// Moves each level to the slice of its step and merges neighbours of equal speed. Levels are found in blocks of at least
+/// a second, so a block that contains a step would be counted as a level of its own.
 fn from_their_steps(
     slices: &[SeriesSlice],
     skip: &[bool],
@@ -182,7 +176,7 @@ fn from_their_steps(
     all.into_iter().map(|(level, _)| level).collect()
 }
 
-/// What heat alone did: against the cool level before it, which may be that of a full cache.
+/// Relates heat to the cool level before it, which may be that of a full cache, so that heat gets only its own share.
 fn own_share(found: &mut SeriesCauses) {
     let hot: Vec<usize> = found.heat.iter().map(|h| h.from).collect();
     for step in &mut found.heat {
@@ -198,13 +192,13 @@ fn own_share(found: &mut SeriesCauses) {
     }
 }
 
-/// The first of the fast levels.
+/// First of the fast levels.
 fn base(levels: &[SpeedRange]) -> Option<usize> {
     let best = levels.iter().map(|l| l.speed).fold(0.0, f64::max);
     levels.iter().position(|l| l.speed >= 0.9 * best)
 }
 
-/// The fast level; its reads are those of the level behind it where it is too short to have had enough of them.
+/// Reference level. If it is too short for reliable reads, it takes those of the next level.
 fn held_against(from_base: &[SpeedRange]) -> SpeedRange {
     let mut base = from_base[0].clone();
     if base.to - base.from < TELLING
@@ -222,7 +216,7 @@ struct CauseJudge<'a> {
 }
 
 impl CauseJudge<'_> {
-    /// Time of reads at a level against that at the fast one: of small ones or long ones, whichever shows more.
+    /// Ratio of read times to the reference level, of small or long reads, whichever is larger.
     fn read_ratio(&self, level: &SpeedRange) -> Option<f64> {
         let ratio = |of: fn(&SpeedRange) -> Option<f64>| Some(of(level)? / of(&self.base)?);
         [ratio(|l| l.probe_s), ratio(|l| l.long_read_s)].into_iter().flatten().reduce(f64::max)
@@ -233,7 +227,7 @@ impl CauseJudge<'_> {
         let counted = self.counted(level);
         let mut reads = self.read_ratio(level);
         if counted == Some(true) && !self.known.writes {
-            // The workload reads, too: a card that throttles by its duty lets the small ones through.
+            // A card that throttles by duty cycle lets small reads through, but the workload's own reads show the heat.
             reads = reads.map(|ratio| ratio.max(1.0 / speed_ratio));
         }
         let slower = reads.is_some_and(|r| r >= READS_SLOWER) && !self.cool(level, counted);
@@ -260,15 +254,15 @@ impl CauseJudge<'_> {
         Some(HotLevel { from: level.from, to: level.to, figures, confidence })
     }
 
-    /// Whether the card's counters of throttling moved in a level, or just before it.
+    /// True if the card's throttling counters moved during a level or just before it.
     fn counted(&self, level: &SpeedRange) -> Option<bool> {
-        // Counters are asked for once a second or so: what they tell belongs to the step before.
+        // Counters are queried about once a second, so a change belongs to the slices before.
         let before = self.slices[level.from.saturating_sub(8)].throttles?;
         let after = self.slices[level.to - 1].throttles?;
         Some(after > before)
     }
 
-    /// A card that counts its throttling, counted none and is far from its limit is not hot, whatever its reads do.
+    /// True for a card that counts its throttling, counted none and is far from its limit. Slow reads do not change that.
     fn cool(&self, level: &SpeedRange, counted: Option<bool>) -> bool {
         let warmest = self.slices[level.from..level.to].iter().filter_map(|s| s.celsius).reduce(f64::max);
         match (counted, warmest, self.known.tmt1_c) {
@@ -277,10 +271,10 @@ impl CauseJudge<'_> {
         }
     }
 
-    /// Steps that heat does not explain: the first slice of each level that begins with one, and the slice of the step.
+    /// Finds steps that heat does not explain. Returns the first slice of each such level, and the slice of its step.
     fn steps(&self, found: &mut SeriesCauses) -> Vec<(usize, usize)> {
         let hot = |level: &SpeedRange| found.heat.iter().find(|h| h.from == level.from);
-        // How much slower heat makes the level, as far as reads tell.
+        // Slowdown by heat, as far as reads show it.
         let slowed = |level: &SpeedRange| {
             hot(level).map_or(1.0, |h| h.figures.read_ratio.unwrap_or(1.0 / h.figures.speed_ratio))
         };
@@ -304,7 +298,7 @@ impl CauseJudge<'_> {
                 begins.push((level.from, step.slice));
                 drops.push(step);
             } else if same_heat {
-                // Small steps add up: the next level is held against the one before them.
+                // Small steps accumulate, so the next level is compared with the one before them.
                 anchor = Some((speed, heat_before));
             }
         }
@@ -331,29 +325,27 @@ impl CauseJudge<'_> {
         }
     }
 
-    /// The slice in which a level really begins: levels are found by blocks of a second and more.
+    /// Slice in which a level begins, since levels are found in blocks of at least a second.
     fn place(&self, level: &SpeedRange, before: f64) -> usize {
         let reach = (8 + (level.to - level.from) / 8).min(64);
         let (low, high) = (level.from.saturating_sub(reach), (level.from + reach).min(level.to));
         let logs = |i: usize| self.slices[i].speed().max(1.0).ln();
         let (old, new) = (before.ln(), level.speed.ln());
-        // Sum of what each slice lies farther from the new level than from the old one: the best place to change over
-        // is where it is greatest.
+        // The sum of distances from the new level less those from the old one is greatest at the best place for the step.
         let mut sum = 0.0;
         let mut best = (f64::MIN, low);
         for i in low..high {
             if sum > best.0 {
                 best = (sum, i);
             }
-            // One stalled slice must not decide.
+            // The limit prevents a single stalled slice from deciding.
             sum +=
                 ((logs(i) - new).abs() - (logs(i) - old).abs()).clamp(-(old - new).abs(), (old - new).abs());
         }
         best.1
     }
 
-    /// Down is the end of a cache where the workload wrote; up again is its recovery. A dip that is over at once is
-    /// neither.
+    /// Classifies steps: down is the end of a cache if the workload writes, up is its recovery, and a short dip is neither.
     fn sort_steps(&self, drops: Vec<SpeedStep>, found: &mut SeriesCauses) {
         let mut rest = drops.into_iter().peekable();
         while let Some(step) = rest.next() {
@@ -368,13 +360,13 @@ impl CauseJudge<'_> {
             }
             let is_full = found.cache_ends.len() > found.recoveries.len();
             match (down, self.known.writes) {
-                // A cache that fills in steps has one end.
+                // A cache that fills in several steps has a single end.
                 (true, true) if is_full => {
                     found.cache_ends.last_mut().into_iter().for_each(|end| end.after = step.after)
                 }
                 (true, true) => found.cache_ends.push(step),
                 (true, false) => found.unexplained.push(step),
-                // Only what was full has room again.
+                // Only a full cache can recover.
                 (false, _) if is_full => found.recoveries.push(step),
                 (false, _) => {}
             }

@@ -1,5 +1,5 @@
-//! Levels of the speed and of what is measured beside it: change points by binary segmentation over several quantities
-//! at once, so that a step that only reads show is a step too.
+//! Speed levels of a series: change points by binary segmentation of speed and read times together, so that a step that
+//! only reads show is found too.
 
 use super::SeriesSlice;
 use super::{filled, scatter, smoothed};
@@ -8,58 +8,56 @@ use cardscope_model::statistics::median;
 /// Slices in a block: one second.
 const BLOCK: usize = 4;
 
-/// Blocks of a level at least.
+/// Least blocks of a level.
 const SHORTEST: usize = 2;
 
-/// Blocks are enlarged until the scatter of their speed is below this (docs/reference/flash.md#pslc-cache) …
+/// Scatter of the speed from which blocks are enlarged (docs/reference/flash.md#pslc-cache) …
 const CALM: f64 = 0.08;
 
-/// … as long as so many are left.
+/// … as long as at least so many are left.
 const FEWEST: usize = 24;
 
-/// A step of less than this, in the logarithm, is none: cards vary by a few percent for no reason worth a name.
+/// Least step, as a logarithm. Cards vary by a few percent without a cause.
 pub(super) const SMALLEST_STEP: f64 = 0.07;
 
-/// Cost of a further level, in units of log-likelihood for each doubling of the number of blocks.
+/// Cost of a further level in units of log-likelihood, for each doubling of the number of blocks.
 const PENALTY: f64 = 8.0;
 
-/// A cache of a few dozen MiB is full before the first blocks are: so many slices at the beginning are looked at one by
-/// one …
+/// Slices at the beginning that are examined one by one, because a cache of a few dozen MiB is full before the first
+/// blocks are …
 const OPENING: usize = 10;
 
-/// … and so many at least must be faster, each of them, which no single lucky one is …
+/// … of which at least so many must be faster, each of them …
 const FEWEST_FAST: usize = 2;
 
-/// … by this much in the logarithm: the end of a cache is below 82 % (docs/reference/flash.md#causes-of-a-slow-spell) …
+/// … by this logarithm: the end of a cache is below 82 % (docs/reference/flash.md#causes-of-a-slow-spell) …
 const OPENING_STEP: f64 = 0.2;
 
 /// … and by so many times the scatter.
 const OPENING_SCATTER: f64 = 6.0;
 
-/// A range of one speed.
+/// Range of constant speed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpeedRange {
-    /// First slice.
     pub from: usize,
-    /// One behind the last slice.
+    /// End, exclusive.
     pub to: usize,
     /// Median speed in bytes per second.
     pub speed: f64,
-    /// 95 % interval of that.
     pub ci95: [f64; 2],
-    /// Median of the small reads in seconds.
+    /// Median time of small reads in seconds.
     pub probe_s: Option<f64>,
-    /// Median of the long reads in seconds.
+    /// Median time of long reads in seconds.
     pub long_read_s: Option<f64>,
 }
 
-/// A block of slices: logarithms of what was measured.
+/// Logarithms of all quantities by block.
 struct SliceBlock {
-    /// Slices in each.
+    /// Slices in a block.
     each: usize,
-    /// One row for each quantity.
+    /// A row for each quantity.
     rows: Vec<SpeedRow>,
-    /// Places of the slices that count.
+    /// Indices of the slices that count.
     places: Vec<usize>,
 }
 
@@ -72,7 +70,7 @@ struct SpeedRow {
 impl SpeedRow {
     fn new(values: &[f64]) -> Self {
         let calm = smoothed(values, 3);
-        // A card of constant speed has no scatter at all; a thousandth is less than any clock tells apart.
+        // A card of constant speed has no scatter, so a minimum below any clock's resolution is used.
         let deviation = scatter(values).max(0.005);
         let prefix = |f: &dyn Fn(f64) -> f64| {
             let mut sum = 0.0;
@@ -90,18 +88,17 @@ impl SpeedRow {
         (self.sums[to] - self.sums[from]) / (to - from) as f64
     }
 
-    /// Log-likelihood lost by one level from `from` to `to`.
     fn cost(&self, from: usize, to: usize) -> f64 {
         let (sum, count) = (self.sums[to] - self.sums[from], (to - from) as f64);
         (self.squares[to] - self.squares[from] - sum * sum / count).max(0.0) / (2.0 * self.variance)
     }
 }
 
-/// Slices from which on a level says what reads take there; fewer are too few reads.
+/// Slices that a level needs for reliable read times.
 pub(super) const TELLING: usize = BLOCK * SHORTEST;
 
-/// The levels of a series, in order; slices in `skip` (stalls, bursts) do not count. Writes may be fast for less than a
-/// level otherwise lasts.
+/// Levels of a series, in order. Slices in `skip` (stalls, bursts) do not count. Writes may be fast for less than the
+/// shortest level.
 pub(super) fn levels(slices: &[SeriesSlice], skip: &[bool], writes: bool) -> Vec<SpeedRange> {
     let places: Vec<usize> = (0..slices.len()).filter(|i| !skip[*i] && slices[*i].seconds > 0.0).collect();
     if places.len() < TELLING {
@@ -121,8 +118,8 @@ pub(super) fn levels(slices: &[SeriesSlice], skip: &[bool], writes: bool) -> Vec
     without_seams(slices, &blocks.places, bounds)
 }
 
-/// The levels between `bounds`. Where speed and reads step in different blocks, what lies between them has the speed of one
-/// neighbour and half the reads of the other: it belongs to the neighbour whose speed it has.
+/// Levels between `bounds`. If speed and reads step in different blocks, the range between the steps is merged with the
+/// neighbour of the same speed.
 fn without_seams(slices: &[SeriesSlice], places: &[usize], mut bounds: Vec<usize>) -> Vec<SpeedRange> {
     bounds.dedup();
     let of = |from: usize, to: usize| level(slices, &places[from..to]);
@@ -144,7 +141,7 @@ fn without_seams(slices: &[SeriesSlice], places: &[usize], mut bounds: Vec<usize
     bounds.windows(2).map(|w| of(w[0], w[1])).collect()
 }
 
-/// How many slices at the beginning of the first level are faster than the rest of it.
+/// Number of slices at the beginning of the first level that are faster than the rest of it.
 fn opening(slices: &[SeriesSlice], places: &[usize]) -> Option<usize> {
     let logs: Vec<f64> = places.iter().map(|i| slices[*i].speed().max(1.0).ln()).collect();
     let most = OPENING.min(logs.len() / 2);
@@ -158,7 +155,7 @@ fn opening(slices: &[SeriesSlice], places: &[usize]) -> Option<usize> {
     (FEWEST_FAST..=most).rev().find(faster)
 }
 
-/// Blocks large enough that their speed is calm.
+/// Enlarges blocks until their speed hardly scatters.
 fn calm_blocks(slices: &[SeriesSlice], places: Vec<usize>) -> SliceBlock {
     let mut each = BLOCK;
     loop {
@@ -173,7 +170,7 @@ fn calm_blocks(slices: &[SeriesSlice], places: Vec<usize>) -> SliceBlock {
     }
 }
 
-/// The last block takes what is left over.
+/// Chunks of `each` slices. The last one includes the remainder.
 fn chunks(places: &[usize], each: usize) -> impl Iterator<Item = &[usize]> {
     let whole = (places.len() / each).max(1);
     (0..whole).map(move |k| &places[k * each..if k + 1 == whole { places.len() } else { (k + 1) * each }])
@@ -203,13 +200,13 @@ fn beside(
     filled(&values).map(|values| SpeedRow::new(&values))
 }
 
-/// Splits where it pays most, and goes on in both parts.
+/// Splits at the best place, then splits both parts.
 fn split(blocks: &SliceBlock, from: usize, to: usize, ends: &mut Vec<usize>) {
     let Some((at, gain)) = best_split(blocks, from, to) else { return };
     let count = blocks.rows[0].sums.len() as f64;
     let steps = |row: &SpeedRow| (row.mean(at, to) - row.mean(from, at)).abs();
     let largest = blocks.rows.iter().map(steps).fold(0.0, f64::max);
-    // Of two halves with opposite steps the means may be alike: smaller parts are looked at all the same.
+    // Two opposite steps may cancel out in the means, so parts with a large gain are split all the same.
     let penalty = PENALTY * count.max(2.0).log2();
     if gain < penalty || (largest < SMALLEST_STEP && gain < 10.0 * penalty) {
         return;
@@ -229,7 +226,7 @@ fn best_split(blocks: &SliceBlock, from: usize, to: usize) -> Option<(usize, f64
     places.map(|at| (at, whole - cost(from, at) - cost(at, to))).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// What the slices of some places say together.
+/// Medians over the given slices.
 pub(super) fn level(slices: &[SeriesSlice], places: &[usize]) -> SpeedRange {
     let (from, to) = (places[0], places[places.len() - 1] + 1);
     let of = |value: &dyn Fn(&SeriesSlice) -> Option<f64>| {

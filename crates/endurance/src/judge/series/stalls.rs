@@ -1,6 +1,5 @@
-//! Stalls, in which the card cleans or merges, answers nothing and is back at full speed afterwards
-//! (docs/reference/flash.md#garbage-collection): number, length, and whether they come at a period in bytes. And
-//! interference by the bus or the host: then a command that the card answers without its flash takes longer, too.
+//! Stalls, during which the card cleans up and does not answer (docs/reference/flash.md#garbage-collection): count, length
+//! and period in bytes. Also interference by the bus or host, which slows even a command without flash access.
 
 use super::{SeriesSlice, filled, ranges, running_quantile, scatter, smoothed};
 use cardscope_model::statistics::{median, quantile};
@@ -8,57 +7,54 @@ use cardscope_model::sustain::{self, HostInterference, StallPeriod};
 use cardscope_model::units::mb_per_s;
 use cardscope_statistics::period::strongest;
 
-/// A time without a completion is a stall if it is so many times the usual one …
+/// Ratio to the usual time between completions from which a gap is a stall …
 const TIMES: f64 = 8.0;
 
-/// … and so long, in seconds: below it no one notices.
+/// … and its least length in seconds, below which nobody notices it.
 const SHORTEST_S: f64 = 0.1;
 
-/// Slices on either side that tell what is usual around a slice.
+/// Slices in the window around a slice.
 const WINDOW: usize = 25;
 
-/// The time of an I/O around a slice is that of the faster slices, this share of them: in many of the others a card may stall.
+/// Quantile of the I/O times around a slice that counts as usual. The card may stall in the slower ones.
 const UNSTALLED: f64 = 0.25;
 
-/// Below this share of the speed around it a slice is low (docs/reference/flash.md#causes-of-a-slow-spell).
+/// Share of the speed around it below which a slice is slow (docs/reference/flash.md#causes-of-a-slow-spell).
 const LOW: f64 = 0.82;
 
-/// And one slice of a stall is below this: the card answers next to nothing.
+/// Share below which at least one slice of a stall must be, because the card hardly answers then.
 const DEEP: f64 = 0.65;
 
-/// Slices that a stall takes at most; what is longer is another level.
+/// Most slices of a stall. A longer one is a level.
 const LONGEST: usize = 4;
 
-/// Low slices, or stalls, that must be seen.
+/// Least number of slow slices or stalls.
 const LEAST: usize = 8;
 
-/// Share of the time that they must take, from fewer stalls.
+/// Least share of time, for fewer stalls.
 const SHARE: f64 = 0.02;
 
-/// One stall.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SeriesStall {
-    /// When, in seconds.
+    /// Time in seconds.
     pub at_s: f64,
     /// Bytes moved before it.
     pub at_bytes: u64,
-    /// How long, in seconds.
     pub seconds: f64,
 }
 
-/// The stalls of a series.
+/// Stalls of a series.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SeriesStalls {
-    /// All of them.
     pub stalls: Vec<SeriesStall>,
-    /// True where there are enough to be worth naming.
+    /// True if there are enough to be reported.
     pub found: bool,
-    /// What they come to, as the document of a long run has it.
+    /// Figures as stored in the document.
     pub figures: sustain::CardStalls,
 }
 
-/// Finds stalls in slices that nobody else `touched`, from the seconds on that are the [`shortest`] in each; gives them and
-/// which slices they slowed.
+/// Finds stalls in the slices that are not `touched` by interference. `shortest` is the least length of a stall in each
+/// slice. Returns the stalls, and a mask of the slices that they slowed.
 pub(super) fn stalls(
     slices: &[SeriesSlice],
     touched: &[bool],
@@ -92,14 +88,14 @@ pub(super) fn stalls(
     (found, low)
 }
 
-/// k stalls: k ± 1.96 √(k + 1), per GB (docs/reference/flash.md#garbage-collection).
+/// Rate of k stalls per GB, with the interval k ± 1.96 √(k + 1) (docs/reference/flash.md#garbage-collection).
 fn rate(count: usize, bytes: u64) -> (f64, [f64; 2]) {
     let gb = (bytes as f64 / 1e9).max(1e-9);
     let (k, half) = (count as f64, 1.96 * (count as f64 + 1.0).sqrt());
     (k / gb, [(k - half).max(0.0) / gb, (k + half) / gb])
 }
 
-/// Low slices in short runs, between others that are not low.
+/// Marks short sequences of slow slices between normal ones.
 fn short_lows(speeds: &[f64], around: &[f64], touched: &[bool]) -> Vec<bool> {
     let low: Vec<bool> = (0..speeds.len()).map(|i| !touched[i] && speeds[i] < LOW * around[i]).collect();
     let mut short = vec![false; speeds.len()];
@@ -133,8 +129,8 @@ fn by_gaps(slices: &[SeriesSlice], touched: &[bool], shortest: &[f64]) -> Vec<Se
         .collect()
 }
 
-/// Seconds from which on a time without a completion is a stall, in each slice: many times what is usual in the whole
-/// series, and more than the I/Os take, at the speed around it, that may end `at_once`.
+/// Least length of a stall in each slice, in seconds: many times the usual gap of the series, and more than the time of
+/// `at_once` I/Os at the speed around it.
 pub(super) fn shortest(slices: &[SeriesSlice], at_once: u32) -> Vec<f64> {
     let mean = |s: &SeriesSlice| (s.ios > 0).then(|| s.seconds / f64::from(s.ios));
     let each: Vec<f64> = slices.iter().filter_map(|s| s.interval_s.or(mean(s))).collect();
@@ -146,17 +142,17 @@ pub(super) fn shortest(slices: &[SeriesSlice], at_once: u32) -> Vec<f64> {
     })
 }
 
-/// The slices without the time of their stalls: what the card does between them.
+/// Slices without the time of their stalls, which show the speed between them.
 pub(super) fn removed(slices: &[SeriesSlice], shortest: &[f64]) -> Vec<SeriesSlice> {
     let one = |(slice, shortest): (&SeriesSlice, &f64)| {
         let stalled: f64 = slice.gaps.iter().map(|g| g.seconds).filter(|g| g >= shortest).sum();
-        // A slice of one stall and nothing else has no speed of its own.
+        // A slice that consists of a single stall keeps a minimum of time, since it has no speed.
         SeriesSlice { seconds: (slice.seconds - stalled).max(0.02 * slice.seconds), ..slice.clone() }
     };
     slices.iter().zip(shortest).map(one).collect()
 }
 
-/// Periods tried: powers of two and three times those, from 1 MiB to 4 GiB, and the median distance with its parts.
+/// Candidate periods: powers of two and three times powers of two from 1 MiB to 4 GiB, and values near the median distance.
 fn candidates(stalls: &[SeriesStall]) -> Vec<f64> {
     let distances: Vec<f64> =
         stalls.windows(2).map(|w| w[1].at_bytes.saturating_sub(w[0].at_bytes) as f64).collect();
@@ -168,7 +164,7 @@ fn candidates(stalls: &[SeriesStall]) -> Vec<f64> {
     all
 }
 
-/// The strongest period of the stalls' positions, where chance does not explain it.
+/// Strongest period of the stalls, None if chance explains it.
 fn period(stalls: &[SeriesStall], bytes: u64) -> Option<StallPeriod> {
     if stalls.len() < 10 {
         return None;
@@ -179,31 +175,31 @@ fn period(stalls: &[SeriesStall], bytes: u64) -> Option<StallPeriod> {
     Some(StallPeriod { bytes: found.period as u64, confidence: 1.0 - found.chance })
 }
 
-/// Least factor by which such a command takes longer (docs/reference/flash.md#causes-of-a-slow-spell).
+/// Least ratio by which the command without flash access slows (docs/reference/flash.md#causes-of-a-slow-spell).
 const SLOWER: f64 = 1.12;
 
-/// And so many deviations of its own scatter.
+/// Least increase in deviations of its own scatter.
 const DEVIATIONS: f64 = 4.0;
 
-/// Slices of the workload that must have been slow by it: two seconds.
+/// Least slices that a burst must slow: two seconds.
 const LEAST_SLICES: usize = 8;
 
-/// What is undisturbed: the lower fifth, since bursts may take most of the time.
+/// Quantile of the command's times that counts as undisturbed, since bursts may take most of the time.
 const UNDISTURBED: f64 = 0.2;
 
-/// Speed in a burst against that outside of it, below which it matters.
+/// Ratio of the speed in bursts to that outside, above which they do not matter.
 const MATTERS: f64 = 0.93;
 
-/// Bursts in which somebody else used bus or host.
+/// Bursts of other load on bus or host.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LoadBursts {
-    /// First slice and one behind the last of each.
+    /// Ranges of slices (start, end).
     pub slices: Vec<(usize, usize)>,
-    /// All of them as they are stored.
+    /// Figures as stored in the document.
     pub figures: HostInterference,
 }
 
-/// Looks for bursts; `None` where nothing was asked, or nothing shows.
+/// Finds bursts. None if the command was not timed, or if nothing was disturbed.
 pub(super) fn interference(slices: &[SeriesSlice]) -> Option<LoadBursts> {
     let pings: Vec<Option<f64>> = slices.iter().map(|s| s.ping_s).collect();
     let pings = smoothed(&filled(&pings)?, 3);
@@ -212,7 +208,7 @@ pub(super) fn interference(slices: &[SeriesSlice]) -> Option<LoadBursts> {
     let limit = SLOWER.ln().max(DEVIATIONS * scatter(&logs));
     let slow: Vec<bool> = logs.iter().map(|l| *l > limit).collect();
     let mut bursts = ranges(&slow, 1);
-    // A running median of three lets a single odd value through at the ends only.
+    // The running median of three lets a single outlier through only at the ends.
     bursts.retain(|(from, to)| to - from >= 2);
     let inside = |i: usize| bursts.iter().any(|(from, to)| (*from..*to).contains(&i));
     let of = |wanted: bool, value: &dyn Fn(usize) -> f64| {
@@ -230,8 +226,7 @@ pub(super) fn interference(slices: &[SeriesSlice]) -> Option<LoadBursts> {
     Some(LoadBursts { slices: bursts, figures })
 }
 
-/// True for the slices that somebody else had a part in: the bursts, and the slice on either side, in which they began
-/// and ended.
+/// Mask of the slices of bursts and of their neighbours, in which bursts begin and end.
 pub(super) fn touched(found: Option<&LoadBursts>, slices: usize) -> Vec<bool> {
     let mut mask = vec![false; slices];
     for (from, to) in found.iter().flat_map(|f| &f.slices) {

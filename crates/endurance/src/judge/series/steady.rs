@@ -1,10 +1,9 @@
-//! Steady state as the SNIA's performance test specification has it: over five rounds the highest and the lowest differ
-//! by at most 20 % of the mean, and the fitted line rises or falls by at most 10 % of it. A label, not a proof: a cache
-//! that outlives five rounds passes (docs/reference/flash.md#steady-state).
+//! Steady state by the SNIA performance test specification: over five rounds the highest and the lowest speed differ by at
+//! most 20 % of the mean, and the fitted line changes by at most 10 %. It is a label, not a proof: a cache that lasts for
+//! five rounds passes (docs/reference/flash.md#steady-state).
 //!
-//! And whether it is heat or a cache, where the series leaves it open: the card rests for half a minute and is measured
-//! again (docs/reference/flash.md#causes-of-a-slow-spell): heat goes with time whatever is done, a cache empties for
-//! writes only.
+//! Pause experiment, which distinguishes heat from a full cache: the card rests for half a minute and is measured again
+//! (docs/reference/flash.md#causes-of-a-slow-spell). Cooling speeds up reads and writes, an emptied cache only writes.
 
 use super::{SeriesSlice, SlowdownCause};
 use cardscope_model::statistics::mean;
@@ -13,13 +12,13 @@ use cardscope_model::sustain::SteadyState;
 /// Rounds in the window.
 pub const ROUNDS: usize = 5;
 
-/// Highest less lowest, as a share of the mean.
+/// Largest difference of highest and lowest, as a share of the mean.
 const MOST_SPREAD: f64 = 0.20;
 
-/// Rise of the fitted line across the window, as a share of the mean.
+/// Largest change of the fitted line across the window, as a share of the mean.
 const MOST_SLOPE: f64 = 0.10;
 
-/// Looks at the last five rounds of `round_s` seconds of workload each; `None` where there are not so many.
+/// Judges the last five rounds of `round_s` seconds of workload each. None if there are fewer.
 pub fn steady(slices: &[SeriesSlice], round_s: f64) -> Option<SteadyState> {
     let (rounds, from_s) = last_rounds(slices, round_s)?;
     let speed = mean(&rounds).filter(|m| *m > 0.0)?;
@@ -32,7 +31,7 @@ pub fn steady(slices: &[SeriesSlice], round_s: f64) -> Option<SteadyState> {
     Some(SteadyState { reached, mb_s: speed / 1e6, spread, slope, round_s, from_s })
 }
 
-/// Speeds of the last rounds, oldest first, and when the oldest began.
+/// Speeds of the last rounds, oldest first, and the start of the oldest.
 fn last_rounds(slices: &[SeriesSlice], round_s: f64) -> Option<([f64; ROUNDS], f64)> {
     let mut rounds = [0.0; ROUNDS];
     let mut rest = slices.iter().rev();
@@ -50,40 +49,36 @@ fn last_rounds(slices: &[SeriesSlice], round_s: f64) -> Option<([f64; ROUNDS], f
     Some((rounds, from_s))
 }
 
-/// Reads that gained so much by a pause were slowed by heat.
+/// Least gain of reads by the pause that proves heat.
 const READS_GAIN: f64 = 1.11;
 
-/// Writes that gained so much found room in a cache, where reads gained nothing.
+/// Least gain of writes by the pause that proves a full cache, if reads gained nothing.
 const WRITES_GAIN: f64 = 1.22;
 
-/// Speeds around the pause, in any unit that is the same for all.
+/// Speeds around the pause, in any common unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PauseExperiment {
-    /// Reads just before the pause.
     pub reads_before: f64,
-    /// Reads just after it.
     pub reads_after: f64,
-    /// Writes before.
     pub writes_before: f64,
-    /// Writes after.
     pub writes_after: f64,
-    /// Writes after half a minute more of reading, in which the card could clean up but not cool down.
+    /// Writes after another half minute of reads, in which the card could clean up but not cool down.
     pub writes_later: f64,
 }
 
 impl PauseExperiment {
-    /// Whether writes were faster after the pause than this by so much as only room in a cache explains.
+    /// True if writes after the pause exceed `speed` by more than anything but free cache explains.
     pub fn writes_beat(&self, speed: f64) -> bool {
         self.writes_after.max(self.writes_later) > WRITES_GAIN * speed
     }
 
-    /// What the pause showed; both may hold.
+    /// Causes that the pause proves. Both are possible.
     pub fn named(&self) -> Vec<SlowdownCause> {
         let gain = |after: f64, before: f64| if before > 0.0 { after / before } else { 1.0 };
         let reads = gain(self.reads_after, self.reads_before);
         let writes = gain(self.writes_after.max(self.writes_later), self.writes_before);
         let heat = reads > READS_GAIN;
-        // Heat slows writes and reads alike within a quarter (docs/reference/flash.md#heat).
+        // Heat slows writes and reads equally within a quarter (docs/reference/flash.md#heat).
         let cache = if heat { writes > 1.35 * reads } else { writes > WRITES_GAIN };
         [(heat, SlowdownCause::Throttling), (cache, SlowdownCause::CacheEnd)]
             .into_iter()
@@ -136,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_card_that_cooled_down_reads_and_writes_faster() {
-        // Lexar without a fan: reads 0.72, writes 0.83 of the cool level.
+        // Lexar without a fan: reads at 0.72, writes at 0.83 of the cool level.
         let heat = PauseExperiment {
             reads_before: 540.0,
             reads_after: 750.0,

@@ -1,9 +1,9 @@
-//! Single series whose cause a person would name at a glance.
+//! Series with an obvious cause.
 
 use super::*;
 use cardscope_model::random::SeededRandom;
 
-/// A minute of slices at 20 MB/s with 4 % of noise, then whatever `change` makes of them.
+/// A minute of slices at 20 MB/s with 4 % of noise, modified by `change`.
 fn minute(change: impl Fn(usize, &mut SeriesSlice)) -> Vec<SeriesSlice> {
     let mut random = SeededRandom::from_state(5);
     let mut at_bytes = 0;
@@ -59,7 +59,7 @@ fn a_cache_that_is_full_within_a_second_or_two_ends_there() {
     }
     let lucky = minute(|i, s| s.bytes *= if i == 0 { 3 } else { 1 });
     assert_eq!(causes(&lucky, WRITES).named(), []);
-    // While the flash is idle yet, reads are faster, too: a card is not hot after two seconds.
+    // Reads are faster too while the flash is still idle: a card is not hot after two seconds.
     let idle = minute(|i, s| {
         if i < 2 {
             (s.bytes, s.probe_s) = (s.bytes * 5 / 2, Some(0.8e-3));
@@ -108,7 +108,7 @@ fn reads_of_another_mode_are_no_heat_on_a_card_that_counts_none_and_is_cool() {
     assert_eq!(causes(&slices, WRITES).named(), [SlowdownCause::CacheEnd]);
 }
 
-/// Writes behind a full cache at 236 MB/s that fall to 88 and come back as the card crosses its upper limit of heat.
+/// Writes past the cache at 236 MB/s that fall to 88 and recover as the card crosses its upper temperature limit.
 fn between_two_limits(i: usize, s: &mut SeriesSlice) {
     let (speed, reads, throttles) = match i {
         0..40 => (2.7, 1.0, 0),
@@ -158,7 +158,7 @@ fn a_cache_has_room_again_only_after_it_was_full() {
 
 #[test]
 fn stalls_that_take_most_of_the_time_are_the_speed_of_the_card() {
-    // An old card that merges a block for nearly each small write.
+    // An old card that merges a block for nearly every small write.
     let slices = minute(|i, s| {
         (s.ios, s.interval_s, s.bytes) = (8, Some(0.002), s.bytes / 1000 * (2 + i as u64 % 2));
         (s.seconds, s.gaps) = (0.25, vec![CompletionGap { at_bytes: s.at_bytes, seconds: 0.24 }]);
@@ -173,7 +173,7 @@ fn stalls_that_take_most_of_the_time_are_the_speed_of_the_card() {
 fn stalls_each_64_mib_have_that_period_and_a_poisson_interval() {
     let slices = minute(|i, s| {
         s.ios = 20;
-        // Each 64 MiB at 5 MB a slice: every 13.4 slices.
+        // One stall per 64 MiB at 5 MB a slice: every 13.4 slices.
         let (before, after) = (s.at_bytes >> 26, (s.at_bytes + s.bytes) >> 26);
         if after > before && i > 0 {
             s.gaps.push(CompletionGap { at_bytes: after << 26, seconds: 0.4 });
@@ -185,7 +185,7 @@ fn stalls_each_64_mib_have_that_period_and_a_poisson_interval() {
     let stalls = found.stalls.figures;
     let period = stalls.period.unwrap();
     assert!((period.bytes as f64 / 64.0 / 1048576.0 - 1.0).abs() < 0.01, "{period:?}");
-    // 1000 / 67.1 = 14.9 a GB.
+    // 1000 / 67.1 = 14.9 per GB.
     assert!((stalls.per_gb - 14.9).abs() < 0.8, "{}", stalls.per_gb);
     assert!(stalls.per_gb_ci95[0] < 14.9 && stalls.per_gb_ci95[1] > 14.9);
     assert!((stalls.median_s - 0.4).abs() < 1e-9 && (stalls.longest_s - 0.4).abs() < 1e-9);
@@ -252,8 +252,8 @@ proptest::proptest! {
     }
 }
 
-/// A card of 4 MB/s once its cache is full, behind a reader that hands all I/Os in flight back at once, so that every wait is
-/// of four of them: that is its speed, and its cache ends where it ends.
+/// Card of 4 MB/s past its cache, behind a reader that returns all four I/Os in flight together. That is its speed and no
+/// stall, and the end of its cache must be found.
 #[test]
 fn waits_for_all_that_is_in_flight_are_no_stalls() {
     let slices = minute(|i, s| {

@@ -1,4 +1,4 @@
-//! A long run as curves: speed and temperature over time.
+//! Charts of a long run: speed and temperature over time.
 
 use cardscope_model::card_map::plot::{AxisScale, Plot, PlotAxis, PlotSeries};
 use cardscope_model::statistics;
@@ -7,22 +7,22 @@ use cardscope_page::chart::{Chart, ChartCaption, LineChart, MB_S, second_axis};
 use cardscope_page::figure::condition_line;
 use std::collections::BTreeSet;
 
-/// Points of a line in the picture: its columns, twice.
+/// Points of a curve: two for each column of the terminal chart.
 const POINTS: usize = 120;
 
-/// Speed and temperature over time; none where too little was measured to draw.
+/// Separate charts of speed and temperature, none if there are too few samples.
 pub fn charts(measured: &MeasuredRun) -> Vec<Chart> {
     plots(measured).iter().map(Chart::from).collect()
 }
 
-/// Events that get a line across the picture of a long run.
+/// Events that are marked in the combined chart.
 const MARKED: [EventKind; 5] =
     [EventKind::CacheEnd, EventKind::Throttled, EventKind::Disturbed, EventKind::Pause, EventKind::TooHot];
 
-/// Lines across at most; more would hide the curve.
+/// Most marks. More would hide the curve.
 const MOST_MARKS: usize = 4;
 
-/// Speed and temperatures over one axis of time; `None` where too little was measured to draw.
+/// Combined chart of speed and temperature, None if there are too few samples.
 pub fn speed_and_temperature(report: &SustainReport) -> Option<Chart> {
     let mut plots = plots(&report.body.measured).into_iter();
     let mut plot = plots.next().filter(|plot| plot.y.unit == "MB/s")?;
@@ -34,7 +34,6 @@ pub fn speed_and_temperature(report: &SustainReport) -> Option<Chart> {
     Some(Chart::lines(LineChart { plot, band: Vec::new(), second }, caption))
 }
 
-/// The same as curves.
 fn plots(measured: &MeasuredRun) -> Vec<Plot> {
     let series = &measured.series;
     if series.len() < 3 {
@@ -74,7 +73,7 @@ fn some(all: Vec<PlotSeries>) -> Vec<PlotSeries> {
     all.into_iter().filter(|s| !s.points.is_empty()).collect()
 }
 
-/// As many points as the picture has room for: means of neighbours.
+/// Reduces a curve to the width of the chart by means of neighbours.
 fn thinned(series: &[SustainSample], of: &dyn Fn(&SustainSample) -> Option<f64>) -> Vec<(f64, f64)> {
     let each = series.len().div_ceil(POINTS).max(1);
     let mean = |part: &[SustainSample]| {

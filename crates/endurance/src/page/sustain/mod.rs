@@ -1,4 +1,4 @@
-//! `sustain` as text: what happened, in words and in order; then the picture of it, the levels, and what helps.
+//! Result page of `sustain`: summary, charts, levels, events, figures.
 
 mod curves;
 mod words;
@@ -19,10 +19,9 @@ pub use curves::speed_and_temperature;
 pub use words::summary;
 use words::{SpeedUnit, answer, gives_up};
 
-/// Events that are listed; of more the first and the last.
+/// Events and levels that are listed. If there are more events, the first and the last ones.
 const LISTED: usize = 16;
 
-/// The page.
 pub fn page(report: &SustainReport) -> Page {
     let (body, measured) = (&report.body, &report.body.measured);
     let early = report.header.error.is_some();
@@ -56,7 +55,7 @@ pub fn page(report: &SustainReport) -> Page {
     page.framed(&report.header)
 }
 
-/// Cards that give up are bad; those that slow down are worth a look.
+/// Bad if the card gave up, a warning if it slowed down.
 fn tone(measured: &MeasuredRun) -> NewsTone {
     let gave_up = measured.events.iter().any(|event| gives_up(event.kind));
     let slows = measured.throttling.is_some()
@@ -71,7 +70,7 @@ fn tone(measured: &MeasuredRun) -> NewsTone {
     }
 }
 
-/// The events in order, as evidence with the figures behind them; of many the first and the last.
+/// Events in order, with their figures if `evidence` is true.
 fn events(all: &[SustainEvent], evidence: bool) -> Table {
     let half = LISTED / 2;
     let shown = all.iter().enumerate();
@@ -163,13 +162,13 @@ fn steady_state(steady: &SteadyState, unit: SpeedUnit) -> String {
         if steady.reached { "reached" } else { "not reached" },
         unit.write(steady.mb_s),
         steady.spread * 100.0,
-        // Rounded first, so that a little less than nothing is no "-0.0".
+        // Rounding first avoids "-0.0" for tiny negative values.
         (steady.slope * 1000.0).round() / 10.0 + 0.0,
         duration(steady.round_s)
     )
 }
 
-/// The card's own limits, for the line of its temperature.
+/// Temperature limits of the card, in brackets.
 fn limits(measured: &MeasuredRun) -> String {
     let limits = &measured.limits;
     let named =
@@ -179,7 +178,7 @@ fn limits(measured: &MeasuredRun) -> String {
     if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) }
 }
 
-/// What the workload was.
+/// Description of the workload.
 fn work(report: &SustainReport) -> String {
     let body = &report.body;
     let pattern = match body.pattern {
@@ -193,12 +192,12 @@ fn work(report: &SustainReport) -> String {
     };
     let (block, region) = (BinarySize(body.block_bytes), DecimalSize(body.region_bytes));
     let depth = body.measured.queue_depth;
-    // A reader who asked for writes wonders where the bytes that were read come from.
+    // Users who requested writes would wonder about the bytes that were read.
     let between = if body.work == WorkloadKind::Write { ", test reads in between" } else { "" };
     format!("{block} blocks {work} {pattern} at queue depth {depth} over {region}{between}")
 }
 
-/// Two conditions beside each other.
+/// Adds the comparison with an earlier run.
 fn compared(page: &mut Page, comparison: &ConditionComparison) {
     let conditions = comparison.conditions.iter();
     let conditions = conditions.map(|(word, here, there)| format!("{word}: {here} here, {there} there"));
@@ -236,7 +235,7 @@ mod tests {
         page(report).text()
     }
 
-    /// A run whose cache ends and which heat slows.
+    /// A run with the end of a cache and heat.
     fn report() -> SustainReport {
         let mut report = sample::long_run();
         let measured = &mut report.body.measured;

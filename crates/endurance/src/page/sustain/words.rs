@@ -1,4 +1,4 @@
-//! What happened in a long run, in a sentence: how fast the card is, and what makes it slower.
+//! Summary of a long run in a sentence: speed, and causes of slowdowns.
 
 use cardscope_model::answer::Answer;
 use cardscope_model::card_map::property::PropertyStatus;
@@ -12,7 +12,7 @@ pub(super) fn gives_up(kind: EventKind) -> bool {
     matches!(kind, EventKind::NoMoreWrites | EventKind::NoMoreReads | EventKind::NoAnswer)
 }
 
-/// In what the speed of a workload is said: small I/Os at random are counted, all others weighed.
+/// Unit of the workload's speed: IOPS for small random I/Os, else MB/s.
 #[derive(Clone, Copy)]
 pub(super) enum SpeedUnit {
     MbS,
@@ -48,15 +48,15 @@ impl SpeedUnit {
     }
 }
 
-/// I/Os up to this size are counted.
+/// Largest I/O in bytes for which IOPS are used.
 const SMALL: u64 = 64 * KIB;
 
-/// What there is to say of sequential I/O in a sentence of at most 80 columns.
+/// Summary of sequential I/O in at most 80 columns.
 pub fn summary(measured: &MeasuredRun) -> String {
     answer(measured, SpeedUnit::MbS, false).0.into()
 }
 
-/// The answer, and the causes that it has no room for; `early` of a run that ended before its time.
+/// Answer, and the causes that did not fit into it. `early` marks a run that was stopped.
 pub(super) fn answer(measured: &MeasuredRun, unit: SpeedUnit, early: bool) -> (Answer, Vec<String>) {
     let Some(last) = measured.series.last() else {
         return (Answer::with_verdict("NOT TESTED", ": it ended before its first second."), Vec::new());
@@ -72,7 +72,7 @@ pub(super) fn answer(measured: &MeasuredRun, unit: SpeedUnit, early: bool) -> (A
     let unnamed = causes.split_off(fitting(ANSWER, &causes));
     let said = if causes.is_empty() {
         let steady = if is_steady(measured) { ", steady" } else { "" };
-        // The levels are those of the workload; behind them come a pause and test reads.
+        // The last level belongs to the workload. Later samples are those of the pause and of test reads.
         let end = measured.levels.iter().map(|level| level.to_s).reduce(f64::max).unwrap_or(last.at_s);
         format!("{}{steady} over {}", speeds(measured, unit), duration(end))
     } else {
@@ -81,13 +81,13 @@ pub(super) fn answer(measured: &MeasuredRun, unit: SpeedUnit, early: bool) -> (A
     (sentence(&said).into(), unnamed)
 }
 
-/// Number of causes, the gravest first, that fit into so many columns of a sentence; at least one.
+/// Number of causes, most severe first, that fit into `columns`. At least one.
 fn fitting(columns: usize, causes: &[String]) -> usize {
     let fits = |number: &usize| causes[..*number].join("; ").chars().count() < columns;
     (1..=causes.len()).rev().find(fits).unwrap_or(causes.len().min(1))
 }
 
-/// The speed of the workload in words: `writes 19.5 MB/s`, or from which to which it fell.
+/// Speed of the workload: `writes 19.5 MB/s`, or a range if it changed.
 fn speeds(measured: &MeasuredRun, unit: SpeedUnit) -> String {
     let of = |op: &str| {
         let [low, high] = extremes(measured, op)?;
@@ -107,26 +107,25 @@ fn speeds(measured: &MeasuredRun, unit: SpeedUnit) -> String {
     if said.is_empty() { "no I/O succeeded".to_owned() } else { said.join(", ") }
 }
 
-/// Names of what levels are levels of.
+/// Operations of levels.
 const OPS: [&str; 2] = ["read", "write"];
 
-/// The lowest and the highest level of an operation.
 fn extremes(measured: &MeasuredRun, op: &str) -> Option<[f64; 2]> {
     let all = || measured.levels.iter().filter(|level| level.op == op).map(|level| level.mb_s);
     Some([all().reduce(f64::min)?, all().reduce(f64::max)?])
 }
 
-/// Whether the lowest and the highest speed are one to whoever uses the card.
+/// True if users would not notice the difference.
 fn alike([low, high]: [f64; 2]) -> bool {
     high <= low * 1.1
 }
 
-/// Whether the workload had one speed from its beginning to its end.
+/// True if the speed was the same from beginning to end.
 fn is_steady(measured: &MeasuredRun) -> bool {
     !measured.levels.is_empty() && OPS.iter().filter_map(|op| extremes(measured, op)).all(alike)
 }
 
-/// What makes the card slower, the gravest first.
+/// Causes of slowdowns, most severe first.
 pub(super) fn causes(measured: &MeasuredRun, unit: SpeedUnit) -> Vec<String> {
     let mut causes = Vec::new();
     causes.extend(measured.events.iter().filter(|event| gives_up(event.kind)).map(|e| match e.kind {
@@ -149,7 +148,7 @@ pub(super) fn causes(measured: &MeasuredRun, unit: SpeedUnit) -> Vec<String> {
     if measured.interference.is_some() {
         others.push("other work disturbed the test".to_owned());
     }
-    // A full cache has told how fast the card is.
+    // The text about a full cache already states the speed.
     if causes.is_empty() && !others.is_empty() {
         causes.push(speeds(measured, unit));
     }

@@ -1,7 +1,7 @@
-//! Wear in rounds: everything written in random order, everything read back in another, until half of it is gone.
+//! Wear test in rounds: everything is written in random order and read back in another, until half of it is bad.
 //!
-//! The method is mfst's (docs/reference/tools.md#mfst), with blocks of 1 MiB instead of sixteen slices of the card, and
-//! stamps that are checked bit by bit.
+//! The method is that of mfst (docs/reference/tools.md#mfst), with blocks of 1 MiB instead of sixteen slices of the card,
+//! and stamps that are checked bit by bit.
 
 pub mod projection;
 #[cfg(test)]
@@ -17,50 +17,48 @@ use cardscope_probing::ledger::SectorRun;
 use cardscope_probing::reading::{ExpectedStamps, bad_in_both, read_judged};
 use std::cell::Cell;
 
-/// What a round needs to know.
+/// Settings of a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundSettings {
-    /// Tells this run's stamps from those of any other.
+    /// Distinguishes the stamps of this run from all others.
     pub salt: u64,
-    /// The round, from 1; the write that the stamps name.
+    /// Number of the round from 1, which is part of the stamps.
     pub number: u32,
-    /// Bytes from 0 that are worn.
+    /// Bytes to wear, from the start of the card.
     pub span: u64,
-    /// Seconds that it may take.
+    /// Time limit in seconds.
     pub budget_s: f64,
-    /// Seed of the run; each round draws its orders from it.
+    /// Seed of the run, from which each round derives its orders.
     pub seed: u64,
 }
 
-/// How a card that takes no more came to its end.
+/// End of a card that no longer stores data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CardEnd {
-    /// Every write fails.
     RefusesWrites,
-    /// Writes are accepted, and what stood there stays.
+    /// Writes are accepted, but the old data remains.
     SwallowsWrites,
 }
 
-/// Extents that are handed to the card at once, less on small cards; between groups it is seen whether it still takes
-/// them.
+/// Most extents in a group. After each group it is checked that the card still accepts writes.
 const GROUP: u64 = 64;
 
-/// So many groups in a row of which no write succeeded are a card that takes none.
+/// Consecutive groups without a successful write after which the card counts as dead.
 const DEAD_GROUPS: u32 = 2;
 
-/// So many bad extents of a round are read twice; beyond that they are too many to be chance.
+/// Bad extents of a round that are read twice. More cannot be chance.
 const READ_TWICE: usize = 256;
 
-/// The share of stale sectors from which on a card swallows what it is given.
+/// Share of stale sectors from which a card counts as discarding writes.
 const NEARLY_ALL: f64 = 0.99;
 
-/// Orders of writing and reading differ.
+/// Makes the order of reads differ from that of writes.
 const READING: u64 = 0x7265_6164;
 
-/// Runs one round. Gives it, and how the card ended if it did.
+/// Runs a round. Returns its result, and how the card ended if it did.
 ///
 /// # Errors
-/// If the card is gone, the user stopped it or its time is over: the round counts for nothing then, its bytes do.
+/// Fails if the card is removed, the user interrupts or the time is over. The round is then discarded, but its bytes count.
 pub fn round(
     card: &mut IoDriver<'_>,
     settings: &RoundSettings,
@@ -105,13 +103,13 @@ struct RoundWrites {
     refused: bool,
 }
 
-/// The block at a place in the order.
+/// Extent at a place in the order. The last one may be shorter.
 fn extent(order: &Permutation, at: u64, block: u64, span: u64) -> CardExtent {
     let offset = order.at(at) * block;
     CardExtent { offset, len: block.min(span - offset) as u32 }
 }
 
-/// Refuses to go on once the time is over.
+/// Fails once the time is over.
 fn in_time(card: &mut IoDriver<'_>, end_s: f64) -> Result<(), ProbeStop> {
     if card.seconds() < end_s { Ok(()) } else { Err(ProbeStop::Limit) }
 }
@@ -120,7 +118,7 @@ fn group(count: u64) -> u64 {
     (count / 8).clamp(1, GROUP)
 }
 
-/// The stage of a round, as its listener hears it.
+/// Name of a round's stage.
 pub fn stage(round: u32) -> String {
     format!("round {round}")
 }
@@ -164,7 +162,6 @@ fn write(
     Ok(written)
 }
 
-/// What was read back of a round.
 #[derive(Debug, Default)]
 struct RoundReads {
     bytes: u64,

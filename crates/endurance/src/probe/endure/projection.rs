@@ -1,21 +1,18 @@
-//! When half of the card will be bad, from how the bad share grew so far.
+//! Projection of the cycles after which half of the card will be bad, from the growth of the bad share.
 //!
-//! The logarithm of a block's endurance is taken to scatter normally (docs/reference/flash.md#wear), so the probit of
-//! the bad share is a straight line over the logarithm of the cycles, and half of it is bad where that line crosses 0.
+//! The logarithm of a block's endurance is assumed to be normally distributed (docs/reference/flash.md#wear), so the probit
+//! of the bad share is a straight line over the logarithm of the cycles, and half is bad where it crosses 0.
 
 use cardscope_model::endure::{EndureRound, WearProjection};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Rounds with growing losses that a line needs.
+/// Least rounds with growing losses for a line.
 const FEWEST: usize = 4;
 
-/// t for 95 % and the number of rounds left out in turn is taken as that of many: an interval that is honest, not exact.
+/// 95 % quantile of t. The value for many rounds is used, so the interval is approximate.
 const T95: f64 = 2.0;
 
-/// The projection for a span of so many bytes, or why there is none.
-///
-/// # Errors
-/// The reason, for people.
+/// Projects the cycles, or returns the reason why there is no projection, as a text for users.
 pub fn project(rounds: &[EndureRound], span: u64) -> Result<WearProjection, String> {
     let all: Vec<(f64, f64)> = points(rounds, span);
     match all.len() {
@@ -28,7 +25,7 @@ pub fn project(rounds: &[EndureRound], span: u64) -> Result<WearProjection, Stri
     let estimate = crossing(&all).ok_or("the share of bad sectors does not grow")?;
     let but = |out: usize| [&all[..out], &all[out + 1..]].concat();
     let without: Vec<f64> = (0..all.len()).filter_map(|out| crossing(&but(out))).collect();
-    // The jackknife: the spread of estimates that each leave one round out.
+    // Jackknife: the spread of the estimates that leave out one round each.
     let n = without.len() as f64;
     let mean = without.iter().sum::<f64>() / n;
     let variance = (n - 1.0) / n * without.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
@@ -41,7 +38,7 @@ pub fn project(rounds: &[EndureRound], span: u64) -> Result<WearProjection, Stri
     })
 }
 
-/// Logarithm of the cycles and probit of the share, of each round whose share was larger than all before.
+/// Logarithm of the cycles and probit of the bad share, for each round that exceeds all before.
 fn points(rounds: &[EndureRound], span: u64) -> Vec<(f64, f64)> {
     let (mut written, mut most, mut list) = (0u64, 0.0, Vec::new());
     for round in rounds {
@@ -54,7 +51,7 @@ fn points(rounds: &[EndureRound], span: u64) -> Vec<(f64, f64)> {
     list
 }
 
-/// Where the least-squares line crosses 0.
+/// Zero crossing of the least-squares line.
 fn crossing(points: &[(f64, f64)]) -> Option<f64> {
     let n = points.len() as f64;
     let (mx, my) = points.iter().fold((0.0, 0.0), |m, p| (m.0 + p.0 / n, m.1 + p.1 / n));
@@ -95,7 +92,7 @@ mod tests {
         assert!(found.interval[0] <= found.cycles && found.cycles <= found.interval[1]);
     }
 
-    /// Shares below one block of 4096 are none.
+    /// Shares below one block of 4096 count as 0.
     fn visible(mut round: EndureRound) -> EndureRound {
         round.bad_share = (round.bad_share * 4096.0).floor() / 4096.0;
         round

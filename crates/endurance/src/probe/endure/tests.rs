@@ -1,4 +1,4 @@
-//! Rounds on simulated cards that wear out, in virtual time, against what is known of them.
+//! Rounds on simulated cards that wear out, in virtual time, compared with their parameters.
 
 use super::{CardEnd, RoundSettings, projection, round};
 use cardscope_engine::card::{IoDriver, ProbeStop};
@@ -12,21 +12,21 @@ use cardscope_simulator::SimTarget;
 const MIB: u64 = 1 << 20;
 const SPAN: u64 = 64 * MIB;
 
-/// A card of 64 MiB in blocks of 1 MiB that outlives 30 cycles.
+/// Card of 64 MiB in blocks of 1 MiB with an endurance of 30 cycles.
 const WORN: &str = "sim:constant?announced_bytes=64MiB&flash.au_bytes=1048576&wear.endurance_cycles=30&wear.endurance_sigma=0.2";
 
 fn settings(number: u32) -> RoundSettings {
     RoundSettings { salt: 3, number, span: SPAN, budget_s: f64::INFINITY, seed: 9 }
 }
 
-/// Rounds until half is bad, the card has ended, or the limit.
+/// Runs rounds until half is bad, the card has ended, or the limit is reached.
 fn wear(name: &str, most: u32) -> (Vec<EndureRound>, Option<CardEnd>) {
     let mut target = SimTarget::named(name).unwrap();
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), BLOCK, DEPTH).unwrap();
     let mut rounds = Vec::new();
     for number in 1..=most {
         let (result, ended) = round(&mut card, &settings(number), &mut Silent).unwrap();
-        // A card that stops taking writes in the midst of a round shows it in whole in the next one.
+        // If the card stops accepting writes during a round, only the next round shows it completely.
         let half = result.bad_share >= 0.5 && result.bad.stale == 0;
         rounds.push(result);
         if ended.is_some() || half {
@@ -91,7 +91,7 @@ fn a_card_that_dies_or_vanishes_is_gone() {
 #[test]
 fn sorts_of_bad_sectors_are_distinguished() {
     let (rounds, _) = wear("sim:constant?announced_bytes=64MiB&fake=wraparound&wrap_bytes=32MiB", 1);
-    // Whichever of two addresses that share a place was written last is good.
+    // Of two addresses that share a place, the one written last is good.
     assert_eq!((rounds[0].bad.misdirected, rounds[0].bad.all()), (SPAN / 2 / 512, SPAN / 2 / 512));
     let (rounds, _) = wear("sim:constant?announced_bytes=64MiB&faults.flip_p=0.0001", 1);
     assert!(rounds[0].bad.flipped > 0 && rounds[0].bad.flipped == rounds[0].bad.all(), "{:?}", rounds[0].bad);

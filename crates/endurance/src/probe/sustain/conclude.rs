@@ -1,4 +1,4 @@
-//! From what a run recorded to what it showed: events in order, levels, cache, heat, each with its numbers.
+//! Conclusions from the record of a run: events, levels, cache and heat, each with its numbers.
 
 use super::options::{LARGEST_CACHE, SustainOptions};
 use super::phases::{main_slices, round_s};
@@ -13,14 +13,13 @@ use cardscope_model::sustain::{
 };
 use cardscope_model::units::SpeedMbS;
 
-/// Slices of a second.
+/// Slices in a second.
 const SECOND: usize = 4;
 
-/// At most so sure is what a pause should have changed and did not: 30 s may be too short for a card to cool down or to
-/// empty its cache.
+/// Limit of confidence if the pause had no effect, since 30 s may be too short to cool down or to empty a cache.
 const UNCONFIRMED: f64 = 0.6;
 
-/// Puts everything into the document.
+/// Fills the document.
 pub(super) fn conclude(record: RunRecord, options: &SustainOptions, into: &mut MeasuredRun) {
     let mut events = record.events.clone();
     let write = main_slices(&record.taken, true);
@@ -61,7 +60,7 @@ pub(super) fn conclude(record: RunRecord, options: &SustainOptions, into: &mut M
     into.series = record.samples;
 }
 
-/// Where the series left open whether it was heat or a cache, the pause has answered.
+/// Uses the pause to decide between heat and a full cache, if the series left it open.
 fn settle_doubt(
     found: &mut SeriesCauses,
     named: &[SlowdownCause],
@@ -82,7 +81,7 @@ fn settle_doubt(
     weigh(found, named);
 }
 
-/// How sure the causes are in the light of the pause.
+/// Adjusts the confidence of causes to the result of the pause.
 fn weigh(found: &mut SeriesCauses, named: &[SlowdownCause]) {
     let (heat, cache) =
         (named.contains(&SlowdownCause::Throttling), named.contains(&SlowdownCause::CacheEnd));
@@ -106,8 +105,8 @@ fn weigh(found: &mut SeriesCauses, named: &[SlowdownCause]) {
     }
 }
 
-/// The pause, where it made writes faster than any second before it: a cache that was full when the run began shows no
-/// end. What is fast for less than a second after each rest is no cache to speak of.
+/// Returns the pause if writes after it were faster than in any second before: then the cache was full at the start, and
+/// its end does not show. A speed-up of less than a second after each rest does not count.
 fn full_from_the_start<'a>(
     record: &'a RunRecord,
     found: &SeriesCauses,
@@ -142,7 +141,7 @@ fn levels(found: &SeriesCauses, slices: &[SeriesSlice], op: &str) -> Vec<SpeedLe
             ci95: level.ci95.map(|v| v / 1e6),
             from_s: part[0].at_s,
             to_s: last.at_s + last.seconds,
-            // What is moved between the slices belongs to it, too.
+            // Bytes that are moved between its slices belong to a level too.
             bytes: end - part[0].at_bytes,
             state: state(found, level),
         }
@@ -150,10 +149,10 @@ fn levels(found: &SeriesCauses, slices: &[SeriesSlice], op: &str) -> Vec<SpeedLe
     found.levels.iter().map(one).collect()
 }
 
-/// A level behind the end of a cache that nothing else slows.
+/// State of a level after the end of a cache without other slowdowns.
 const FULL: &str = "cache full";
 
-/// What holds at a level.
+/// State of a level in words.
 fn state(found: &SeriesCauses, level: &series::SpeedRange) -> String {
     let middle = (level.from + level.to) / 2;
     let hot = found.heat.iter().any(|h| (h.from..h.to).contains(&middle));
@@ -195,7 +194,7 @@ fn happened(found: &SeriesCauses, slices: &[SeriesSlice]) -> Vec<SustainEvent> {
     all
 }
 
-/// One event where heat begins, one where it ends: steps that follow each other are one range.
+/// An event where heat begins and one where it ends. Consecutive hot levels form one range.
 fn heat_events(found: &SeriesCauses, slices: &[SeriesSlice]) -> Vec<SustainEvent> {
     let mut all = Vec::new();
     for (i, step) in found.heat.iter().enumerate() {
@@ -260,7 +259,7 @@ fn steady_event(slices: &[SeriesSlice], round_s: f64) -> Option<SustainEvent> {
     )
 }
 
-/// Heat as writes show it, or where there are none, or none show it, reads.
+/// Throttling as shown by writes, else by reads.
 fn throttling(record: &RunRecord, of: [(&SeriesCauses, &[SeriesSlice]); 2]) -> Option<ThrottleFacts> {
     let (found, slices) = of.into_iter().find(|(found, _)| !found.heat.is_empty())?;
     let first = found.heat.first()?.figures;
@@ -299,7 +298,7 @@ fn cache(found: &SeriesCauses, slices: &[SeriesSlice], options: &SustainOptions,
     let Some(end) = found.cache_ends.first() else {
         let evidence = evidence.number("written", written as f64, "bytes");
         let all = options.card_bytes.map_or(f64::INFINITY, |b| b as f64);
-        // What is written over once more takes no more of a cache.
+        // Overwriting the same range takes no more of the cache.
         let distinct = written.min(options.limits.region.len);
         into.cache_bytes = match distinct as f64 > LARGEST_CACHE * all {
             true => Property::none(0.9, evidence),
@@ -308,7 +307,7 @@ fn cache(found: &SeriesCauses, slices: &[SeriesSlice], options: &SustainOptions,
         into.after_cache_mb_s = Property::not_tested("the end of a cache was not reached");
         return;
     };
-    // Behind a cache that fills in steps most of the time is spent at one speed: that is the one to know.
+    // A cache that fills in several steps has one level that takes most of the time, which is the speed to report.
     let full = found.levels.iter().filter(|level| level.to > end.slice + 1 && state(found, level) == FULL);
     let (after, [low, high]) = full
         .max_by_key(|level| level.to - level.from)
@@ -347,7 +346,7 @@ mod tests {
         SeriesCauses { heat: vec![level, counted], cache_ends: vec![end], ..SeriesCauses::default() }
     }
 
-    /// Confidence of the uncounted heat, the counted, and the end of a cache; what is gone is `None`.
+    /// Confidence of uncounted heat, counted heat and the end of a cache. None if it was removed.
     fn after(named: &[SlowdownCause]) -> [Option<f64>; 3] {
         let mut found = doubtful();
         weigh(&mut found, named);

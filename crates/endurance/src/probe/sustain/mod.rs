@@ -1,6 +1,6 @@
-//! Sustained use: the card is written or read without a pause, with test reads and commands in between that show why it
-//! becomes slower (docs/reference/flash.md#causes-of-a-slow-spell). Phases: the workload until it is steady, a pause
-//! with reads before and after, the workload again, reads.
+//! Sustained workload with test reads and commands in between, which show why the card slows down
+//! (docs/reference/flash.md#causes-of-a-slow-spell). Phases: workload until steady, pause with reads before and after,
+//! workload again, reads.
 
 mod conclude;
 mod options;
@@ -18,12 +18,11 @@ pub use options::{BLOCK, DEPTH, LEAST_REGION, SMALL, SampleRecorder, SustainOpti
 pub use phases::plan;
 use run::SustainRun;
 
-/// Writes or reads for as long as the options say, and finds out what slows the card down. `scope` says what may be
-/// overwritten, `events` hears how far it is, and `log` gets each sample as it is taken, so that a crash costs none. What
-/// was measured before an early end stays in `into`.
+/// Runs a sustained workload and finds the causes of slowdowns. `scope` states what may be overwritten, `events` gets the
+/// progress, `log` gets each sample at once so that a crash loses none. Results before an error remain in `into`.
 ///
 /// # Errors
-/// If the card is gone, the user stopped it, or samples cannot be kept. The limits of the run are no error.
+/// Fails if the card is removed, the user interrupts, or samples cannot be stored. Reaching a limit is no error.
 pub fn sustain<'s, 't>(
     card: &'s mut IoDriver<'t>,
     scope: WriteScope<'s>,
@@ -41,9 +40,9 @@ pub fn sustain<'s, 't>(
         }
         ended => ended,
     };
-    // What came after the last whole second is not lost.
+    // The last partial second gets a sample, too.
     let ended = ended.and_then(|()| if run.record.is_sampled() { Ok(()) } else { run.sample() });
-    // Whatever ended it: what was measured is concluded from.
+    // Conclusions are drawn from whatever was measured before an error.
     conclude::conclude(run.record, options, into);
     ended
 }

@@ -1,4 +1,4 @@
-//! How a long run is made, and who hears of its samples.
+//! Options of a sustained run, and the interface that stores its samples.
 
 use cardscope_engine::card::ProbeStop;
 use cardscope_model::sustain::{
@@ -7,54 +7,49 @@ use cardscope_model::sustain::{
 use cardscope_probing::context;
 use std::time::Duration;
 
-/// Bytes of an I/O of a sequential workload.
+/// Bytes of a sequential I/O.
 pub const BLOCK: u32 = 1 << 20;
 
-/// I/Os in flight.
+/// Queue depth.
 pub const DEPTH: u32 = 4;
 
-/// Bytes of an I/O of a random workload, and of the small reads.
+/// Bytes of a random I/O and of test reads.
 pub const SMALL: u32 = 4096;
 
-/// Least bytes of a region that a run makes sense in.
+/// Least bytes of a region for a meaningful run.
 pub const LEAST_REGION: u64 = 16 << 20;
 
-/// Largest share of a card that a cache takes: a third in cells of three bits (docs/reference/flash.md#pslc-cache),
-/// with room for error.
+/// Largest share of a card that its cache may take: a third for cells of three bits (docs/reference/flash.md#pslc-cache),
+/// with a margin.
 pub(super) const LARGEST_CACHE: f64 = 0.4;
 
-/// How a long run is made.
 #[derive(Debug, Clone)]
 pub struct SustainOptions {
-    /// What may be used.
     pub limits: context::ProbeLimits,
-    /// What the workload does.
     pub work: WorkloadKind,
-    /// Where it goes.
     pub pattern: WorkloadPattern,
-    /// How long all of it may take.
+    /// Time limit of the whole run.
     pub duration: Duration,
     /// Bytes that the workload may move.
     pub bytes: Option<u64>,
-    /// Temperature at which the run ends, in °C.
+    /// Temperature in °C that ends the run.
     pub max_celsius: Option<f64>,
-    /// What the card says of its limits.
+    /// Temperature limits that the card reports.
     pub card_limits: TemperatureLimits,
-    /// Bytes of the whole card, if offsets are its own.
+    /// Size of the whole card, None if offsets are not those of a card.
     pub card_bytes: Option<u64>,
-    /// True for a file of our own: what is to be read must be written first.
+    /// True for a test file, which must be written before it can be read.
     pub prepare: bool,
 }
 
-/// Who keeps the samples, and knows of thermometers outside of the card.
+/// Stores samples, and reads thermometers outside of the card.
 pub trait SampleRecorder {
-    /// A second is over.
-    ///
+    /// Stores the sample of a second.
     /// # Errors
-    /// If it cannot be kept: then nothing more is measured.
+    /// Fails if it cannot be stored, which ends the run.
     fn sample(&mut self, sample: &SustainSample) -> Result<(), ProbeStop>;
 
-    /// Temperatures of everything but the card.
+    /// Temperatures of everything except the card.
     fn outside(&mut self) -> Vec<PlacedTemperature> {
         Vec::new()
     }

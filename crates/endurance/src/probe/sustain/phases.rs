@@ -1,5 +1,5 @@
-//! What is done in which order: the workload until it is steady or its share of the time is over; then a pause with
-//! reads before and after, which tells heat from a full cache and what the pause gives back; the workload again; reads.
+//! Phases of a run: workload until steady or until its share of the time is over; pause with reads before and after, which
+//! distinguishes heat from a full cache; workload again, which shows the effect of the pause; reads.
 
 use super::options::{BLOCK, LARGEST_CACHE, SustainOptions};
 use super::record::RecordedSlice;
@@ -12,31 +12,31 @@ use cardscope_model::progress::{PlannedDuration, StagePlan};
 use cardscope_model::statistics::median;
 use cardscope_model::sustain::{EventKind, RunPhase, WorkloadKind};
 
-/// Share of the time that the workload itself gets, where phases follow.
+/// Share of the time for the workload, if other phases follow.
 const MAIN_SHARE: f64 = 0.75;
 
-/// Length of the pause in seconds, where there is time (docs/reference/flash.md#causes-of-a-slow-spell).
+/// Length of the pause in seconds, if there is time (docs/reference/flash.md#causes-of-a-slow-spell).
 const PAUSE_S: f64 = 30.0;
 
-/// Reads before and after it, and writes at the very end, in slices: two seconds.
+/// Slices of reads before and after the pause, and of writes at the end: two seconds.
 const SHORT: usize = 8;
 
-/// Reads at the end, in seconds.
+/// Length of the reads at the end, in seconds.
 const READING_S: f64 = 25.0;
 
-/// With less time than this after the workload there is no pause, in seconds.
+/// Least time after the workload for a pause, in seconds.
 const LEAST_REST_S: f64 = 12.0;
 
-/// A round of the SNIA's window is this share of the run, in seconds.
+/// Rounds of the SNIA window that fit in the run.
 const ROUND_SHARE: f64 = 60.0;
 
-/// Whether the run is steady is looked at each time the series has grown by this factor.
+/// Growth of the series between two checks for a steady state.
 const LOOK_AGAIN: f64 = 1.1;
 
-/// Temperature that rises by more across the window is not steady, in K.
+/// Temperature rise in K across the window that is not steady.
 const STEADY_K: f64 = 1.5;
 
-/// Everything in its order. What ends it early ends it anywhere.
+/// Runs all phases.
 pub(super) fn all(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     let options = run.options;
     prepare(run)?;
@@ -72,13 +72,13 @@ fn words(options: &SustainOptions) -> &'static str {
     }
 }
 
-/// The stages beside the workload.
+/// Names of the other stages.
 const PREPARING: &str = "writing the test file";
 const PAUSING: &str = "pausing";
 const WRITING_AGAIN: &str = "writing again";
 const READING: &str = "reading in order";
 
-/// What it will do, by the clock: whatever is not needed is passed over.
+/// Planned stages. Those that turn out to be unnecessary are skipped.
 pub fn plan(options: &SustainOptions) -> StagePlan {
     let main = main_seconds(options);
     let rest = options.duration.as_secs_f64() - main;
@@ -98,14 +98,14 @@ pub fn plan(options: &SustainOptions) -> StagePlan {
     StagePlan { duration: PlannedDuration::SumOfWeights, long: true, ..StagePlan::from_stages(stages) }
 }
 
-/// Seconds of the workload itself; a run that is too short for what follows is all workload.
+/// Seconds of the workload. In a short run it takes all the time.
 fn main_seconds(options: &SustainOptions) -> f64 {
     let seconds = options.duration.as_secs_f64();
     let rest = ((1.0 - MAIN_SHARE) * seconds).min(PAUSE_S * 2.0 + READING_S);
     if rest >= LEAST_REST_S { seconds - rest } else { seconds }
 }
 
-/// In a file of our own there is nothing yet that could be read.
+/// Writes the test file, if there is one, so that it can be read.
 fn prepare(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     if !run.options.prepare {
         return Ok(());
@@ -121,7 +121,7 @@ fn prepare(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
         run.context
             .stream_for(IoDirection::Write, 1.0, &mut all, |extent, _| written += u64::from(extent.len))?;
         if written == before {
-            // Nothing was left to write, or nothing of it succeeded.
+            // Either everything is written, or no write succeeds any more.
             if all.next().is_some() {
                 run.refuses(true, 1.0);
             }
@@ -133,7 +133,7 @@ fn prepare(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     run.context.flush()
 }
 
-/// The workload itself, until it is steady, or what it may take is used up.
+/// Runs the workload until it is steady or a limit is reached.
 fn workload(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     let options = run.options;
     let until = main_seconds(options);
@@ -163,24 +163,25 @@ fn workload(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     Ok(())
 }
 
-/// Seconds of a round of the SNIA's window.
+/// Seconds of a round of the SNIA window.
 pub(super) fn round_s(options: &SustainOptions) -> f64 {
     (options.duration.as_secs_f64() / ROUND_SHARE).clamp(1.0, 60.0)
 }
 
-/// The slices of the workload so far.
+/// Slices of the workload so far.
 pub(super) fn main_slices(taken: &[RecordedSlice], writes: bool) -> Vec<SeriesSlice> {
     let of_main = taken.iter().filter(|t| t.phase == RunPhase::Main && t.writes == writes);
     of_main.map(|t| t.slice.clone()).collect()
 }
 
-/// What the workload showed so far.
+/// Causes in the workload so far.
 fn so_far(run: &SustainRun<'_, '_>, writes: bool) -> SeriesCauses {
     let slices = main_slices(&run.record.taken, writes);
     causes(&slices, run.record.known(run.options, writes))
 }
 
-/// Steady, and nothing more to be expected: a cache has ended or none could be so large, and heat rises no more.
+/// True if the speed is steady and nothing more is expected: the cache has ended or would be impossibly large, and the
+/// temperature no longer rises.
 fn settled(run: &SustainRun<'_, '_>) -> bool {
     let writes = run.options.work != WorkloadKind::Read;
     let slices = main_slices(&run.record.taken, writes);
@@ -189,7 +190,7 @@ fn settled(run: &SustainRun<'_, '_>) -> bool {
     let celsius = |s: Option<&SeriesSlice>| s.and_then(|s| s.celsius);
     let warming = match (celsius(slices.get(since)), celsius(slices.last())) {
         (Some(then), Some(now)) => now - then > STEADY_K,
-        // Without a thermometer only time tells.
+        // Without a thermometer the run cannot tell if the card still warms up, so it uses all its time.
         _ => return false,
     };
     if warming || !writes {
@@ -204,7 +205,7 @@ fn settled(run: &SustainRun<'_, '_>) -> bool {
     beyond_any_cache || ended()
 }
 
-/// The pause and what follows it.
+/// Runs the pause and the phases after it.
 fn after(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<(), ProbeStop> {
     let left = run.left();
     let pause_s = PAUSE_S.min(left * 0.4);
@@ -222,7 +223,7 @@ fn after(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<(), Probe
         run.record.left_out.push("effect of the pause: the run ended first".to_owned());
     }
     if run.options.work == WorkloadKind::Read || run.over {
-        // Where nothing was written, nothing is gained by it.
+        // Without writes the experiment has only reads.
         run.record.experiment = reads.map(|(reads_before, reads_after)| PauseExperiment {
             reads_before,
             reads_after,
@@ -238,7 +239,7 @@ fn after(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<(), Probe
         run.phase = RunPhase::Experiment;
         writes_later = short(run, true)?.or(writes_after);
     }
-    // What was measured on one side only says nothing.
+    // A speed on one side of the pause alone is useless.
     run.record.experiment = match (reads, writes_before, writes_after, writes_later) {
         (Some((reads_before, reads_after)), Some(writes_before), Some(writes_after), Some(writes_later)) => {
             Some(PauseExperiment { reads_before, reads_after, writes_before, writes_after, writes_later })
@@ -248,14 +249,14 @@ fn after(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<(), Probe
     Ok(())
 }
 
-/// Median speed of the workload's last two seconds of writing.
+/// Median speed of the last two seconds of writes.
 fn last_speed(run: &SustainRun<'_, '_>) -> Option<f64> {
     let slices = main_slices(&run.record.taken, true);
     let speeds: Vec<f64> = slices.iter().rev().take(SHORT).map(SeriesSlice::speed).collect();
     median(&speeds)
 }
 
-/// Two seconds of slices; their median speed, or `None` where less than half of them could be measured.
+/// Measures two seconds. Returns the median speed, or None if less than half of the slices succeeded.
 fn short(run: &mut SustainRun<'_, '_>, writes: bool) -> Result<Option<f64>, ProbeStop> {
     let first = run.record.taken.len();
     for _ in 0..SHORT {
@@ -268,7 +269,7 @@ fn short(run: &mut SustainRun<'_, '_>, writes: bool) -> Result<Option<f64>, Prob
     Ok(median(&speeds).filter(|_| speeds.len() * 2 >= SHORT))
 }
 
-/// Writes again, until what the pause gave back is used up; the median speed of the first two seconds.
+/// Writes until the cache that the pause freed is full again. Returns the median speed of the first two seconds.
 fn again(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<Option<f64>, ProbeStop> {
     run.phase = RunPhase::Again;
     run.context.events.stage(WRITING_AGAIN, None, None);
@@ -285,7 +286,7 @@ fn again(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<Option<f6
     Ok(first)
 }
 
-/// Reads in order, to see what reads alone do.
+/// Reads sequentially, which shows slow reads without writes.
 fn reading(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     run.phase = RunPhase::Reading;
     let seconds = READING_S.min(run.left() - 2.5);

@@ -1,6 +1,5 @@
-//! What a run leaves: its slices, samples and events, from which everything is concluded; and the figures that follow
-//! from them without any levels: what a pause gave back, waits without an answer, read latency, and whether the card's
-//! counters agree.
+//! Record of a run: slices, samples and events, and the figures that follow directly from them: effect of the pause, waits
+//! without an answer, read latency, throttling counters.
 
 use super::options::SustainOptions;
 use crate::judge::series::{PauseExperiment, SeriesCauses, SeriesFacts, SeriesSlice};
@@ -12,13 +11,13 @@ use cardscope_model::sustain::{
 use cardscope_model::units::{self, DecimalSize, mb_per_s};
 use cardscope_sd::nvme::SmartLog;
 
-/// Slices below the middle of fast and slow, after which what a pause gave back is used up: a second.
+/// Consecutive slow slices after which the effect of the pause is used up: a second.
 const USED_UP: usize = 4;
 
-/// Linux gives a SCSI or USB disk so long to answer before it resets it, in seconds (`/sys/block/*/device/timeout`).
+/// Time in seconds after which Linux resets a SCSI or USB disk (`/sys/block/*/device/timeout`).
 const NO_ANSWER_S: f64 = 30.0;
 
-/// A slice, and what the run was at.
+/// A slice with its phase and direction.
 #[derive(Debug, Clone)]
 pub(super) struct RecordedSlice {
     pub(super) slice: SeriesSlice,
@@ -26,26 +25,25 @@ pub(super) struct RecordedSlice {
     pub(super) writes: bool,
 }
 
-/// All that a run leaves.
 #[derive(Debug, Default)]
 pub(super) struct RunRecord {
     pub(super) taken: Vec<RecordedSlice>,
-    /// I/Os in flight at a time.
+    /// I/Os in flight.
     pub(super) queue_depth: u32,
-    /// Slices that are in a sample already.
+    /// Number of slices that are part of a sample.
     sampled: usize,
     pub(super) samples: SampleSeries,
     pub(super) events: Vec<SustainEvent>,
-    /// Small reads with nothing else under way, in seconds; those under writes.
+    /// Latencies in seconds of small reads, without other I/O and during writes.
     pub(super) alone: Vec<f64>,
     pub(super) among: Vec<f64>,
-    /// A small read with writes under way since the last sample, in µs.
+    /// Latency in µs of a small read during writes since the last sample.
     pub(super) among_us: Option<f64>,
     pub(super) health: Option<(SmartLog, SmartLog)>,
     pub(super) ended_by: String,
     pub(super) left_out: Vec<String>,
     pub(super) pause_s: f64,
-    /// Longest time in which the card answered nothing that it was asked.
+    /// Longest time without any answer.
     pub(super) longest_wait: Option<AnswerWait>,
     pub(super) experiment: Option<PauseExperiment>,
     pub(super) written: u64,
@@ -53,12 +51,11 @@ pub(super) struct RunRecord {
 }
 
 impl RunRecord {
-    /// Nothing so far, of so many I/Os in flight.
     pub(super) fn with(queue_depth: u32) -> RunRecord {
         RunRecord { queue_depth, ..RunRecord::default() }
     }
 
-    /// What is known of the workload's writes or reads beside their slices.
+    /// Properties of the workload's writes or reads.
     pub(super) fn known(&self, options: &SustainOptions, writes: bool) -> SeriesFacts {
         let at_once = match options.pattern {
             WorkloadPattern::Sequential => self.queue_depth,
@@ -67,12 +64,12 @@ impl RunRecord {
         SeriesFacts { writes, tmt1_c: options.card_limits.tmt1_celsius, at_once }
     }
 
-    /// Whether no time of the workload has passed since the last sample.
+    /// True if no workload ran since the last sample.
     pub(super) fn is_sampled(&self) -> bool {
         self.taken[self.sampled..].iter().all(|taken| taken.slice.seconds == 0.0)
     }
 
-    /// The sample of a second, of which `now` has what is known without the slices since the last one.
+    /// Completes a sample with the slices since the last one.
     pub(super) fn sample(&mut self, now: SustainSample) -> SustainSample {
         let new = &self.taken[self.sampled..];
         let us = |of: fn(&SeriesSlice) -> Option<f64>| {
@@ -102,7 +99,7 @@ impl RunRecord {
         self.taken.iter().filter(|t| t.phase == RunPhase::Again).map(|t| &t.slice)
     }
 
-    /// What the pause gave back: bytes that were fast again.
+    /// Bytes that were fast again after the pause.
     pub(super) fn recovery(&self, found: &SeriesCauses) -> Option<PauseRecovery> {
         let end = found.cache_ends.last()?;
         let again: Vec<&SeriesSlice> = self.again().collect();
@@ -111,7 +108,7 @@ impl RunRecord {
         let used_up = again.windows(USED_UP).find(|w| w.iter().all(|s| s.speed() < middle)).map(|w| w[0]);
         let at = used_up.map_or(last.at_bytes + last.bytes, |s| s.at_bytes);
         let bytes = at - first.at_bytes;
-        // The first slice after a pause may hold the time in which the card wakes up.
+        // The first slice after a pause may include the time in which the card wakes up, so the median is used.
         let speeds: Vec<f64> = again.iter().take(4).map(|s| s.speed()).collect();
         let speed = quantile(&speeds, 0.5)?;
         Some(PauseRecovery {
@@ -123,7 +120,7 @@ impl RunRecord {
         })
     }
 
-    /// When what the pause gave back was used up again.
+    /// Event at which the effect of the pause was used up.
     pub(super) fn used_up(&self, recovery: &PauseRecovery) -> Option<SustainEvent> {
         if recovery.at_least || recovery.bytes == 0 {
             return None;
@@ -134,7 +131,7 @@ impl RunRecord {
         Some(event.because("freed", DecimalSize(recovery.bytes)))
     }
 
-    /// The longest wait, where a host would have given up.
+    /// Event of the longest wait, if hosts would have given up.
     pub(super) fn no_answer(&self) -> Option<SustainEvent> {
         let wait = self.longest_wait.filter(|wait| wait.seconds >= NO_ANSWER_S)?;
         let event = SustainEvent::new(EventKind::NoAnswer, wait.at_s, wait.at_bytes, 1.0);
@@ -152,7 +149,7 @@ impl RunRecord {
         }
     }
 
-    /// The card's counters and the timing may disagree; then both are said.
+    /// Reports throttling that the card counted but that the speed does not show.
     pub(super) fn findings_of_health(&self, into: &mut MeasuredRun) {
         let Some((before, after)) = &self.health else { return };
         let transitions = |h: &cardscope_sd::nvme::SmartLog| {
@@ -166,7 +163,7 @@ impl RunRecord {
     }
 }
 
-/// A time without an answer, and when it was over.
+/// Time without an answer, and its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AnswerWait {
     pub(super) at_s: f64,
@@ -174,7 +171,7 @@ pub(super) struct AnswerWait {
     pub(super) seconds: f64,
 }
 
-/// Slices in a row in which nothing of a kind succeeded, and how long they took.
+/// Consecutive slices without a success.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct EmptySlices {
     pub(super) slices: u32,

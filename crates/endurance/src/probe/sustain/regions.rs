@@ -1,5 +1,5 @@
-//! Where the workload goes, and what the small reads read: places that the workload never writes, so that what changes
-//! about them is not what they hold.
+//! Regions of a run: the workload's, and one for test reads that the workload never overwrites, so that changes in their
+//! time are not caused by new data.
 
 use super::options::{BLOCK, LEAST_REGION, SMALL, SustainOptions};
 use cardscope_engine::card::CardExtent;
@@ -7,29 +7,28 @@ use cardscope_engine::target::TargetRegion;
 use cardscope_model::random::SeededRandom;
 use cardscope_model::sustain::WorkloadPattern;
 
-/// Bytes at the start of the region that are only read, at most.
+/// Most bytes at the start of the region that are only read.
 const READ_ONLY: u64 = 64 << 20;
 
 /// Small reads in a slice (docs/reference/flash.md#causes-of-a-slow-spell).
 const SMALL_READS: usize = 8;
 
-/// The parts of a region.
 #[derive(Debug)]
 pub(super) struct RegionParts {
-    /// What is only read.
+    /// Region that is only read.
     pub(super) reads: TargetRegion,
-    /// What the workload uses.
+    /// Region of the workload.
     pub(super) work: TargetRegion,
-    /// The small reads of each slice.
+    /// Small reads of each slice.
     pub(super) small: [CardExtent; SMALL_READS],
     pattern: WorkloadPattern,
-    /// Where the next extent of a sequential workload lies: of writes, of reads.
+    /// Next offsets of sequential writes and reads.
     next: [u64; 2],
     random: SeededRandom,
 }
 
 impl RegionParts {
-    /// Shares out a region of at least [`LEAST_REGION`] bytes.
+    /// Divides a region of at least [`LEAST_REGION`] bytes.
     pub(super) fn new(options: &SustainOptions) -> Self {
         let region = options.limits.region;
         debug_assert!(region.len >= LEAST_REGION, "the caller refuses less");
@@ -48,7 +47,7 @@ impl RegionParts {
         RegionParts { reads, work, small, pattern: options.pattern, next: [0, 0], random }
     }
 
-    /// The next extent of the workload; it begins again at the start when the region ends.
+    /// Next extent of the workload. It starts over at the end of the region.
     pub(super) fn next(&mut self, writes: bool) -> CardExtent {
         if self.pattern == WorkloadPattern::Sequential {
             return self.next_in_order(writes);
@@ -57,7 +56,7 @@ impl RegionParts {
         CardExtent { offset: self.work.start + unit * u64::from(SMALL), len: SMALL }
     }
 
-    /// The next extent of a sequential workload, whatever the pattern.
+    /// Next sequential extent, whatever the pattern.
     pub(super) fn next_in_order(&mut self, writes: bool) -> CardExtent {
         let next = &mut self.next[usize::from(!writes)];
         let offset = self.work.start + *next;
@@ -65,7 +64,7 @@ impl RegionParts {
         CardExtent { offset, len: BLOCK }
     }
 
-    /// A long read of `bytes` bytes, always of the same places.
+    /// Extents of a long read, always at the same places.
     pub(super) fn long_read(&self, bytes: u64) -> impl Iterator<Item = CardExtent> + use<> {
         let len = bytes.min(u64::from(BLOCK)) as u32;
         let (start, count) = (self.reads.start, bytes.min(self.reads.len) / u64::from(len));

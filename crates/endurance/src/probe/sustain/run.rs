@@ -1,6 +1,5 @@
-//! A run, slice by slice: a quarter of a second of the workload, then what is asked beside it (small
-//! reads, a command that needs no flash, temperature; once a second a long read, the card's counters, and a read with
-//! writes under way).
+//! Slices of a run: a quarter of a second of the workload, then small reads, a command without flash access and the
+//! temperature; once a second also a long read, the card's counters and a read during writes.
 
 use super::options::{BLOCK, DEPTH, SMALL, SampleRecorder, SustainOptions};
 use super::record::{AnswerWait, EmptySlices, RecordedSlice, RunRecord};
@@ -18,41 +17,39 @@ use std::time::Duration;
 /// Seconds of the workload in a slice (docs/reference/flash.md#causes-of-a-slow-spell).
 const SLICE_S: f64 = 0.25;
 
-/// What takes as many slices is asked once a second.
+/// Slices between two measurements that are made once a second.
 const SELDOM: usize = 4;
 
-/// Times without a completion that are noted, in seconds.
+/// Least time without a completion that is recorded, in seconds.
 const GAP_S: f64 = 0.1;
 
-/// Commands that need no flash, in a slice.
+/// Commands without flash access in a slice.
 const PINGS: usize = 3;
 
-/// A long read takes about so long, in seconds.
+/// Target duration of a long read in seconds.
 const LONG_READ_S: f64 = 0.012;
 
-/// Its bytes: longer than a reader's own memory (32 to 64 KiB), shorter than what is only read.
+/// Limits of its bytes: larger than a reader's own memory (32 to 64 KiB), smaller than the region that is only read.
 const LONG_READ: (u64, u64) = (256 << 10, 16 << 20);
 
-/// A card that takes longer for a block gets fewer of them in flight, so that a slice ends in time.
+/// Time for a block in seconds above which the queue depth is reduced, so that slices end in time.
 const SLOW_BLOCK_S: f64 = 0.02;
 
-/// That is: one under way and one to follow.
+/// Reduced queue depth: one I/O active and one waiting.
 const SLOW_DEPTH: u32 = 2;
 
-/// Slices in a row in which nothing succeeded, after which nothing more is tried: 5 s, in which a reader that was reset
-/// is back.
+/// Consecutive slices without a success after which the run ends: 5 s, in which a reader that was reset is back.
 const MOST_EMPTY: u32 = 20;
 
-/// Where each I/O takes its time to fail, two such slices are enough if they took so long, in seconds.
+/// Seconds without a success after which two slices suffice, since each I/O may take long to fail.
 const EMPTY_S: f64 = 60.0;
 
-/// Latencies that are kept for quantiles.
+/// Most latencies that are stored for quantiles.
 const MOST_LATENCIES: usize = 200_000;
 
-/// Where the card's own temperature is taken.
+/// Name of the card's own thermometer.
 const CARD: &str = "card";
 
-/// A run under way.
 pub(super) struct SustainRun<'s, 't> {
     pub(super) context: ProbeContext<'s, 't>,
     pub(super) options: &'s SustainOptions,
@@ -63,11 +60,11 @@ pub(super) struct SustainRun<'s, 't> {
     began_s: f64,
     sampled_s: f64,
     long_bytes: u64,
-    /// Of reads, of writes.
+    /// Failed reads and failed writes.
     empty: [EmptySlices; 2],
-    /// Written before the workload began, which is none of it.
+    /// Bytes written before the workload, which do not count as part of it.
     pub(super) prepared: u64,
-    /// True once something ended the run before its time: heat, or a card that fails everything.
+    /// True once heat or a card that fails everything ended the run early.
     pub(super) over: bool,
 }
 
@@ -94,17 +91,15 @@ impl<'s, 't> SustainRun<'s, 't> {
         }
     }
 
-    /// Seconds since the run began.
     pub(super) fn now(&mut self) -> f64 {
         self.context.seconds() - self.began_s
     }
 
-    /// Seconds that are left of the run.
     pub(super) fn left(&mut self) -> f64 {
         self.options.duration.as_secs_f64() - self.now()
     }
 
-    /// Bytes of the workload: written, or of a run of reads read.
+    /// Bytes written by the workload, or read if it only reads.
     pub(super) fn moved(&self) -> u64 {
         if self.options.work == WorkloadKind::Read { self.record.read } else { self.record.written }
     }
@@ -120,7 +115,7 @@ impl<'s, 't> SustainRun<'s, 't> {
         self.options.bytes.map_or(u64::MAX, |most| most.saturating_sub(used))
     }
 
-    /// Whether `--bytes` leaves no room for another I/O of the workload, or of reads in order beside it.
+    /// True if `--bytes` leaves no room for another I/O of the workload or, with `in_order`, for another sequential read.
     pub(super) fn used_up(&self, in_order: bool) -> bool {
         let one = match self.options.pattern {
             WorkloadPattern::Random if !in_order => SMALL,
@@ -129,12 +124,12 @@ impl<'s, 't> SustainRun<'s, 't> {
         self.limited(in_order) && self.room() < u64::from(one)
     }
 
-    /// Reads after a workload of writes are none of it.
+    /// True if `--bytes` limits this I/O. Test reads after a workload of writes are not limited.
     fn limited(&self, in_order: bool) -> bool {
         !in_order || self.options.work != WorkloadKind::Write
     }
 
-    /// Finds out how large a long read may be, and how many blocks fit into a slice.
+    /// Measures the size of long reads and the queue depth that fit in a slice.
     pub(super) fn calibrate(&mut self) -> Result<(), ProbeStop> {
         self.context.shape(BLOCK, DEPTH)?;
         if let Some(first) = self.context.health() {
@@ -158,12 +153,12 @@ impl<'s, 't> SustainRun<'s, 't> {
         Ok(())
     }
 
-    /// One slice of the workload's own pattern.
+    /// Measures a slice of the workload.
     pub(super) fn slice(&mut self, writes: bool) -> Result<(), ProbeStop> {
         self.slice_of(writes, false)
     }
 
-    /// One slice of reads in order, whatever the workload's pattern.
+    /// Measures a slice of sequential reads.
     pub(super) fn reading_slice(&mut self) -> Result<(), ProbeStop> {
         self.slice_of(false, true)
     }
@@ -196,11 +191,11 @@ impl<'s, 't> SustainRun<'s, 't> {
         if self.now() - self.sampled_s >= 1.0 { self.sample() } else { Ok(()) }
     }
 
-    /// A slice in which nothing succeeded: it is no speed, and after enough of them the run is over.
+    /// Handles a slice without a success. It has no speed, and several of them end the run.
     fn nothing(&mut self, writes: bool, began_s: f64) -> Result<(), ProbeStop> {
         let took = self.now() - began_s;
         self.waited(took);
-        // A card that refuses at once is not asked as often as the host can.
+        // The rest of the slice is idle, so that a card that refuses at once is not queried continuously.
         self.context.idle(Duration::from_secs_f64((SLICE_S - took).max(0.0)));
         let empty = &mut self.empty[usize::from(writes)];
         *empty = EmptySlices { slices: empty.slices + 1, seconds: empty.seconds + took.max(SLICE_S) };
@@ -211,7 +206,7 @@ impl<'s, 't> SustainRun<'s, 't> {
         self.sample_if_due()
     }
 
-    /// The card takes no more writes, or gives no more reads.
+    /// Ends the run because the card fails all writes or all reads.
     pub(super) fn refuses(&mut self, writes: bool, seconds: f64) {
         let (kind, why) = match writes {
             true => (EventKind::NoMoreWrites, "the card accepts no more writes"),
@@ -221,7 +216,7 @@ impl<'s, 't> SustainRun<'s, 't> {
         self.event(kind, 0.99, &[("each failed for", format!("{seconds:.0} s"))]);
     }
 
-    /// Notes how long the card answered nothing, up to now.
+    /// Records the time without an answer that ends now, if it is the longest.
     fn waited(&mut self, seconds: f64) {
         if self.record.longest_wait.is_none_or(|longest| longest.seconds < seconds) {
             let (at_s, at_bytes) = (self.now(), self.moved());
@@ -236,7 +231,7 @@ impl<'s, 't> SustainRun<'s, 't> {
         }
     }
 
-    /// A quarter of a second of the workload itself.
+    /// Runs the workload for a quarter of a second.
     fn work(&mut self, writes: bool, in_order: bool, slice: &mut SeriesSlice) -> Result<(), ProbeStop> {
         let direction = if writes { IoDirection::Write } else { IoDirection::Read };
         let mut room = if self.limited(in_order) { self.room() } else { u64::MAX };
@@ -261,7 +256,7 @@ impl<'s, 't> SustainRun<'s, 't> {
         ended
     }
 
-    /// What is asked in each slice.
+    /// Measures what is due in each slice.
     fn beside(&mut self, slice: &mut SeriesSlice) -> Result<(), ProbeStop> {
         let mut times = Vec::with_capacity(self.regions.small.len());
         for extent in self.regions.small {
@@ -281,7 +276,7 @@ impl<'s, 't> SustainRun<'s, 't> {
         Ok(())
     }
 
-    /// What is asked once a second.
+    /// Measures what is due once a second.
     fn seldom(&mut self, writes: bool, slice: &mut SeriesSlice) -> Result<(), ProbeStop> {
         let (began, mut bytes) = (self.context.seconds(), 0);
         let extents: Vec<_> = self.regions.long_read(self.long_bytes).collect();
@@ -291,7 +286,7 @@ impl<'s, 't> SustainRun<'s, 't> {
         slice.long_read_s = (bytes == wanted).then_some(took);
         let beside = u64::from(self.record.queue_depth) * u64::from(BLOCK);
         if writes && self.room() >= beside {
-            // No more than fit: an extent that is left out would be a gap in the order.
+            // An extent that does not fit must not be taken, or the sequential order would have a gap.
             let others: Vec<_> = (1..self.record.queue_depth).map(|_| self.regions.next(true)).collect();
             let before = self.context.spent();
             let among = self.context.read_among_writes(&others, self.regions.small[0]);
@@ -315,7 +310,7 @@ impl<'s, 't> SustainRun<'s, 't> {
         Some((now.thermal_management_t1_transitions, now.thermal_management_t2_transitions))
     }
 
-    /// Lets time pass without I/O, with a sample each second.
+    /// Waits without I/O, with a sample each second.
     pub(super) fn pause(&mut self, seconds: f64) -> Result<(), ProbeStop> {
         let until = self.now() + seconds;
         loop {
@@ -329,7 +324,7 @@ impl<'s, 't> SustainRun<'s, 't> {
         }
     }
 
-    /// Makes a sample of the time since the last one, and has it recorded.
+    /// Makes and stores the sample of the time since the last one.
     pub(super) fn sample(&mut self) -> Result<(), ProbeStop> {
         let at_s = self.now();
         self.sampled_s = at_s;
@@ -354,7 +349,7 @@ impl<'s, 't> SustainRun<'s, 't> {
         Ok(())
     }
 
-    /// Ends the run where the card, by its own thermometer or one held to it, is as hot as it may become.
+    /// Ends the run if a thermometer of the card reaches the limit.
     fn watch_heat(&mut self, temperatures: &[PlacedTemperature]) {
         let Some(most) = self.options.max_celsius.filter(|_| !self.over) else { return };
         let of_card = temperatures.iter().filter(|r| r.is_of_card());
@@ -366,13 +361,13 @@ impl<'s, 't> SustainRun<'s, 't> {
         self.event(EventKind::TooHot, 1.0, &[("temperature", celsius(hottest)), ("limit", celsius(most))]);
     }
 
-    /// Notes what happened, here and now.
+    /// Records an event at the current time.
     pub(super) fn event(&mut self, kind: EventKind, confidence: f64, evidence: &[(&str, String)]) {
         let event = SustainEvent::new(kind, self.now(), self.moved(), confidence);
         self.record.events.push(evidence.iter().fold(event, |e, (what, value)| e.because(what, value)));
     }
 
-    /// Nothing more is tried.
+    /// Ends the run early.
     pub(super) fn end(&mut self, why: &str) {
         self.over = true;
         self.record.ended_by = why.to_owned();

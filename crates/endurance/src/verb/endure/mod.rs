@@ -1,4 +1,5 @@
-//! `endure`: a card worn out in rounds, kept after each one, resumed, and waited for where it goes away.
+//! `endure` verb: wears a card out in rounds, stores each round, resumes interrupted runs, and waits for a card that was
+//! removed.
 
 mod request;
 mod resuming;
@@ -56,7 +57,7 @@ impl Procedure for EndureRequest {
     }
 }
 
-/// A stage for each round, where it is known how many there are, and an image before and after.
+/// Stages of a run: its rounds, if their number is limited, and the image before and after them.
 fn plan(request: &EndureRequest, report: &EndureReport) -> StagePlan {
     let image = |stage: &str| request.backup.as_ref().map(|_| (stage.to_owned(), 1.0));
     let left = request.rounds.map(|all| all.saturating_sub(report.body.rounds.len() as u32));
@@ -69,7 +70,7 @@ fn plan(request: &EndureRequest, report: &EndureReport) -> StagePlan {
     StagePlan { long: true, ..StagePlan::from_stages(stages) }.with_budget(request.limits.budget)
 }
 
-/// Refuses what cannot be done, before anything is opened.
+/// Refuses invalid options before anything is opened.
 fn check(request: &EndureRequest, target: TargetType) -> Result<()> {
     if target == TargetType::Directory {
         let name = &request.common.target;
@@ -84,7 +85,7 @@ fn check(request: &EndureRequest, target: TargetType) -> Result<()> {
     ])
 }
 
-/// A fresh run.
+/// Starts a new run.
 fn begin(
     request: &EndureRequest,
     session: &mut VerbSession<'_>,
@@ -104,7 +105,7 @@ fn begin(
     RunCheckpoints::of(salt(report.header.seed, fingerprint(key.as_deref(), bytes)), key.as_deref())
 }
 
-/// A card that goes away so often without a finished round in between is not worth waiting for.
+/// Most removals of the card without a finished round in between.
 const MOST_RETURNS: u32 = 3;
 
 struct EndureRun<'a, 's> {
@@ -112,7 +113,7 @@ struct EndureRun<'a, 's> {
     session: &'a mut VerbSession<'s>,
     report: &'a mut EndureReport,
     checkpoints: RunCheckpoints,
-    /// Times that the card went away since a round was finished.
+    /// Removals of the card since the last finished round.
     since_round: u32,
 }
 
@@ -151,7 +152,7 @@ impl EndureRun<'_, '_> {
         }
     }
 
-    /// One round; its bytes and its time count, whatever ends it.
+    /// Runs a round. Its bytes and time count even if it fails.
     fn one(&mut self, begun_at: f64) -> Result<(EndureRound, Option<CardEnd>), ProbeStop> {
         let settings = RoundSettings {
             budget_s: self.time_left(begun_at),
@@ -164,7 +165,7 @@ impl EndureRun<'_, '_> {
         let ended = self
             .session
             .drive((PASS_BLOCK, PASS_DEPTH), &mut moved, |card, _, events| round(card, &settings, events));
-        // What was read is counted with the round.
+        // The bytes read are counted when the round is stored.
         self.report.body.moved.bytes_written += moved.bytes_written;
         self.report.body.moved.seconds += moved.seconds;
         self.report.body.moved.add_failed(moved.counts, &moved.io_errors);
@@ -184,13 +185,13 @@ impl EndureRun<'_, '_> {
         Ok(())
     }
 
-    /// Seconds that are left of the budget.
+    /// Seconds left of the budget.
     fn time_left(&self, begun_at: f64) -> f64 {
         let budget = self.request.limits.budget.map_or(f64::INFINITY, |budget| budget.as_secs_f64());
         budget - (self.report.body.moved.seconds - begun_at)
     }
 
-    /// Why no further round begins.
+    /// Reason to end the run, None to start another round.
     fn over(&self, begun_at: f64) -> Option<String> {
         let (report, request) = (&*self.report, self.request);
         if !report.body.ended_by.is_empty() {
@@ -232,7 +233,7 @@ fn plan_line(report: &EndureReport, request: &EndureRequest) -> String {
     )
 }
 
-/// What follows from the rounds so far.
+/// Updates cycles and projection.
 fn sum_up(report: &mut EndureReport) {
     report.body.cycles = report.body.moved.bytes_written as f64 / report.body.span_bytes.max(1) as f64;
     match projection::project(&report.body.rounds, report.body.span_bytes) {
@@ -241,7 +242,7 @@ fn sum_up(report: &mut EndureReport) {
     }
 }
 
-/// A card that takes no more writes ends the run.
+/// Ends the run if the card no longer stores data.
 fn remark_end(report: &mut EndureReport, ended: Option<CardEnd>) {
     let (claim, text) = match ended {
         None => return,
@@ -262,7 +263,7 @@ fn remark_end(report: &mut EndureReport, ended: Option<CardEnd>) {
     );
 }
 
-/// One line after each round.
+/// Progress line after a round.
 fn round_line(report: &EndureReport) -> String {
     let Some(round) = report.body.rounds.last() else { return String::new() };
     let next = match report.body.next_milestone_percent() {
@@ -290,11 +291,10 @@ fn round_line(report: &EndureReport) -> String {
     )
 }
 
-/// Rounds after which it is said that nothing shows yet: soon, and then ever more seldom.
+/// Rounds after which a run without wear is reported, at growing intervals.
 const SAID_AFTER: [usize; 5] = [3, 10, 100, 1000, 10_000];
 
-/// What a run that shows no wear should be told after so many rounds: how long the next milestones take at this speed,
-/// and that some targets never reach one.
+/// Progress line of a run without wear: the time to the next milestones, and a warning that some targets never wear out.
 fn no_wear_line(report: &EndureReport) -> Option<String> {
     if !SAID_AFTER.contains(&report.body.rounds.len()) || !report.body.milestones.is_empty() {
         return None;
@@ -306,7 +306,7 @@ fn no_wear_line(report: &EndureReport) -> Option<String> {
     ))
 }
 
-/// What keeps a long run from ending by itself.
+/// Warning about targets on which a run does not end by itself.
 const NEVER_WEARS: &str = "A plain file or a simulated card without wear never fails.";
 
 fn no_wear(report: &EndureReport) -> String {
@@ -314,18 +314,17 @@ fn no_wear(report: &EndureReport) -> String {
     format!("The card lost no sector in {rounds} rounds ({cycles:.1} cycles).")
 }
 
-/// The next numbers of cycles and the time that each takes at the speed so far.
+/// Next numbers of cycles, and the time that each takes at this speed.
 fn times_ahead(report: &EndureReport) -> [(String, String); 3] {
     let each = seconds_per_cycle(report);
     [100.0, 1000.0, 10_000.0].map(|cycles| (format!("{cycles:.0} cycles"), lasting(cycles * each)))
 }
 
-/// Seconds in which as many bytes are written as are worn.
 fn seconds_per_cycle(report: &EndureReport) -> f64 {
     if report.body.cycles > 0.0 { report.body.moved.seconds / report.body.cycles } else { 0.0 }
 }
 
-/// A long time with two digits that matter: `40 min`, `3.5 days`.
+/// Long duration with two significant digits: `40 min`, `3.5 days`.
 fn lasting(seconds: f64) -> String {
     const UNITS: [(f64, &str); 5] =
         [(31_557_600.0, "years"), (86_400.0, "days"), (3600.0, "h"), (60.0, "min"), (0.0, "s")];

@@ -1,4 +1,4 @@
-//! What an endurance run is asked to do.
+//! Options of `endure`.
 
 use cardscope_session::arguments::{duration, share, size};
 use cardscope_session::frame::{CommonOptions, SpendLimits};

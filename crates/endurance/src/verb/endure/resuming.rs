@@ -1,6 +1,5 @@
-//! An endurance run that goes on: what is kept of it, by the card's identity and by the salt that its stamps carry, for
-//! cards that say nothing of themselves; and a card that went away, which is waited for, and taken only if it is the same
-//! one, by its identity or by what stands on it.
+//! Resumption of an interrupted run, and waiting for a card that was removed. A run is stored by the card's key and by the
+//! salt of its stamps, for cards without a key. A card that returns is accepted only if its key or its stamps match.
 
 use super::EndureRequest;
 use cardscope_engine::card::IoDriver;
@@ -19,23 +18,21 @@ use cardscope_session::opening;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// A run so far: the report, owned or borrowed, and the salt of its stamps.
+/// Stored run: the report, owned or borrowed, and the salt of its stamps.
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredRun<R> {
     salt: u64,
     report: R,
 }
 
-/// Where a run is stored.
 #[derive(Debug, Clone)]
 pub(super) struct RunCheckpoints {
-    /// The salt of the run's stamps.
+    /// Salt of the run's stamps.
     pub(super) salt: u64,
     stored_in: Vec<CardCheckpoint>,
 }
 
 impl RunCheckpoints {
-    /// Those of a run whose stamps have this salt, on the card of this key.
     pub(super) fn of(salt: u64, key: Option<&str>) -> Result<Self> {
         let mut stored_in = vec![by_salt(salt)?];
         if let Some(key) = key {
@@ -44,7 +41,7 @@ impl RunCheckpoints {
         Ok(RunCheckpoints { salt, stored_in })
     }
 
-    /// Stores the run; it is on disk when this returns.
+    /// Stores the run, which is on disk when this returns.
     pub(super) fn save(&self, report: &EndureReport) -> Result<()> {
         let so_far = StoredRun { salt: self.salt, report };
         self.stored_in.iter().try_for_each(|checkpoint| checkpoint.save(&so_far))
@@ -55,8 +52,8 @@ fn by_salt(salt: u64) -> Result<CardCheckpoint> {
     CardCheckpoint::of("endure", &format!("{salt:016x}"))
 }
 
-/// The run to go on with: the one that wrote the stamps on this card, or, where the card has lost them all, the one
-/// that its identity leads to. Nothing is written here.
+/// Loads the run to continue: the one that wrote the stamps on the card, or, if none are left, the one of the card's key.
+/// Writes nothing.
 pub(super) fn resume(
     request: &EndureRequest,
     session: &mut VerbSession<'_>,
@@ -95,11 +92,9 @@ pub(super) fn resume(
     RunCheckpoints::of(found.salt, key.as_deref())
 }
 
-/// Between two tries.
 const TRY_EVERY: Duration = Duration::from_millis(500);
 
-/// Waits for the card whose stamps have this salt; the session has a new handle to it when this returns. Nothing is
-/// written.
+/// Waits for the card whose stamps have this salt, and replaces the session's handle. Writes nothing to the card.
 pub(super) fn wait(
     request: &EndureRequest,
     session: &mut VerbSession<'_>,
@@ -109,13 +104,13 @@ pub(super) fn wait(
     let seconds = request.wait.as_secs_f64();
     session.events.note(&format!("{gone}; waiting {seconds:.0} s for it to come back"));
     let was = LostCard { key: card_key(session.opened), bytes: session.bytes(), salt };
-    // As long as the card's device is open, the kernel gives its name to no other, not even to the card itself.
+    // While the card's device is open, the kernel gives its name to no other device, not even to the same card.
     drop(session.opened.let_go());
     session.opened.thermometer = None;
     let until = Instant::now() + request.wait;
     let name = &request.common.target;
     loop {
-        // Consent was given to this name, and the guards are asked again.
+        // Consent was given to this name. The guards check the device again.
         let mut consent = GivenBeforehand(Some(name.clone()));
         if let Ok(mut again) = opening::open(name, true, &mut consent, session.interrupt) {
             was.demand(&mut again, session.interrupt)?;
@@ -136,7 +131,7 @@ pub(super) fn wait(
     }
 }
 
-/// The card that went away.
+/// Properties by which the removed card is recognized.
 struct LostCard {
     key: Option<String>,
     bytes: u64,
@@ -144,7 +139,7 @@ struct LostCard {
 }
 
 impl LostCard {
-    /// Refuses another card than this one.
+    /// Refuses a different card.
     fn demand(&self, again: &mut OpenTarget, interrupt: &InterruptFlag) -> Result<()> {
         let bytes = again.target.info().bytes;
         let other = card_key(again);

@@ -1,5 +1,4 @@
-//! `sustain`: a card used for long, with thermometers; what becomes of it, and why. A sample a second is on disk before
-//! the run goes on for another few.
+//! `sustain` verb: long use of a card with thermometers. Samples are stored while the run continues.
 
 mod scope;
 mod thermometers;
@@ -29,7 +28,7 @@ use std::cell::RefCell;
 use thermometers::{RunLog, RunThermometers, SharedListener};
 use writer::SampleWriter;
 
-/// A long run, with the earlier one that it is held against and whoever reads thermometers by eye.
+/// Long run with its baseline and the source of manual temperature readings.
 pub struct AttendedRun<'a> {
     request: &'a SustainRequest,
     baseline: Option<SustainReport>,
@@ -45,10 +44,9 @@ impl SustainRequest {
         }
     }
 
-    /// The run, ready to be executed.
-    ///
+    /// Prepares the run for execution.
     /// # Errors
-    /// A refusal: the earlier run cannot be found or understood.
+    /// Refuses if the baseline cannot be found or read.
     pub fn attended<'a>(&'a self, typist: &'a mut dyn ManualReading) -> Result<AttendedRun<'a>> {
         let archive = self.common.archive.named();
         let baseline =
@@ -74,7 +72,7 @@ impl Procedure for AttendedRun<'_> {
         thermometers::named(self.request).map(drop)
     }
 
-    /// `--cooling` is the short way for two words.
+    /// Adds `--cooling` and `--cooling-of` to the conditions.
     fn stated(&self) -> Result<Condition> {
         let request = self.request;
         let mut stated = request.common.conditions.stated()?;
@@ -121,7 +119,7 @@ impl Procedure for AttendedRun<'_> {
     }
 }
 
-/// What it holds before anything is known.
+/// Body of the document before the run.
 fn begin(
     request: &SustainRequest,
     work: WorkloadKind,
@@ -141,13 +139,13 @@ fn begin(
         region_bytes: region.len,
         measured: MeasuredRun { queue_depth: DEPTH, limits: options.card_limits, ..MeasuredRun::default() },
         announced_bytes,
-        // A file of our own overwrites nothing of anybody's.
+        // A test file overwrites no data of the user.
         moved: IoTotals { data_kept: work == WorkloadKind::Read || options.prepare, ..moved },
         ..LongRun::default()
     }
 }
 
-/// What follows from what was measured, and what speaks against it.
+/// Adds findings and caveats.
 fn conclude(report: &mut SustainReport, session: &VerbSession<'_>, thermometers: Vec<String>) {
     let doubts = thermometers.into_iter().chain(long_run::doubts(&report.body.measured.series));
     session.hear_target(&mut report.header);
@@ -163,7 +161,7 @@ fn conclude(report: &mut SustainReport, session: &VerbSession<'_>, thermometers:
     report.header.findings.extend(limited(report, session));
 }
 
-/// What limits the slowest level, against the mark that promises the most, and the fastest, against the bus.
+/// Bottlenecks: of the slowest level compared with the card's strictest mark, of the fastest compared with the bus.
 fn limited(report: &SustainReport, session: &VerbSession<'_>) -> Vec<Finding> {
     let (measured, reads) = (&report.body.measured, report.body.work == WorkloadKind::Read);
     let op = if reads { "read" } else { "write" };

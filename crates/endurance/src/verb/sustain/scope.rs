@@ -1,5 +1,5 @@
-//! What a long run may use: the whole card by reading, a part of it or all by writing where its content may be lost, or a
-//! file of its own in a directory.
+//! Options of `sustain`, and the scope of a run: reads of the whole card, writes to a part or all of it without saving, or a
+//! test file in a directory.
 
 use crate::probe::sustain::{LEAST_REGION, SustainOptions};
 use cardscope_engine::target::TargetRegion;
@@ -88,8 +88,7 @@ pub struct SustainRequest {
 }
 
 impl SustainRequest {
-    /// What the workload is to do, where the user says it; else it writes where nothing can be lost or the user allows
-    /// it, and reads elsewhere.
+    /// Workload that the user requests. By default it writes if no data can be lost or if the user allows it, else it reads.
     fn work(&self) -> Option<WorkloadKind> {
         match (self.read, self.write, self.mixed) {
             (true, ..) => Some(WorkloadKind::Read),
@@ -110,16 +109,13 @@ fn patterns() -> impl TypedValueParser<Value = WorkloadPattern> {
     })
 }
 
-/// The file in a directory is so large, where there is room: four times the caches of common USB sticks and UHS-I cards.
+/// Default size of the test file, if there is room: four times the caches of common USB sticks and UHS-I cards.
 const OWN_FILE: u64 = 16 * GIB;
 
-/// And takes no more than so much of what is free, in percent: full cards behave differently.
+/// Largest share of the free space for the test file in percent, because full cards behave differently.
 const OWN_SHARE: u64 = 80;
 
-/// What the workload does, after all that was asked for; refuses what goes against itself.
-///
-/// # Errors
-/// If options contradict each other, or writing would lose data without being allowed to.
+/// Workload of a run. Refuses contradictory options and writes that would lose data without permission.
 pub(super) fn work(request: &SustainRequest, target: TargetType) -> Result<WorkloadKind> {
     let (directory, simulated) = (target == TargetType::Directory, target == TargetType::Simulated);
     let frees = request.erase || request.region.is_some();
@@ -154,13 +150,12 @@ pub(super) fn work(request: &SustainRequest, target: TargetType) -> Result<Workl
     Ok(work)
 }
 
-/// Whether the target is opened to be written to; a directory is opened in the same way for either.
+/// True if the target is opened for writing. Directories are opened in the same way in both cases.
 pub(super) fn writes(request: &SustainRequest) -> bool {
     let frees = request.erase || request.region.is_some();
     request.work().map_or(request.common.is_simulated() || frees, |work| work != WorkloadKind::Read)
 }
 
-/// What may be used.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SustainScope {
     region: TargetRegion,
@@ -169,10 +164,9 @@ pub(super) struct SustainScope {
 }
 
 impl SustainScope {
-    /// Finds out what may be used of an open target.
-    ///
+    /// Determines the scope on an open target.
     /// # Errors
-    /// A refusal: the target or the region is too small, lies outside, or there is no room for a file.
+    /// Refuses a target or region that is too small, a region outside the target, or a directory without room for a file.
     pub(super) fn prepare(
         request: &SustainRequest,
         work: WorkloadKind,
@@ -201,7 +195,6 @@ impl SustainScope {
         Ok(SustainScope { region, own_file, whole_card })
     }
 
-    /// What the probe is to do.
     pub(super) fn options(
         &self,
         request: &SustainRequest,
@@ -227,7 +220,7 @@ impl SustainScope {
         }
     }
 
-    /// What it will cost, before it begins.
+    /// Cost of the run, before it begins.
     pub(super) fn plan_line(
         &self,
         request: &SustainRequest,
@@ -264,8 +257,7 @@ impl SustainScope {
     }
 }
 
-/// Bytes that fill a file of our own before the run, and that the workload writes; the latter `None` where only time ends
-/// it.
+/// Bytes written to create the test file, and by the workload. The latter is None if only time limits it.
 fn written(
     request: &SustainRequest,
     work: WorkloadKind,
@@ -277,8 +269,7 @@ fn written(
     (prepared, worked)
 }
 
-/// A run that writes less than this shows neither the end of a cache nor heat, unless the user wants no more (`--bytes`)
-/// or says how much may be written.
+/// Least bytes of a run that shows the end of a cache or heat, unless the user sets a lower limit.
 fn least_workload(request: &SustainRequest) -> u64 {
     match (request.bytes, request.writing.max_write) {
         (Some(bytes), _) => bytes,
@@ -287,7 +278,7 @@ fn least_workload(request: &SustainRequest) -> u64 {
     }
 }
 
-/// What the card says of its limits of temperature.
+/// Temperature limits that the card reports.
 fn limits(opened: &OpenTarget) -> TemperatureLimits {
     let Some(nvme) = opened.identity.as_ref().and_then(|i| i.nvme.as_ref()) else {
         return TemperatureLimits::default();
@@ -302,14 +293,14 @@ fn limits(opened: &OpenTarget) -> TemperatureLimits {
     }
 }
 
-/// A file of our own, as large as asked for, or as there is room.
+/// Creates a test file of the requested size, or as large as there is room.
 fn own(
     request: &SustainRequest,
     work: WorkloadKind,
     opened: &mut OpenTarget,
     free: u64,
 ) -> Result<TargetRegion> {
-    // What is only read must be written first: not for longer than the run itself.
+    // A file that is only read must be written first, which should not take longer than the run itself.
     let most = if work == WorkloadKind::Write { OWN_FILE } else { GIB };
     let mut wanted = request.size.unwrap_or((free / 100 * OWN_SHARE).min(most));
     if let Some(left) = opened.limit.left() {

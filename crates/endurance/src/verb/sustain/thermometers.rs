@@ -1,5 +1,4 @@
-//! Thermometers beside the card, and what hears of a run: samples go to the writer, what goes wrong with a thermometer
-//! is said once.
+//! Thermometers of a run, and the sample recorder that reads them. A failure of a thermometer is reported once.
 
 use super::SustainRequest;
 use super::writer::SampleWriter;
@@ -15,42 +14,39 @@ use cardscope_session::error::{Failure, Result};
 use cardscope_session::opened::OpenTarget;
 use std::cell::RefCell;
 
-/// Takes temperatures that somebody types.
+/// Accepts temperatures that the user types.
 #[derive(Debug, Clone)]
 pub struct ManualThermometer(ReadingsHandle);
 
 impl ManualThermometer {
-    /// Takes one; false where no thermometer of that place is read by hand, or it is no temperature.
+    /// Stores a temperature. Returns false if the place has no manual thermometer or the value is not a temperature.
     pub fn take(&self, place: &str, celsius: f64) -> bool {
         self.0.typed(place, celsius)
     }
 }
 
-/// Whoever can ask somebody for temperatures while a run goes on.
+/// Asks the user for temperatures during a run.
 pub trait ManualReading {
-    /// From now on, what is typed for these places goes to `into`. Returns at once.
+    /// Starts to send what the user types for these places to `into`. Returns at once.
     fn begin(&mut self, places: &[String], into: ManualThermometer);
 }
 
-/// Nobody who could be asked.
+/// Never asks.
 pub struct NoManualReading;
 
 impl ManualReading for NoManualReading {
     fn begin(&mut self, _places: &[String], _into: ManualThermometer) {}
 }
 
-/// Thermometers at work.
 pub(super) struct RunThermometers {
     sensors: Option<SensorThreads>,
     said: usize,
 }
 
 impl RunThermometers {
-    /// Sets them up: that of the open card, those of this machine and of the way to the card, and those that the user
-    /// brings.
-    ///
+    /// Opens the thermometers of the card, of this computer, and those that the user adds.
     /// # Errors
-    /// If one that the user brings cannot work at all.
+    /// Refuses if one that the user adds cannot work.
     pub(super) fn open(request: &SustainRequest, opened: &mut OpenTarget) -> Result<RunThermometers> {
         let named = named(request)?;
         if opened.is_simulated() && named.is_empty() {
@@ -61,7 +57,7 @@ impl RunThermometers {
         Ok(RunThermometers { sensors: Some(sensors.map_err(Failure::refused)?), said: 0 })
     }
 
-    /// Has somebody type what is to be typed.
+    /// Starts manual readings, if any are requested.
     pub(super) fn ask(&mut self, typist: &mut dyn ManualReading) {
         if let Some(sensors) = self.sensors.as_ref().filter(|s| !s.asked().is_empty()) {
             typist.begin(sensors.asked(), ManualThermometer(sensors.readings()));
@@ -73,12 +69,12 @@ impl RunThermometers {
         all.into_iter().map(|r| PlacedTemperature { place: r.place, celsius: r.celsius }).collect()
     }
 
-    /// What went wrong with them so far.
+    /// All failures of thermometers so far.
     pub(super) fn failures(&self) -> Vec<String> {
         self.sensors.as_ref().map(|s| s.readings().failures()).unwrap_or_default()
     }
 
-    /// What went wrong since this was last asked.
+    /// Failures since the last call.
     fn new_failures(&mut self) -> Vec<String> {
         let mut all = self.failures();
         let new = all.split_off(self.said.min(all.len()));
@@ -87,7 +83,7 @@ impl RunThermometers {
     }
 }
 
-/// The thermometers that the user brings; their names are checked before anything is opened.
+/// Parses the thermometers that the user adds, before anything is opened.
 pub(super) fn named(request: &SustainRequest) -> Result<Vec<ExtraThermometer>> {
     let all: Result<_, _> = request.thermometers.iter().map(|text| text.parse()).collect();
     all.map_err(|e: <ExtraThermometer as std::str::FromStr>::Err| {
@@ -95,7 +91,7 @@ pub(super) fn named(request: &SustainRequest) -> Result<Vec<ExtraThermometer>> {
     })
 }
 
-/// A listener that both the probe's progress and its log speak to.
+/// Listener that the probe and its recorder use at the same time.
 pub(super) struct SharedListener<'a>(RefCell<&'a mut dyn Listener>);
 
 impl<'a> SharedListener<'a> {
@@ -110,7 +106,7 @@ impl Listener for &SharedListener<'_> {
     }
 }
 
-/// Where samples go and temperatures come from.
+/// Recorder of a run: stores samples and reads the thermometers.
 pub(super) struct RunLog<'s, 'a> {
     pub(super) writer: &'s mut SampleWriter,
     pub(super) thermometers: &'s mut RunThermometers,

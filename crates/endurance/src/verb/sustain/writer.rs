@@ -1,5 +1,5 @@
-//! Samples on disk while the run goes on. The document is written by a thread of its own, so that a slow disk costs the
-//! measurement nothing; a crash loses the last second or two.
+//! Stores samples during a run. A separate thread writes the document, so that a slow disk does not disturb the
+//! measurement. A crash loses the last second or two.
 
 use cardscope_model::sustain::{SustainReport, SustainSample};
 use cardscope_session::error::{Failure, Result};
@@ -9,16 +9,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// The document is written again after so long at the earliest.
+/// Least time between two writes of the document.
 const EVERY: Duration = Duration::from_millis(900);
 
-/// And after so many times what writing it took: a day's run makes a long document.
+/// Least time between two writes as a multiple of the last one's duration, since the document of a whole day is long.
 const AT_MOST_SHARE: u32 = 10;
 
-/// Why samples cannot be stored, once they cannot.
+/// Reason why samples can no longer be stored.
 type SharedFailure = Arc<Mutex<Option<Failure>>>;
 
-/// Samples on their way to the archive.
 pub(super) struct SampleWriter {
     samples: Sender<SustainSample>,
     worker: JoinHandle<Option<SessionRecorder>>,
@@ -26,7 +25,7 @@ pub(super) struct SampleWriter {
 }
 
 impl SampleWriter {
-    /// Starts with a document that has no samples yet.
+    /// Starts with a document without samples.
     pub(super) fn start(recorder: Option<SessionRecorder>, report: &SustainReport) -> Result<SampleWriter> {
         let report = report.clone();
         let (samples, arriving) = channel();
@@ -40,7 +39,6 @@ impl SampleWriter {
         Ok(SampleWriter { samples, worker, failure })
     }
 
-    /// Hands a sample over.
     pub(super) fn record(&mut self, sample: &SustainSample) -> Result<()> {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(reason) = failure {
@@ -49,7 +47,7 @@ impl SampleWriter {
         self.samples.send(sample.clone()).map_err(|_| Failure::io("samples can no longer be stored"))
     }
 
-    /// Ends it; gives the record back for the last document.
+    /// Stops the thread, and returns the recorder for the final document.
     pub(super) fn finish(self) -> Result<Option<SessionRecorder>> {
         let SampleWriter { samples, worker, .. } = self;
         drop(samples);
@@ -73,7 +71,7 @@ fn write(
                 unsaved = true;
             }
             Err(RecvTimeoutError::Timeout) => {}
-            // The last document is written by whoever has it.
+            // The caller writes the final document.
             Err(RecvTimeoutError::Disconnected) => return recorder,
         }
         if !unsaved || Instant::now() < due {

@@ -1,5 +1,5 @@
-//! Read speed over the address axis, at a hundred places as gnome-disks does (docs/reference/tools.md#gnome-disks),
-//! with less to read at each. Slow places are read again before they are reported.
+//! Read speed by address, at a hundred positions as in gnome-disks (docs/reference/tools.md#gnome-disks) with
+//! smaller samples. Slow positions are read again before they are reported.
 
 use super::reads::{ReadDeadline, ReadTester};
 use super::stages;
@@ -10,37 +10,33 @@ use cardscope_model::units::{DecimalSize, SpeedMbS};
 use cardscope_model::verify::{MapCell, MapSpeed, SpeedMap};
 use cardscope_probing::context::ProbeContext;
 
-/// Places.
 const PLACES: u64 = 100;
 
-/// A cell is a multiple of it.
 const UNIT: u64 = 1 << 20;
 
-/// What is read at a place, the most that there is time for at about 20 MB/s.
+/// Sample sizes in bytes with the seconds they need at about 20 MB/s; the first that fits is used.
 const SAMPLES: [(u64, f64); 3] = [(1 << 20, 8.0), (512 << 10, 5.0), (256 << 10, 3.0)];
 
-/// Bytes of a read.
 const BLOCK: u32 = 256 << 10;
 
-/// All cells should be read in so many seconds, and what is slow once more in a fourth of it.
+/// Expected seconds for all cells; a quarter of it is added to read slow ones again.
 const CELLS_S: f64 = 4.0;
 
-/// A place that takes longer than this is one of a slow card (below 17 MB/s), of which half is read at the next …
+/// A cell that takes longer (below 17 MB/s) halves the sample of the next one …
 const SLOW_CELL_S: f64 = 1.5 * CELLS_S / PLACES as f64;
 
-/// … but no less than this.
+/// … down to this many bytes.
 const LEAST_SAMPLE: u64 = 512 << 10;
 
-/// A cell slower than this share of the middle one is looked at again.
+/// Cells below this share of the median speed are read again.
 const SLOW: f64 = 0.8;
 
-/// Looks at a slow cell, the first one included; the fastest counts.
+/// Reads of a slow cell, including the first; the fastest counts.
 const LOOKS: usize = 3;
 
-/// So many slow cells in a row are a range.
 const RANGE: usize = 2;
 
-/// Measures it; the write side is left to whoever writes.
+/// Measures the read speed of all cells. Writes fill in their speeds later.
 pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let all = reads.context.card_bytes();
     let cell = all.div_ceil(PLACES).next_multiple_of(UNIT);
@@ -64,7 +60,7 @@ pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeSto
         if let Some((read, time)) = look(context, cell, sample, end)? {
             cell.read_mb_s = Some(read as f64 / time / 1e6);
             (bytes, seconds) = (bytes + read, seconds + time);
-            // A slow card shows its speed with less: what it reads takes as long as on others.
+            // A smaller sample on a slow card takes as long as a large one on a fast card.
             if time > SLOW_CELL_S && sample > LEAST_SAMPLE {
                 sample /= 2;
             }
@@ -77,7 +73,7 @@ pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeSto
             cell.read_mb_s = cell.read_mb_s.zip(again).map(|(a, b)| a.max(b)).or(cell.read_mb_s);
         }
     }
-    // Places that were never written answer faster; beside them all others would look slow.
+    // Unwritten areas answer faster, so written ones would all look slow in comparison.
     if !reads.into.unmapped_share.is_measured() {
         reads.into.findings.extend(slow_range(&cells, middle));
     }
@@ -92,8 +88,8 @@ pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeSto
     Ok(())
 }
 
-/// Reads a sample in the middle of a cell, as far as there is time; bytes and seconds of what succeeded, `None` where
-/// nothing did.
+/// Reads a sample in the middle of a cell until `end`. Returns bytes and seconds of the successful reads, `None` if
+/// there were none.
 fn look(
     context: &mut ProbeContext<'_, '_>,
     cell: &MapCell,
@@ -105,7 +101,7 @@ fn look(
     }
     let len = sample.min(cell.bytes);
     let start = cell.start + (cell.bytes - len) / 2 / u64::from(BLOCK) * u64::from(BLOCK);
-    // One read to settle, as gnome-disks does: the way there is no speed.
+    // One untimed read first, as in gnome-disks, since the jump to the cell would distort its speed.
     context.read(CardExtent { offset: start, len: context.sector() })?;
     let (mut bytes, mut seconds) = (0, 0.0);
     for extent in extents(start, start + len, BLOCK) {
@@ -123,7 +119,6 @@ fn middle(cells: &[MapCell]) -> Option<f64> {
     median(&cells.iter().filter_map(|c| c.read_mb_s).collect::<Vec<_>>())
 }
 
-/// The longest run of cells that stayed slow.
 fn slow_range(cells: &[MapCell], middle: f64) -> Option<Finding> {
     let slow = |c: &MapCell| c.read_mb_s.is_some_and(|s| s < SLOW * middle);
     let longest =

@@ -1,5 +1,6 @@
-//! Page and erase block (3.1): rounds of triples over all levels until one account of them is beyond doubt, or an
-//! effect worth the name is excluded; later rounds visit only the levels about which the accounts still open disagree.
+//! Page and erase block, from the extra time of reads across boundaries. Rounds of triples run over all levels
+//! until one model is beyond doubt or every relevant effect is excluded; later rounds read only levels that
+//! distinguish the models left.
 
 use super::reads::{LOOK, ReadDeadline, ReadTester};
 use super::stages;
@@ -13,50 +14,47 @@ use cardscope_statistics::boundary;
 use cardscope_statistics::boundary::{BoundaryLevel, CandidateUnits, EffectChoice, UnitStep};
 use cardscope_statistics::boundary::{divides, fit, fit_segment, height_error, segment_candidates};
 
-/// Triples a level in the first rounds.
 const BATCH: usize = 8;
 
-/// ΔBIC from which on an account is beyond doubt.
+/// ΔBIC from which a model is beyond doubt.
 const BEYOND_DOUBT: f64 = 12.0;
 
-/// Effects of fewer than this share of a read's time are none: the smallest known, on NVMe cards, are 0.5 %.
+/// Smaller effects, as a share of a read's time, count as none. The smallest on NVMe cards are 0.5 %.
 const NO_EFFECT: f64 = 0.003;
 
-/// The smallest effect on SD cards is 4.7 %: without anything above this after [`SHORT_LOOK`] there is none.
+/// The same after [`SHORT_LOOK`] on cards that scatter more: the smallest effect on SD cards is 4.7 %.
 const NO_EFFECT_ON_SD: f64 = 0.02;
 
-/// Seconds after which that is enough; a card that scatters as little as an NVMe card gets the longer look.
+/// Seconds after which [`NO_EFFECT_ON_SD`] applies. Cards with as little scatter as NVMe cards are tested longer.
 const SHORT_LOOK: f64 = 4.0;
 
-/// Scatter of a triple, as a share of a read's time, below which effects of half a percent can be seen at all.
+/// Scatter of a triple, as a share of a read's time, below which effects of half a percent are measurable.
 const STEADY: f64 = 0.035;
 
-/// A unit is said where `none` is less probable than this …
+/// A unit is reported where `none` is less probable than this …
 const NOT_NONE: f64 = 0.02;
 
-/// … and the extra time is more than this share of a read's.
+/// … and the extra time exceeds this share of a read's time.
 const LEAST_HEIGHT: f64 = 0.003;
 
 const METHOD: &str = "reads of two sectors before, on and after boundaries of each size, at random \
                       positions in random order; a step at the page and one at the erase block are fitted \
                       to the extra time on the boundary";
 
-/// Triples a level and round of the search for a segment.
 const SEGMENT_BATCH: usize = 12;
 
-/// Seconds that it may take.
 const SEGMENT_LOOK: [f64; 2] = [3.0, 1.0];
 
-/// An effect of a segment below this share of a read's time is none; the smallest known is 3 %.
+/// Smaller effects of a segment, as a share of a read's time, count as none; the smallest on record is 3 %.
 const NO_SEGMENT: f64 = 0.015;
 
-/// Nor is one said below this: of 57 segments named on drawn cards all 16 that were none lay below 2.3 %, all others above 3 %.
+/// Smaller effects are not reported as a segment. On 57 generated cards, the 16 false segments lay below 2.3 %, all
+/// true ones above 3 %.
 const LEAST_SEGMENT: f64 = 0.025;
 
-/// `none` is only said from this probability on.
+/// Least probability at which `none` is reported.
 const LEAST_SURE: f64 = 0.8;
 
-/// Looks for page and erase block.
 pub(super) fn measure(
     reads: &mut ReadTester<'_, '_, '_>,
     survey: &ReadSurvey,
@@ -108,7 +106,7 @@ fn search(
     }
 }
 
-/// Times `batch` triples at each of the levels; false where the time ran out.
+/// Times `batch` triples at each level. Returns false if the time ran out.
 fn round(
     reads: &mut ReadTester<'_, '_, '_>,
     survey: &ReadSurvey,
@@ -128,7 +126,7 @@ fn round(
     Ok(true)
 }
 
-/// Whether more triples would change nothing: the choice is beyond doubt, or an effect that large is excluded.
+/// True if more triples would change nothing: the model is beyond doubt, or an effect of this size is excluded.
 fn settled(choice: &EffectChoice, points: &[BoundaryLevel], levels: &TripleLevels, spent: f64) -> bool {
     if choice.step.is_some() {
         return choice.lead > BEYOND_DOUBT;
@@ -140,7 +138,7 @@ fn settled(choice: &EffectChoice, points: &[BoundaryLevel], levels: &TripleLevel
     most < base * if patient { NO_EFFECT } else { NO_EFFECT_ON_SD }
 }
 
-/// The levels that some of the units still open divide and others do not; all where nothing is told apart by any.
+/// Levels that some of the open units divide and others do not, or all levels if none distinguishes them.
 fn telling(all: &[u64], open: &[&EffectChoice]) -> Vec<u64> {
     let tells = |level: u64| {
         open.iter().any(|choice| {
@@ -175,10 +173,9 @@ fn property(
     }
 }
 
-/// Nothing that rests on a model of the card is surer than this.
+/// Highest confidence of a result, since all of them rest on a model of the card.
 const MOST_SURE: f64 = 0.999;
 
-/// The unit, where there is one beyond doubt.
 fn seen(choice: &EffectChoice, base: f64) -> Option<UnitStep> {
     choice.step.filter(|step| choice.none < NOT_NONE && step.height > LEAST_HEIGHT * base)
 }
@@ -204,7 +201,6 @@ fn evidence(found: &UnitSearch, survey: &ReadSurvey, nearest: Option<UnitStep>) 
     evidence
 }
 
-/// Extra time by level.
 fn plot(points: &[BoundaryLevel], marks: impl IntoIterator<Item = (f64, String)>) -> Plot {
     let (x, y) = (
         PlotAxis::new("boundary of", "bytes", AxisScale::Log2),
@@ -215,8 +211,8 @@ fn plot(points: &[BoundaryLevel], marks: impl IntoIterator<Item = (f64, String)>
         .marked(marks)
 }
 
-/// Looks for the segment of the mapping table: a further rise of the same extra time, far above any erase block (11 of
-/// 46 public runs have one at 1 to 2 GiB; taken for an erase block it would mislead everybody).
+/// Searches the segment of the mapping table: a further rise of the extra time, far above any erase block. 11 of 46
+/// public runs have one at 1 to 2 GiB, which must not be mistaken for an erase block.
 pub(super) fn segment(
     reads: &mut ReadTester<'_, '_, '_>,
     survey: &ReadSurvey,
@@ -262,7 +258,7 @@ fn segment_settled(choice: &EffectChoice, left: &[BoundaryLevel], base: f64) -> 
     match (choice.step, choice.nearest) {
         (Some(_), _) => choice.lead > BEYOND_DOUBT,
         (None, Some(nearest)) => {
-            // Without a segment nothing is left over, so the levels that cross it stand alone.
+            // Without a segment the remaining extra time is zero, so only the levels that cross it matter.
             let crossing = left.iter().filter(|l| divides(nearest.bytes, l.bytes));
             let error = crossing.map(|l| l.error.powi(-2)).sum::<f64>().powf(-0.5);
             nearest.height + 3.0 * error < NO_SEGMENT * base
@@ -289,7 +285,7 @@ fn of_segment(
                 .plot(plot(points, marks));
             Property::measured(step.bytes, choice.confidence.min(MOST_SURE), evidence)
         }
-        // A coin's word is none: what the time allowed leaves both open.
+        // A probability near one half is no result: the time was too short to decide.
         None if choice.none < LEAST_SURE => Property::not_tested(format!(
             "undecided: no such segment, {:.0} % sure after {} reads",
             choice.none * 100.0,

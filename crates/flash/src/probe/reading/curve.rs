@@ -1,4 +1,4 @@
-//! Reads by their size, in order and at random, as in docs/reference/reports.md#lexar-review.
+//! Read speed by I/O size, sequential and random, as in docs/reference/reports.md#lexar-review.
 
 use super::reads::{ReadDeadline, ReadTester};
 use super::stages;
@@ -7,21 +7,20 @@ use cardscope_engine::card::{CardExtent, ProbeStop};
 use cardscope_model::card_map::SizePoint;
 use cardscope_model::finding::{Finding, FindingWeight};
 
-/// Sizes from 512 bytes to 4 MiB.
+/// Exponents of the sizes: 512 bytes to 4 MiB.
 const SIZES: std::ops::RangeInclusive<u32> = 9..=22;
 
-/// A point of the curve takes so many seconds, or the least number of reads.
+/// Seconds per point, longest first.
 const POINT_S: [f64; 3] = [0.15, 0.08, 0.04];
 
-/// Reads of all points take so many times [`POINT_S`], and the large ones so many seconds more on a card of 20 MB/s.
+/// All points take [`POINT_S`] times this, and large reads take [`LARGE_S`] more at 20 MB/s.
 const POINTS: f64 = 28.0;
 const LARGE_S: f64 = 4.0;
 
-/// Reads of a point, at least and at most.
+/// Fewest and most reads of a point.
 const READS: (usize, usize) = (5, 1000);
 
-/// Measures both curves. Sizes that are too large for the span are absent; those for which no time was left too, and
-/// a finding says so.
+/// Measures both curves. Sizes too large for the range are absent. A finding reports sizes that the time limit cut.
 pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let all_s = |point_s: f64| point_s * POINTS + LARGE_S;
     let most = POINT_S.into_iter().find(|s| reads.context.has_time(all_s(*s)));
@@ -56,15 +55,14 @@ pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeSto
     Ok(())
 }
 
-/// That points are missing, and why.
 fn cut_short(why: &str, cut: usize, wanted: usize) -> Finding {
     let verdict = format!("Some read sizes were not timed: {why}.");
     Finding::new("read-curve-cut", FindingWeight::Note, 1.0, verdict)
         .because("points missing", format!("{cut} of {wanted}"))
 }
 
-/// Reads of one size, each timed by itself; the first one, which finds the card elsewhere, is not counted. `None` where
-/// too few of them succeeded or the end came before.
+/// Times reads of one size. The first read is not counted, since it includes the jump to the position. Returns
+/// `None` if too few succeeded before the end.
 fn point(
     reads: &mut ReadTester<'_, '_, '_>,
     size: u64,

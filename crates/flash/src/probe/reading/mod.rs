@@ -1,5 +1,5 @@
-//! The parts of a map that only read: boundaries (docs/reference/flash.md#erase-blocks), queue
-//! (docs/reference/flash.md#queues). Each ends in a value with its evidence, in `none`, or in the reason why it was
+//! Parts of a map that only read: boundaries (docs/reference/flash.md#erase-blocks), speeds and queue
+//! (docs/reference/flash.md#queues). Each gives a value with its evidence, `none`, or the reason why it was
 //! skipped.
 
 mod axis;
@@ -22,13 +22,11 @@ use cardscope_probing::context::ProbeContext;
 use cardscope_probing::fill::{fill, unwritten};
 use reads::ReadTester;
 
-/// Why boundaries mean nothing there.
 const IN_A_FILE: &str = "file offsets are not the card's addresses";
 
-/// Smaller cards have too few boundaries of anything.
+/// Smaller cards have too few boundaries to compare.
 const LEAST_CARD: u64 = 32 << 20;
 
-/// Measures everything that reads can show.
 pub(super) fn measure(
     context: &mut ProbeContext<'_, '_>,
     options: &MapOptions,
@@ -63,7 +61,7 @@ pub(super) fn measure(
     Ok(())
 }
 
-/// Sees to it that reads reach the card; why they would not.
+/// Fills a test file so that reads reach the card. Returns the reason if that is impossible.
 fn written(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<String>, ProbeStop> {
     match (reads.options.card_addresses, reads.options.writes) {
         (true, _) => Ok(None),
@@ -72,7 +70,6 @@ fn written(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<String>, ProbeSt
     }
 }
 
-/// How fast reads are.
 fn speeds(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     if reads.options.wants(MapPart::Queue) {
         reads.into.queue_depth_effective = or_reason(queue::measure(reads))?;
@@ -83,7 +80,6 @@ fn speeds(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     Ok(())
 }
 
-/// Units of the flash.
 fn structure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let Some(survey) = survey::look(reads)? else { return Ok(()) };
     reads.into.read_unit_bytes = or_reason(pairs::read_unit(reads))?;
@@ -100,7 +96,6 @@ fn structure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     Ok(())
 }
 
-/// Why boundaries are not looked for here.
 fn no_boundaries(reads: &ReadTester<'_, '_, '_>) -> Option<String> {
     if !reads.options.card_addresses {
         return Some(IN_A_FILE.to_owned());

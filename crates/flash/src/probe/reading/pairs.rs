@@ -1,11 +1,10 @@
-//! Pairs of reads at growing distances.
+//! Pairs of reads at growing distances, for two properties.
 //!
-//! What the controller fetches for one read: a second read inside a unit just read needs no flash, and is much faster
-//! where the controller still holds the unit (47 µs below 4 KiB in docs/reference/reports.md#lexar-review).
+//! Read unit: a second read within the unit that the controller just fetched needs no flash access, so it is much
+//! faster (47 µs below 4 KiB in docs/reference/reports.md#lexar-review).
 //!
-//! Planes or chips that share the work: of two reads in the queue the second waits for the first where both lie on one
-//! plane, and overlaps with it where they do not (Chen, Koufaty and Zhang, SIGMETRICS 2009: read pairs at growing
-//! strides).
+//! Planes or chips: of two queued reads the second waits if both are on one plane, and overlaps if they are not
+//! (Chen, Koufaty and Zhang, SIGMETRICS 2009: read pairs at growing strides).
 
 use super::reads::ReadTester;
 use super::stages;
@@ -16,37 +15,35 @@ use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::statistics::median;
 use cardscope_probing::context::ProbeContext;
 
-/// Every unit and every stripe that is tried divides it: 3·2^k KiB.
+/// Common multiple of all units and strides that are tried (3·2^k KiB).
 const ALIGN: u64 = 3 << 20;
 
-/// The largest unit that is tried.
 const MOST: u64 = 256 << 10;
 
-/// Strides that are tried for planes; what lies nearer may come from what the controller just read.
+/// Strides that are tried for planes. Smaller ones may hit the controller's read buffer.
 const STRIDES: std::ops::RangeInclusive<u64> = (4 << 10)..=(1 << 20);
 
-/// Pairs of reads a distance for the unit of a read, and for planes.
+/// Pairs per distance, for the read unit and for planes.
 const PAIRS: usize = 12;
 const PLANE_PAIRS: usize = 24;
 
-/// A second read that takes less than this share of the first came from the controller's memory.
+/// A second read below this share of the first was served from the controller's memory.
 const HELD: f64 = 0.75;
 
-/// Pairs that overlap take at most this share of the time of those that wait: with four commands at a time it would
-/// be 0.63, with two 0.75.
+/// Overlapping pairs take at most this share of the time of waiting ones: 0.63 with four parallel commands, 0.75
+/// with two.
 const OVERLAP: f64 = 0.87;
 
-/// A card that takes one command at a time needs twice the time of a read for two; host overlap saves 12 % of that.
+/// Two reads take twice as long as one on a card without parallelism, less the 12 % that the host overlaps.
 const ONE_AT_A_TIME: f64 = 1.7;
 
-/// Looks for what one read fetches.
 pub(super) fn read_unit(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<u64>, UnmeasuredReason> {
     let seconds = reads.allowance(&[1.0])?;
     reads.context.stage(stages::READ_UNIT);
     let (before, len) = (reads.context.spent(), reads.two_sectors());
     let distances: Vec<u64> =
         (0..20).flat_map(|k| [len << k, (len << k) / 2 * 3]).filter(|d| *d <= MOST).collect();
-    // The later place first: a controller that reads ahead must not look like one that holds a unit.
+    // The higher address first, or read-ahead would look like a read unit.
     let shares = pairs(reads, &distances, (PAIRS, 1), seconds, |context, near, far| {
         let (first, second) = (context.read(far)?, context.read(near)?);
         Ok(first.zip(second).map(|(first, second)| second / first))
@@ -62,7 +59,7 @@ pub(super) fn read_unit(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<u
         return Ok(Property::at_least(MOST, 0.9, evidence));
     };
     let held = medians.iter().take_while(|(d, _)| d < unit).map(|(_, s)| *s).fold(0.0, f64::max);
-    // Between 0.5, where the two kinds nearly touch, and 1.
+    // 0.5 where the shares of the two kinds nearly touch, up to 1.
     let confidence = (0.5 + (after - held)).clamp(0.5, 0.99);
     Ok(Property::measured(*unit, confidence, evidence))
 }
@@ -83,7 +80,6 @@ fn evidence_of_unit(medians: &[(u64, f64)]) -> PropertyEvidence {
         .plot(plot)
 }
 
-/// Looks for planes.
 pub(super) fn planes(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<u64>, UnmeasuredReason> {
     let seconds = reads.allowance(&[2.0])?;
     reads.context.stage(stages::PLANES);
@@ -106,6 +102,7 @@ pub(super) fn planes(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<u64>
     let waiting = times.iter().map(|t| t.1).fold(0.0, f64::max);
     let overlaps = |time: f64| time < OVERLAP * waiting && time < ONE_AT_A_TIME;
     let first = times.iter().find(|(_, time)| overlaps(*time));
+    // Planes show only if pairs at a smaller stride wait for each other.
     let waits_nearby = times.first().is_some_and(|(_, time)| !overlaps(*time));
     let Some((plane, _)) = first.filter(|_| waits_nearby) else {
         return Ok(Property::none(0.95, evidence));
@@ -134,8 +131,8 @@ fn evidence_of_planes(times: &[(u64, f64)], alone: f64) -> PropertyEvidence {
         .plot(plot)
 }
 
-/// What `time` gives of `count` pairs of reads at each distance, in random order and `depth` in flight, by distance; they
-/// should take so many seconds.
+/// Calls `time` for `count` pairs of reads at each distance, in random order with `depth` in flight, and returns
+/// the results by distance. `seconds` is the expected time.
 fn pairs(
     reads: &mut ReadTester<'_, '_, '_>,
     distances: &[u64],

@@ -1,5 +1,5 @@
-//! How much a queue really helps reads (3.9): random 4 KiB reads with 1 to 32 in flight, the depths in shuffled
-//! visits. By Little's law the gain over one at a time is the number of commands the card works on.
+//! Gain of a queue for reads: random 4 KiB reads with 1 to 32 in flight, the depths in shuffled rounds. By Little's
+//! law the gain over one at a time is the number of commands that the card works on in parallel.
 
 use super::reads::{ReadDeadline, ReadTester};
 use super::stages;
@@ -18,35 +18,34 @@ const DEPTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
 const BLOCK: u64 = 4096;
 
-/// Visits of each depth, the most that there is time for.
+/// Rounds over all depths, most first.
 const VISITS: [usize; 2] = [4, 3];
 
-/// A visit ends after so many seconds …
+/// A run at one depth ends after this many seconds …
 const VISIT_S: f64 = 0.3;
 
-/// … or so many reads …
+/// … or this many reads …
 const VISIT_READS: u64 = 4000;
 
-/// … or once so many of them have failed, beside those in flight: a card that fails more than its deepest queue holds is
-/// no card to learn of queues from, and no other visit follows.
+/// … or this many failed reads beyond those in flight. No run follows, since a card that fails more reads than its
+/// deepest queue holds says nothing about queues.
 const VISIT_FAILED: u64 = 32;
 
-/// Below this gain the host's part of a read overlaps with the card's, and nothing more (SD cards: up to 1.12).
+/// Gains below this come from overlap in the host alone (up to 1.12 on SD cards).
 const HOST_ONLY: f64 = 1.15;
 
-/// From this gain on the queue is real.
+/// Gains from this on are from parallelism in the card.
 const REAL: f64 = 1.6;
 
-/// A gap between two ends counts at most so many times of a single read: a hiccup says nothing about the queue.
+/// Longest gap between two completions that counts, in times of a single read, so that one hiccup does not decide.
 const LONGEST_GAP: f64 = 3.0;
 
-/// Deep queues that make reads this much slower are worth a word.
+/// A deep queue that slows reads below this share is reported.
 const SLOWER: f64 = 0.85;
 
-/// Rates by depth, a list of visits each.
+/// Reads per second, a list of runs per depth.
 type DepthRates = Vec<Vec<f64>>;
 
-/// Measures it.
 pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<f64>, UnmeasuredReason> {
     let visit_s = DEPTHS.len() as f64 * VISIT_S;
     let visits = VISITS.into_iter().find(|v| reads.context.has_time(*v as f64 * visit_s));
@@ -63,7 +62,6 @@ pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<f64
     Ok(gain.property(evidence(&rates, &gain, single).cost(cost)))
 }
 
-/// Visits each depth so many times, until the end comes or the card fails.
 fn rates(
     reads: &mut ReadTester<'_, '_, '_>,
     visits: usize,
@@ -88,7 +86,6 @@ fn rates(
     Ok(rates)
 }
 
-/// Typical time of one read in seconds.
 fn single(reads: &mut ReadTester<'_, '_, '_>, end: ReadDeadline) -> Result<Option<f64>, ProbeStop> {
     reads.context.shape(BLOCK as u32, 1)?;
     let mut times = Vec::new();
@@ -102,21 +99,19 @@ fn single(reads: &mut ReadTester<'_, '_, '_>, end: ReadDeadline) -> Result<Optio
     Ok(median(&times))
 }
 
-/// What became of the reads of a visit.
 struct DepthRun {
-    /// When each ended that succeeded, in seconds since the visit began.
+    /// Completion times of successful reads, in seconds since the run began.
     ends: Vec<f64>,
     failed: u64,
 }
 
-/// Reads with so many in flight.
 fn visit(reads: &mut ReadTester<'_, '_, '_>, depth: u32) -> Result<DepthRun, ProbeStop> {
     reads.context.shape(BLOCK as u32, depth)?;
     let mut random = SeededRandom::new(reads.context.random.next_u64());
     let (start, len) = (reads.start, reads.len);
     let (sent, ended) = (Cell::new(0), Cell::new(0));
     let mut extents = std::iter::from_fn(|| {
-        // What was sent and has not ended is in flight, or has failed.
+        // Reads that were sent and not completed are in flight or have failed.
         let failed = sent.get() - ended.get() >= u64::from(depth) + VISIT_FAILED;
         if failed || sent.get() >= VISIT_READS {
             return None;
@@ -135,7 +130,7 @@ fn visit(reads: &mut ReadTester<'_, '_, '_>, depth: u32) -> Result<DepthRun, Pro
 }
 
 impl DepthRun {
-    /// Reads per second; `None` where there were too few for the queue to be full.
+    /// Reads per second; `None` with too few reads to fill the queue.
     fn rate(&self, depth: u32, single: f64) -> Option<f64> {
         let mut last = 0.0;
         let gaps = self.ends.iter().map(|at| {
@@ -148,7 +143,7 @@ impl DepthRun {
     }
 }
 
-/// Gain of the best depth over one at a time.
+/// Gain of the best depth over one read at a time, with its 95 % interval.
 struct ReadQueueGain {
     depth: u32,
     gain: f64,
@@ -177,7 +172,7 @@ impl ReadQueueGain {
     }
 
     fn property(&self, evidence: PropertyEvidence) -> Property<f64> {
-        // How far the border of the verdict is, in half widths of the interval.
+        // Distance to the nearest limit of the verdict, in half widths of the interval.
         let half = (self.high / self.low).ln() / 2.0;
         let away = [HOST_ONLY, REAL].map(|border| (self.gain / border).ln().abs());
         let away = away.into_iter().fold(f64::INFINITY, f64::min) / half.max(1e-6);
@@ -212,7 +207,6 @@ fn evidence(rates: &DepthRates, gain: &ReadQueueGain, single: f64) -> PropertyEv
     evidence.plot(Plot::new("Random 4 KiB reads by commands in flight", x, y).line("reads", points))
 }
 
-/// A deep queue that slows reads down.
 fn slower(rates: &DepthRates) -> Option<Finding> {
     let (one, deep) = (median(rates.first()?)?, median(rates.last()?)?);
     (deep < SLOWER * one).then(|| {

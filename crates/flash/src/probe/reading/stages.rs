@@ -1,4 +1,4 @@
-//! The stages of the parts that read, as a listener hears them.
+//! Stages of the reading parts, as listeners receive them.
 
 use crate::probe::options::{MapOptions, MapPart};
 
@@ -12,7 +12,6 @@ pub(super) const BY_SIZE: &str = "reads by size";
 pub(super) const BY_ADDRESS: &str = "reads by address";
 pub(super) const TABLES: &str = "flashbench tables of reads";
 
-/// Those that these options ask for, in the order in which they come.
 pub(in crate::probe) fn stages(options: &MapOptions) -> Vec<&'static str> {
     let card = options.card_addresses;
     let all = [

@@ -1,5 +1,5 @@
-//! A first look at some places: do they all answer alike, do they hold data, and does a place answer faster once its
-//! neighbourhood was read?
+//! First sample of positions: do all answer alike, do they hold data, and does a position answer faster after a
+//! read nearby?
 
 use super::reads::{LOOK, ReadTester};
 use super::stages;
@@ -12,39 +12,37 @@ use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::median;
 use cardscope_statistics::boundary::{TimeModes, two_modes};
 
-/// Places that are looked at: a share of 5 % is then six or seven of them.
+/// Number of sampled positions: 5 % of them are six or seven.
 const PLACES: usize = 128;
 
-/// Second places lie so far behind the first: outside of any page, inside of what one entry of a mapping cache covers.
+/// Distance of the second read: outside of any page, within one entry of a cached mapping table.
 const NEAR: u64 = 64 << 10;
 
-/// Neighbours answer so much faster where the first read fetched a part of the mapping table for both.
+/// Share of the time below which a read is faster because the first one loaded the mapping entry for both.
 const WARMER: f64 = 0.95;
 
-/// Places are of two kinds only if so many of the rarer kind answer the same way once more: what makes single reads
-/// late, in the card or in the computer, strikes elsewhere the next time.
+/// Least share of the rarer kind that must be of that kind again. Delays in the card or the computer hit other
+/// positions the next time.
 const AGAIN: f64 = 0.7;
 
-/// The fast places are unmapped if so many of them hold nothing.
+/// Fast positions are unmapped if at least this share of them holds no data.
 const MOSTLY: f64 = 0.8;
 
-/// What the first look showed.
 #[derive(Debug)]
 pub(super) struct ReadSurvey {
-    /// Two kinds of answers, where there are two.
+    /// Fast and slow positions; None if all answer alike.
     pub(super) modes: Option<TimeModes>,
-    /// True where the fast kind are places never written.
+    /// True if the fast positions are unwritten ones.
     pub(super) unmapped: bool,
-    /// Share of places whose bytes are all alike.
+    /// Share of positions that repeat one byte.
     pub(super) constant: f64,
-    /// True where a place must have been visited before its time says something.
+    /// True if a position must be read once before its time is valid.
     pub(super) warm: bool,
-    /// Places that were looked at.
     places: usize,
 }
 
-/// Looks; says what share of the card was never written. `None` where too few places could be looked at for anything
-/// that rests on it.
+/// Samples the card and records its unwritten share. Returns `None` if too few positions were read for anything
+/// that depends on the survey.
 pub(super) fn look(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<ReadSurvey>, ProbeStop> {
     reads.context.stage(stages::SURVEY);
     if reads.allowance(&[1.0]).is_err() {
@@ -55,7 +53,7 @@ pub(super) fn look(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<ReadSurv
         return Ok(None);
     }
     match at_places(reads) {
-        // Nothing is known of the units then, nor of what was never written.
+        // Without the survey neither the units nor the unwritten share can be measured.
         Err(UnmeasuredReason::Because(why)) => {
             leave_out_boundaries(reads.into, &why);
             Ok(None)
@@ -104,8 +102,7 @@ fn at_places(reads: &mut ReadTester<'_, '_, '_>) -> Result<(ReadSurvey, Property
     Ok((survey, share))
 }
 
-/// Whether the places of the rarer kind are of that kind once more, against the others of the same visit; or why too
-/// few were looked at again.
+/// True if the rarer kind of positions is of that kind again in a second sample.
 fn lasts(
     modes: TimeModes,
     reads: &mut ReadTester<'_, '_, '_>,
@@ -118,7 +115,7 @@ fn lasts(
         if end.is_there(reads.context) {
             break;
         }
-        // Beside the place, out of what the drive may still hold of it.
+        // At a distance, so that the controller's read buffer does not answer.
         let beside = CardExtent { offset: extent.offset + 2 * NEAR, ..*extent };
         again.push(reads.context.read(beside)?.unwrap_or(f64::NAN));
     }
@@ -157,7 +154,7 @@ fn evidence(survey: &ReadSurvey, typical: f64) -> PropertyEvidence {
 fn property(survey: &ReadSurvey, evidence: PropertyEvidence) -> Property<f64> {
     match survey.modes {
         Some(modes) if survey.unmapped => Property::measured(modes.fast_share, 0.95, evidence),
-        // What holds nothing everywhere leaves nothing to compare with.
+        // An empty card has no written positions to compare with.
         None if survey.constant > 0.99 => Property::not_tested(
             "all positions repeat one byte and answer alike: the card is unwritten, or unwritten positions \
              are as fast as others",
@@ -166,7 +163,8 @@ fn property(survey: &ReadSurvey, evidence: PropertyEvidence) -> Property<f64> {
     }
 }
 
-/// A card on which nothing stands may hide its units: without a look at the flash nothing is crossed.
+/// Reports an empty card whose units did not show: unwritten positions need no flash access, so no boundary is
+/// crossed.
 pub(super) fn nothing_written(survey: &ReadSurvey, into: &MeasuredMap) -> Option<Finding> {
     let shows = into.page_bytes.is_measured() || into.erase_block_bytes.is_measured();
     (survey.constant > 0.99 && !shows).then(|| {

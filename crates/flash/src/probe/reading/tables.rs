@@ -1,5 +1,5 @@
-//! Two tables of flashbench from timings of our own, in its pattern: `-a` (boundaries) and `-s` (scatter)
-//! (docs/reference/tools.md#flashbench). They are for people who read such tables; no verdict rests on them.
+//! Tables of flashbench from our own timings in its access pattern: `-a` (boundaries) and `-s` (scatter)
+//! (docs/reference/tools.md#flashbench). Printed for people who read such tables; no finding uses them.
 
 use super::reads::{ReadDeadline, ReadTester};
 use super::stages;
@@ -7,22 +7,21 @@ use crate::probe::flashbench::{lfsr, table};
 use cardscope_engine::card::{CardExtent, ProbeStop};
 use cardscope_model::card_map::FlashbenchTable;
 
-/// `-b` of the public logs; a sector of 4 KiB takes two of them.
+/// `-b` of the public logs; raised to two sectors on cards with 4 KiB sectors.
 const BLOCK: u64 = 1024;
 
-/// `-c`: of so many reads the fastest counts.
+/// `-c`: repetitions, of which the fastest counts.
 const COUNT: u64 = 8;
 
-/// Places along the card at which a boundary is looked at.
+/// Number of boundaries of a size, spread over the card.
 const PLACES: u64 = 7;
 
-/// `-s` with its defaults: 2^9 places of 16 KiB.
+/// `-s` with its defaults: 2^9 positions of 16 KiB.
 const SCATTER: (u64, u64) = (512, 16 << 10);
 
-/// A table takes about so many seconds.
 const TABLE_S: f64 = 5.0;
 
-/// Measures both. Lines that there is no time for are left out, and a scatter that there is no time to end.
+/// Measures both tables, without the rows and without an incomplete scatter that the time cuts.
 pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     reads.context.stage(stages::TABLES);
     let block = BLOCK.max(2 * u64::from(reads.context.sector()));
@@ -55,8 +54,8 @@ fn align(reads: &mut ReadTester<'_, '_, '_>, block: u64) -> Result<FlashbenchTab
     Ok(table("align", &[("blocksize", block), ("count", COUNT)], rows))
 }
 
-/// Before, on, behind and difference in nanoseconds: the fastest read at each place, the mean over the places. `None`
-/// where a place could not be read, or the end came before.
+/// Times before, on and after a boundary and their difference, in nanoseconds: the mean over the positions of the
+/// fastest read. `None` if a position could not be read or the time ended.
 fn line(
     reads: &mut ReadTester<'_, '_, '_>,
     block: u64,
@@ -73,7 +72,7 @@ fn line(
                     return Ok(None);
                 }
                 let at = unit - block + kind as u64 * block / 2 + place as u64 * largest;
-                // Beyond the end it goes on at the start; no read runs across the end itself.
+                // Wraps to the start like flashbench; no read crosses the end of the card.
                 let at = (at % reads.context.card_bytes()).min(reads.context.card_bytes() - block) / sector
                     * sector;
                 if let Some(time) = reads.context.read(CardExtent { offset: at, len: block as u32 })? {
@@ -81,7 +80,7 @@ fn line(
                 }
             }
         }
-        // A dying card is not asked seven times more.
+        // A failing card is spared the remaining repetitions.
         if fastest.as_flattened().iter().all(|time| time.is_infinite()) {
             return Ok(None);
         }
@@ -92,7 +91,7 @@ fn line(
     Ok(row.iter().all(|v| v.is_finite()).then_some(row))
 }
 
-/// The fastest read at each place, in nanoseconds; `None` where no place could be read, or the end came before.
+/// Fastest read at each position, in nanoseconds. `None` if no position could be read or the time ended.
 fn scatter(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<FlashbenchTable>, ProbeStop> {
     let (places, block) = SCATTER;
     reads.context.shape(block as u32, 1)?;

@@ -1,5 +1,5 @@
-//! Triples of reads before, on and behind a boundary, several boundaries at a time in one random order: what drifts
-//! cancels, and no read follows another one of its own boundary, whose unit the controller might still hold.
+//! Triples of reads before, on and after a boundary. The reads of several boundaries are mixed in random order, so
+//! drift cancels, and no read follows another one of the same boundary, which the controller's buffer could answer.
 
 use super::reads::{ReadDeadline, ReadTester};
 use super::survey::ReadSurvey;
@@ -11,30 +11,28 @@ use std::collections::BTreeMap;
 /// Boundaries whose reads are mixed.
 pub(super) const BOUNDARIES: usize = 10;
 
-/// Draws for a boundary with data on both sides of it, where places without data answer differently.
+/// Attempts to find a boundary with data on both sides, on cards with unwritten areas.
 const TRIES: usize = 24;
 
-/// A level with fewer triples says nothing yet.
 const LEAST: usize = 4;
 
-/// From so many triples on a level is known to scatter more than the others.
+/// Triples from which a level uses its own scatter where that is larger than the common one.
 const OWN_SPREAD: usize = 24;
 
-/// No clock and no card is steadier than this share of a read's time.
+/// Least error of a level, as a share of a read's time.
 const LEAST_ERROR: f64 = 2e-4;
 
-/// Times of a triple in seconds.
+/// Times of a triple, in seconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReadTriple {
-    /// The unit whose boundary it is.
     pub(super) level: u64,
-    /// Mean of the reads before and behind.
+    /// Mean of the reads before and after.
     pub(super) beside: f64,
-    /// What the read on the boundary takes longer.
+    /// Extra time of the read on the boundary.
     pub(super) extra: f64,
 }
 
-/// Times the boundaries of these levels, each somewhere else, as far as there is time.
+/// Times one boundary of each of `levels`, at random positions, until `end`.
 pub(super) fn triples(
     reads: &mut ReadTester<'_, '_, '_>,
     survey: &ReadSurvey,
@@ -55,6 +53,7 @@ pub(super) fn triples(
         }
         times[which][kind] = reads.context.read(part(boundaries[which].1, kind, len))?;
     }
+    // Reads of unwritten positions are dropped, since they need no flash access and cross no boundary.
     let usable = |t: f64| survey.modes.is_none_or(|m| t > m.split);
     let triple = |(level, times): (u64, &[Option<f64>; 3])| match times {
         [Some(pre), Some(on), Some(post)] if usable(*pre) && usable(*post) => {
@@ -66,12 +65,12 @@ pub(super) fn triples(
     Ok(boundaries.iter().map(|b| b.0).zip(&times).filter_map(triple).collect())
 }
 
-/// The read before, on or behind a boundary.
+/// Read before (0), on (1) or after (2) a boundary.
 fn part(at: u64, kind: usize, len: u64) -> CardExtent {
     CardExtent { offset: at - len + kind as u64 * len / 2, len: len as u32 }
 }
 
-/// A random multiple of the level by a factor that holds neither 2 nor 3, so that it is one of no larger level.
+/// Random boundary of the level that is not one of a larger level: the factor has no divisor 2 or 3.
 fn boundary(
     reads: &mut ReadTester<'_, '_, '_>,
     survey: &ReadSurvey,
@@ -93,7 +92,7 @@ fn boundary(
         if end.is_there(reads.context) {
             return Ok(None);
         }
-        // Backwards: a read that continues the last one would answer too fast.
+        // In descending order, since a read that continues the previous one is served by read-ahead.
         let sides = (reads.context.read(part(at, 2, len))?, reads.context.read(part(at, 0, len))?);
         if let (Some(post), Some(pre)) = sides
             && survey.modes.is_none_or(|m| pre > m.split && post > m.split)
@@ -104,7 +103,7 @@ fn boundary(
     Ok(None)
 }
 
-/// All parts of so many boundaries in a random order, in which no two neighbours belong to one boundary.
+/// Parts of all boundaries in random order, without neighbours of the same boundary.
 fn order(reads: &mut ReadTester<'_, '_, '_>, boundaries: usize) -> Vec<(usize, usize)> {
     let mut order: Vec<(usize, usize)> = (0..boundaries).flat_map(|b| (0..3).map(move |k| (b, k))).collect();
     reads.context.random.shuffle(&mut order);
@@ -118,7 +117,6 @@ fn order(reads: &mut ReadTester<'_, '_, '_>, boundaries: usize) -> Vec<(usize, u
     order
 }
 
-/// Triples by level.
 #[derive(Debug, Default)]
 pub(super) struct TripleLevels {
     extras: BTreeMap<u64, Vec<f64>>,
@@ -133,23 +131,22 @@ impl TripleLevels {
         }
     }
 
-    /// How many there are.
     pub(super) fn triples(&self) -> usize {
         self.beside.len()
     }
 
-    /// Typical time of a read that crosses nothing, in seconds.
+    /// Median time of a read that crosses no boundary, in seconds.
     pub(super) fn base(&self) -> f64 {
         median(&self.beside).unwrap_or(0.0)
     }
 
-    /// Deviation of one triple, in seconds: the middle of the levels', since noise knows no boundaries.
+    /// Scatter of one triple, in seconds: the median of all levels, since noise does not depend on the boundary.
     pub(super) fn spread(&self) -> f64 {
         let all: Vec<f64> = self.extras.values().filter_map(|e| trimmed(e)).map(|t| t.1).collect();
         median(&all).unwrap_or(0.0)
     }
 
-    /// The levels with their extra times and errors in seconds, ascending.
+    /// Extra time and error of each level in seconds, in ascending order of size.
     pub(super) fn levels(&self) -> Vec<BoundaryLevel> {
         let (common, least) = (self.spread(), self.base() * LEAST_ERROR);
         let level = |(bytes, extras): (&u64, &Vec<f64>)| {
@@ -162,7 +159,6 @@ impl TripleLevels {
     }
 }
 
-/// What the search for page and erase block came to.
 pub(super) struct UnitSearch {
     pub(super) levels: TripleLevels,
     pub(super) fit: Option<LevelFit>,

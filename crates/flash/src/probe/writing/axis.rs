@@ -1,24 +1,22 @@
-//! Write speed over the address axis, beside the speed of reads at the same cells. At each place the first write opens
-//! the block and pays for closing another one; it is not counted.
+//! Write speed by address, at some of the cells that were read. The first write at each position opens its block
+//! and closes another one, so it is not counted.
 
 use super::bench::{BLOCK, WriteTester};
 use cardscope_engine::card::{CardExtent, ProbeStop, extents};
 use cardscope_model::units::MIB;
 use cardscope_model::verify::{MapCell, MapSpeed};
 
-/// Places: fewer where what stands there must be saved and put back, which doubles the cost.
+/// Most positions, if data must be saved and restored (which doubles the cost) and if not.
 const PLACES: (usize, usize) = (16, 48);
 
-/// Written at a place after the block was opened.
+/// Bytes per position after the block is open.
 const SAMPLE: u64 = MIB;
 
-/// Bytes of a write.
 const WRITE: u32 = 256 << 10;
 
-/// A place takes about so long: a closing, and as long as 2 MiB on a card of 10 MB/s.
+/// Expected seconds per position: closing a block, and 2 MiB at 10 MB/s.
 const PLACE_S: f64 = 0.5;
 
-/// Writes at some of the cells that reads went to.
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let Some(mut axis) = bench.into.axis.take() else { return Ok(()) };
     let ended = at_places(bench, &mut axis.cells);
@@ -37,7 +35,7 @@ fn at_places(bench: &mut WriteTester<'_, '_, '_>, cells: &mut [MapCell]) -> Resu
         .step_by(step)
         .filter_map(|(i, cell)| Some((i, place(bench, cell)?)))
         .collect();
-    // In no order of addresses: what drifts must not look like a slope.
+    // Random order, or drift would look like a slope over the addresses.
     bench.context.random.shuffle(&mut places);
     let all: Vec<CardExtent> = places.iter().flat_map(|(_, at)| writes(*at)).collect();
     bench.context.prepare(&all)?;
@@ -59,13 +57,12 @@ fn at_places(bench: &mut WriteTester<'_, '_, '_>, cells: &mut [MapCell]) -> Resu
     Ok(())
 }
 
-/// The writes of a place: the one that opens the block, and those that count.
 fn writes(at: u64) -> impl Iterator<Item = CardExtent> {
     let opening = std::iter::once(CardExtent { offset: at, len: BLOCK });
     opening.chain(extents(at + u64::from(BLOCK), at + u64::from(BLOCK) + SAMPLE, WRITE))
 }
 
-/// A boundary of an erase block near the middle of a cell, where what lies there may be written to.
+/// Erase block boundary near the middle of a cell, if it may be written.
 fn place(bench: &WriteTester<'_, '_, '_>, cell: &MapCell) -> Option<u64> {
     let unit = bench.slots.unit();
     let at = (cell.start + cell.bytes / 2) / unit * unit;
@@ -75,7 +72,7 @@ fn place(bench: &WriteTester<'_, '_, '_>, cell: &MapCell) -> Option<u64> {
 
 fn summary(cells: &[MapCell]) -> Option<MapSpeed> {
     let speeds: Vec<f64> = cells.iter().filter_map(|c| c.write_mb_s).collect();
-    // The same bytes everywhere: all bytes over all time is the harmonic mean.
+    // All samples have the same size, so total bytes over total time is the harmonic mean.
     let slowness: f64 = speeds.iter().map(|s| 1.0 / s).sum();
     (!speeds.is_empty()).then(|| MapSpeed {
         min_mb_s: speeds.iter().copied().fold(f64::INFINITY, f64::min),

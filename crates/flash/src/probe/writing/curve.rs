@@ -1,4 +1,4 @@
-//! Cost of a write by its size, in order and at random, as in docs/reference/reports.md#lexar-review.
+//! Write speed by I/O size, sequential and random, as in docs/reference/reports.md#lexar-review.
 
 use super::bench::{LARGEST, WriteTester, in_a_row};
 use super::reader;
@@ -6,7 +6,7 @@ use crate::probe::curve::{plot, point};
 use cardscope_engine::card::{CardExtent, ProbeStop};
 use cardscope_model::units::{KIB, MIB};
 
-/// Sizes with the number of writes of each: enough for a mean that one slow write does not decide; 31 MiB in order.
+/// Sizes with their number of writes, enough that one slow write does not decide the mean; 31 MiB in sequence.
 const SIZES: [(u64, usize); 14] = [
     (4 * MIB, 3),
     (2 * MIB, 4),
@@ -24,23 +24,22 @@ const SIZES: [(u64, usize); 14] = [
     (512, 16),
 ];
 
-/// Written before the stream is timed: the first write to a fresh block pays for closing another one.
+/// Bytes written before the sequence is timed, since the first write to a new block closes another one.
 const LEAD: u64 = LARGEST as u64;
 
-/// Most blocks that random writes fall into, however many a card keeps open; five as in
+/// Most blocks under random writes, even if the card keeps more open; five as in
 /// docs/reference/reports.md#lexar-review.
 const MOST_BLOCKS: u32 = 5;
 
-/// After so much of its blocks was written a card must merge them: fresh ones are taken then.
+/// New blocks are used after 1/2 of the blocks' bytes was written, as a card must merge worn ones.
 const WORN_SHARE: u64 = 2;
 
-/// One size at random ends after so many seconds, where each write closes a block: but not before the second write.
+/// Seconds after which one size ends if each write closes a block, though not before the second write.
 const MOST_SECONDS: f64 = 1.0;
 
-/// Writes of one size at random that are saved in one go, at first and then.
+/// Random writes of one size that are saved at once: in the first batch, and in later ones.
 const BATCH: (usize, usize) = (2, 8);
 
-/// Measures both curves, then the reader.
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     in_order(bench)?;
     at_random(bench)?;
@@ -51,14 +50,13 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
     reader::measure(bench)
 }
 
-/// The sizes that the target takes.
 fn sizes(bench: &WriteTester<'_, '_, '_>) -> impl Iterator<Item = (u64, usize)> + use<> {
     let sector = u64::from(bench.context.sector());
     SIZES.into_iter().filter(move |(size, _)| *size >= sector)
 }
 
-/// From the largest size down, one directly behind the other: so each write begins on a multiple of its size, and no
-/// block is left half written. Where not all of it fits, the largest sizes are left out.
+/// Sequential writes from the largest size down, contiguous: each write starts at a multiple of its size, and no
+/// block remains half written. The largest sizes are skipped if the range is too small.
 fn in_order(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let mut wanted: Vec<(u64, usize)> = sizes(bench).collect();
     let all = |wanted: &[(u64, usize)]| LEAD + wanted.iter().map(|(size, n)| size * *n as u64).sum::<u64>();
@@ -79,15 +77,16 @@ fn in_order(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     Ok(())
 }
 
-/// Random writes within as many fresh blocks as the card keeps open (docs/reference/reports.md#lexar-review): the best
-/// that it can do. Beyond that each write closes a block, which the parts `open` and `span` measure.
+/// Random writes in as many new blocks as the card keeps open, its best case
+/// (docs/reference/reports.md#lexar-review). With more blocks each write closes one, which the parts `open` and
+/// `span` measure.
 fn at_random(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let unit = bench.slots.unit();
     let open = &bench.into.open_blocks.random;
-    // One where it is not known how many.
+    // A single block if the limit is unknown.
     let n = open.value.or(open.bound).unwrap_or(1).clamp(1, MOST_BLOCKS);
     let mut blocks = RandomBlocks { n, places: Vec::new(), left: 0 };
-    // The smallest first: they leave the least behind for those after them.
+    // The smallest size first, since it wears the blocks least.
     let wanted: Vec<(u64, usize)> = sizes(bench).filter(|(size, _)| *size <= unit).collect();
     for (size, n) in wanted.into_iter().rev() {
         bench.afford(0.1)?;
@@ -99,16 +98,15 @@ fn at_random(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     Ok(())
 }
 
-/// Blocks under random writes.
 struct RandomBlocks {
     n: u32,
     places: Vec<u64>,
-    /// Bytes that may be written before fresh ones are taken.
+    /// Bytes that may be written before new blocks are opened.
     left: u64,
 }
 
 impl RandomBlocks {
-    /// `n` places of `size` bytes in open blocks, of which there are none where fresh ones are wanted and not to be had.
+    /// `n` random extents in open blocks; empty if new blocks are needed and unavailable.
     fn extents(
         &mut self,
         bench: &mut WriteTester<'_, '_, '_>,
@@ -119,7 +117,7 @@ impl RandomBlocks {
         if self.left < size * n as u64 {
             self.places = bench.places(self.n as usize).unwrap_or_default();
             self.left = (u64::from(self.n) * unit / WORN_SHARE).max(size * n as u64);
-            // Opening them pays for what was open before.
+            // Opening the blocks closes those of earlier tests, so these writes are not timed.
             bench.open(&self.places)?;
         }
         self.left -= size * n as u64;
@@ -132,7 +130,7 @@ impl RandomBlocks {
     }
 }
 
-/// Seconds of writes of one size, fewer of them where each takes long.
+/// Seconds of random writes of one size, at most `n` or [`MOST_SECONDS`].
 fn scattered(
     bench: &mut WriteTester<'_, '_, '_>,
     blocks: &mut RandomBlocks,

@@ -1,6 +1,6 @@
-//! The region at the start of a card where the file allocation table lies: the same writes there and at places
-//! elsewhere (docs/reference/flash.md#start-of-the-card). It writes over partition table and file allocation table
-//! (saved first), and is only done when asked for.
+//! FAT region at the start of a card: compares the same writes there and in other ranges
+//! (docs/reference/flash.md#start-of-the-card). It overwrites the partition table and file allocation table after
+//! saving them, and only runs on request.
 
 use super::bench::{SLOWEST, WriteTester, in_a_row};
 use super::start_of_run;
@@ -14,25 +14,23 @@ use cardscope_model::units::MIB;
 use cardscope_probing::context::CARD_START;
 use cardscope_statistics::robust::deviation;
 
-/// Ranges elsewhere that are walked in the same way.
 const REFERENCES: usize = 3;
 
-/// Steps in which the start is looked at, and how far: the largest region known has 12 MiB, and one that reaches the
-/// end of this is `at least` so large.
+/// Step and length of the search, in bytes. The largest region on record has 12 MiB; one that reaches the end is
+/// reported as "at least".
 const STEP: u64 = MIB;
 const REACH: u64 = 16 * MIB;
 
-/// The writes of one place, in bytes: the first opens the block and is not counted, since the first block of a stream
-/// is slow on some cards wherever it lies (docs/reference/flash.md#first-block-of-a-run).
+/// Bytes of the writes at one position. The first one opens the block and is not counted: the first block of a run
+/// is slow on some cards at any address (docs/reference/flash.md#first-block-of-a-run).
 const WRITES: [u64; 9] = [64 << 10, 64 << 10, 64 << 10, 64 << 10, 64 << 10, 4096, 4096, 4096, 4096];
 
-/// So many of them are large ones.
 const LARGE: usize = 5;
 
-/// Effects are 0.2 to 0.7 of the speed, or 4.6 times it; the spread elsewhere is below 5 %.
+/// Least relevant ratio. Effects on record are 0.2 to 0.7 or 4.6 times the speed; the scatter elsewhere is below 5
+/// %.
 const LEAST: f64 = 1.25;
 
-/// Compares the start with the rest.
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     if bench.options.card_addresses {
         bench.into.fat_region_bytes = or_reason(compare(bench))?;
@@ -52,8 +50,8 @@ fn compare(bench: &mut WriteTester<'_, '_, '_>) -> Result<Property<u64>, Unmeasu
     }
     debug_assert_eq!(REACH, CARD_START, "other ranges are tested here");
     let before = bench.context.spent();
-    // A step inside an erase block follows the one before it out of order, wherever it lies: so the steps elsewhere are
-    // taken in the same way, and each step of the start is held against the same step there.
+    // A step within an erase block is written out of order at any address. The other ranges are therefore written
+    // in the same steps, and each step of the start is compared with the same step there.
     let mut elsewhere = Vec::new();
     for _ in 0..REFERENCES {
         let Some(place) = bench.range(REACH) else { break };
@@ -67,8 +65,8 @@ fn compare(bench: &mut WriteTester<'_, '_, '_>) -> Result<Property<u64>, Unmeasu
     Ok(property)
 }
 
-/// The profile of each step of a range, in order. All of it is written before, so that every range comes from the
-/// same state, whatever the card still held of it in a log.
+/// Profile of each step of a range, in order. The whole range is written before, so that all ranges start from the
+/// same state, whatever a log of the card still held of them.
 fn walk(bench: &mut WriteTester<'_, '_, '_>, from: u64) -> Result<Vec<Option<WriteProfile>>, ProbeStop> {
     let mut steps = Vec::new();
     bench.afford(REACH as f64 / SLOWEST)?;
@@ -82,7 +80,6 @@ fn walk(bench: &mut WriteTester<'_, '_, '_>, from: u64) -> Result<Vec<Option<Wri
     Ok(steps)
 }
 
-/// Why the start cannot be compared with the rest.
 fn no_room(region: TargetRegion) -> Option<String> {
     if region.start > 0 {
         return Some("the start of the card is outside the writable range".to_owned());
@@ -91,7 +88,7 @@ fn no_room(region: TargetRegion) -> Option<String> {
     small.then(|| format!("{} bytes are too few to compare the first 16 MiB with the rest", region.len))
 }
 
-/// Medians of large and of small writes at one place, as logarithms of seconds.
+/// Medians of large and small writes at one position, as logarithms of seconds.
 #[derive(Debug, Clone, Copy)]
 struct WriteProfile {
     large: f64,
@@ -107,7 +104,7 @@ fn profile(bench: &mut WriteTester<'_, '_, '_>, place: u64) -> Result<Option<Wri
     Ok(log(&times[1..LARGE]).zip(log(&times[LARGE..])).map(|(large, small)| WriteProfile { large, small }))
 }
 
-/// The first step that is as the same step elsewhere, where those before it are not.
+/// Length of the region: the steps before the first one that behaves like elsewhere.
 fn conclude(
     elsewhere: &[Vec<Option<WriteProfile>>],
     start: &[Option<WriteProfile>],
@@ -141,14 +138,13 @@ fn conclude(
     })
 }
 
-/// What a step elsewhere is, in the median of the ranges.
 fn usual(elsewhere: &[Vec<Option<WriteProfile>>], step: usize) -> Option<WriteProfile> {
     let there: Vec<WriteProfile> = elsewhere.iter().filter_map(|walk| *walk.get(step)?).collect();
     let middle = |pick: fn(&WriteProfile) -> f64| median(&there.iter().map(pick).collect::<Vec<_>>());
     Some(WriteProfile { large: middle(|p| p.large)?, small: middle(|p| p.small)? })
 }
 
-/// How far a step may be from the usual: four times the spread elsewhere, over all steps.
+/// Largest normal deviation of a step: four times the scatter of the other ranges, over all steps.
 fn limit(
     elsewhere: &[Vec<Option<WriteProfile>>],
     usual: &[Option<WriteProfile>],
@@ -187,7 +183,7 @@ fn plot(start: &[Option<WriteProfile>], usual: &[Option<WriteProfile>], special:
 mod tests {
     use super::*;
 
-    /// A walk over erase blocks of 4 MiB, in which steps out of order take longer; the first `special` are slow besides.
+    /// Range with erase blocks of 4 MiB, whose steps out of order are slow; the first `special` steps are slower.
     fn walk(special: usize) -> Vec<Option<WriteProfile>> {
         let at = |i: usize| {
             let out_of_order = if i.is_multiple_of(4) { 0.0 } else { 0.9 };

@@ -1,6 +1,6 @@
-//! The parts of a map that write: what only the cost of writes shows (docs/reference/flash.md#open-blocks and what
-//! follows there). Whatever is overwritten is saved before, unless its loss is allowed; places are fresh or have
-//! rested, away from the card's start; what the limits leave no room for says so.
+//! Parts of a map that write (docs/reference/flash.md#open-blocks and the sections after it). Data is saved before
+//! it is overwritten unless its loss is allowed. Positions are unused or have rested, outside of the card's start.
+//! Parts that the limits exclude record the reason.
 
 mod axis;
 mod bench;
@@ -23,8 +23,8 @@ use cardscope_engine::card::{CardExtent, ProbeStop};
 use cardscope_model::card_map::MeasuredMap;
 use cardscope_probing::context::ProbeContext;
 
-/// Each part that writes, in the order in which they run: the card's start comes last, since what lies there hurts most
-/// to lose, and the cache late, since filling it changes what everything after it costs.
+/// Writing parts in their order. The card's start is last, since its data is the worst to lose; the cache is late,
+/// since filling it slows everything after it.
 const PARTS: [(MapPart, &str, MeasurePart); 8] = [
     (MapPart::OpenBlocks, "open erase blocks", open::measure),
     (MapPart::PageWrites, "pages and small writes", page::measure),
@@ -38,7 +38,6 @@ const PARTS: [(MapPart, &str, MeasurePart); 8] = [
 
 const TABLES: &str = "flashbench tables of writes";
 
-/// The stages of the parts that these options ask for, as a listener hears them.
 pub(super) fn stages(options: &MapOptions) -> Vec<&'static str> {
     if !options.writes {
         return Vec::new();
@@ -47,7 +46,6 @@ pub(super) fn stages(options: &MapOptions) -> Vec<&'static str> {
     parts.chain(options.tables.then_some(TABLES)).collect()
 }
 
-/// Measures what only writes can show.
 pub(super) fn measure(
     context: &mut ProbeContext<'_, '_>,
     options: &MapOptions,
@@ -79,12 +77,12 @@ pub(super) fn measure(
     bench.context.flush()
 }
 
-/// Places that are read to see whether anything can be saved: a card of which half still can passes in all but one of
-/// 256 cases.
+/// Positions that are read to test whether data can be saved. A card that reads half of them passes in all but one
+/// of 256 cases.
 const SAVABLE: u64 = 8;
 
-/// Whether no place of what may be written to can be read: each try to save more of such a card costs it thousands of
-/// reads that fail.
+/// True if no sampled position of the write region can be read. Saving data from such a card would cost thousands
+/// of failing reads.
 fn is_unreadable(context: &mut ProbeContext<'_, '_>) -> Result<bool, ProbeStop> {
     let (region, sector) = (context.region, context.sector());
     for i in 0..SAVABLE {
@@ -96,10 +94,9 @@ fn is_unreadable(context: &mut ProbeContext<'_, '_>) -> Result<bool, ProbeStop> 
     Ok(true)
 }
 
-/// How a part is run.
 type MeasurePart = fn(&mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop>;
 
-/// Runs a part; why it was cut short, where it was.
+/// Runs a part and returns the reason if a limit ended it early.
 fn run(
     bench: &mut WriteTester<'_, '_, '_>,
     what: &str,

@@ -1,4 +1,4 @@
-//! The page as writes show it, and writes so small that the card puts them into a log of their own
+//! Page according to writes, and the log for small writes that some cards have
 //! (docs/reference/flash.md#cost-of-a-write, docs/reference/flash.md#small-write-log).
 
 use super::bench::WriteTester;
@@ -10,32 +10,30 @@ use cardscope_model::units::KIB;
 use cardscope_statistics::bend::{PageBend, SizeTime, page};
 use cardscope_statistics::robust::{deviation, median_error};
 
-/// Sizes tried, in KiB.
 const SIZES_KIB: [u64; 11] = [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96];
 
-/// Writes of one size: enough for its median to be known to 2 % with 6 % of scatter.
+/// Writes per size: the median is accurate to 2 % with 6 % of scatter.
 const WRITES: u64 = 24;
 
-/// From this size on half as many are enough.
+/// Size from which half as many writes are enough.
 const LARGE: u64 = 48 * KIB;
 
-/// A size that takes so many times one twice as large is treated in a way of its own (21 against 3 ms on real cards);
-/// less is what writes below a page cost.
+/// Factor over twice the size from which a size is treated specially by the card (21 against 3 ms on real cards).
+/// Writes below a page cost less than this.
 const DEARER: f64 = 4.0;
 
-/// Beyond the limit of open blocks, small writes that take less than this share of larger ones go elsewhere.
+/// Above the limit of open blocks, small writes below this share of larger ones go to a log.
 const ELSEWHERE: f64 = 0.4;
 
-/// Sizes that may go to a log of small writes (4 and 8 KiB on real cards), and larger ones, in KiB.
+/// Sizes in KiB that may go to a log (4 and 8 KiB on real cards), and larger ones.
 const LOG_KIB: [u64; 4] = [4, 8, 16, 32];
 
-/// Visits of each of those.
+/// Turns per size.
 const LOG_WRITES: usize = 4;
 
-/// A verdict that is less likely right than wrong is none.
+/// Least confidence of a reported result.
 const LEAST_SURE: f64 = 0.5;
 
-/// Finds page and small-write log.
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let before = bench.context.spent();
     let times = by_size(bench)?;
@@ -51,7 +49,8 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
     small_log(bench, &times, threshold)
 }
 
-/// Times of writes in order by size, two blocks in turn where the card keeps two open: so nothing is joined in memory.
+/// Times sequential writes by size in two alternating blocks if the card keeps two open, so that nothing is merged
+/// in memory.
 fn by_size(bench: &mut WriteTester<'_, '_, '_>) -> Result<Vec<SizeTime>, ProbeStop> {
     let sector = u64::from(bench.context.sector());
     let mut sizes: Vec<u64> = SIZES_KIB.iter().map(|kib| kib * KIB).filter(|size| *size >= sector).collect();
@@ -66,6 +65,7 @@ fn by_size(bench: &mut WriteTester<'_, '_, '_>) -> Result<Vec<SizeTime>, ProbeSt
         let at = |round: u64| {
             places.iter().map(move |p| CardExtent { offset: p + round * size, len: size as u32 })
         };
+        // The first writes open the blocks, so they are not timed.
         bench.write_all(&at(0).collect::<Vec<_>>())?;
         let times = bench.write_all(&(1..=rounds).flat_map(at).collect::<Vec<_>>())?;
         let Some(seconds) = median(&times) else { continue };
@@ -76,8 +76,8 @@ fn by_size(bench: &mut WriteTester<'_, '_, '_>) -> Result<Vec<SizeTime>, ProbeSt
     Ok(found)
 }
 
-/// Joins what writes say with what reads said: where both speak of the same page they are surer together, else the
-/// surer one holds.
+/// Combines the page according to writes with the one according to reads: agreement raises the confidence, else the
+/// more confident one is used.
 fn fuse(bench: &mut WriteTester<'_, '_, '_>, bend: PageBend, times: &[SizeTime], cost: SearchCost) {
     let evidence = evidence(times, bend).cost(cost);
     let read = &mut bench.into.page_bytes;
@@ -98,7 +98,7 @@ fn fuse(bench: &mut WriteTester<'_, '_, '_>, bend: PageBend, times: &[SizeTime],
             read.evidence.numbers.extend(evidence.numbers);
         }
         Some(value) if odds(read.confidence) >= odds(bend.confidence) => {
-            // Two opinions: the surer one, and no surer than the other leaves it.
+            // The other result lowers the confidence of the one that is used.
             read.confidence = confidence(odds(read.confidence) - odds(bend.confidence)).max(0.5);
             let said = format!("page from writes, {value} bytes from reads");
             read.evidence = std::mem::take(&mut read.evidence).number(&said, page as f64, "bytes");
@@ -123,8 +123,8 @@ fn evidence(times: &[SizeTime], bend: PageBend) -> PropertyEvidence {
     .plot(plot)
 }
 
-/// A size below which writes cost more than larger ones has been seen already; else they are tried beyond the limit of
-/// open blocks, where all others pay for a closing.
+/// Finds the small-write log: by a size that costs more than larger ones, else by small writes beyond the limit of
+/// open blocks, where all others include a closing.
 fn small_log(
     bench: &mut WriteTester<'_, '_, '_>,
     times: &[SizeTime],
@@ -157,10 +157,10 @@ fn small_log(
     Ok(())
 }
 
-/// Writes to more blocks than may be open, in turn, each visit two of them out of order: the first may only open the
-/// block. By size; the first round, of the smallest size, only opens the blocks.
+/// Writes to more blocks than can be open, two per turn and out of order, since the first may only open the block.
+/// The first turns, of the smallest size, open the blocks and are not timed.
 fn visits(places: &[u64]) -> Vec<(u64, [CardExtent; 2])> {
-    // Steps of 13 in 23 places of 32 KiB: none follows another.
+    // Steps of 13 among 23 positions of 32 KiB: none directly follows another.
     let position = |turn: usize| (13 * (turn as u64 + 1)) % 23 * 32 * KIB;
     let opening = std::iter::repeat_n(LOG_KIB[0], places.len());
     let sizes = opening.chain(LOG_KIB.into_iter().flat_map(|kib| [kib; LOG_WRITES])).map(|kib| kib * KIB);
@@ -172,11 +172,11 @@ fn visits(places: &[u64]) -> Vec<(u64, [CardExtent; 2])> {
     sizes.enumerate().map(visit).collect()
 }
 
-/// Seconds of a visit, by size: the median.
+/// Median seconds of a turn, by size.
 fn beyond(bench: &mut WriteTester<'_, '_, '_>, limit: u32) -> Result<Vec<(u64, f64)>, ProbeStop> {
     let Some(places) = bench.places(limit as usize + 1) else { return Ok(Vec::new()) };
     let visits = visits(&places);
-    // Saved together: put back by their addresses, each block is opened once.
+    // Saved together: restored in address order, each block is then opened only once.
     bench.context.prepare(&visits.iter().flat_map(|(_, extents)| *extents).collect::<Vec<_>>())?;
     let mut times: Vec<(u64, f64)> = Vec::new();
     for (turn, (size, extents)) in visits.into_iter().enumerate() {

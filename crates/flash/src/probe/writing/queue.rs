@@ -1,4 +1,4 @@
-//! Whether many small writes at a time are faster than one, or whether the queue is a fake that all but halts the card
+//! Gain of a queue for small writes, and detection of fake queues that nearly halt the card
 //! (docs/reference/flash.md#queues).
 
 use super::bench::{LARGEST, WriteTester};
@@ -9,53 +9,50 @@ use cardscope_model::card_map::property::{Property, PropertyEvidence, PropertySt
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_statistics::estimate::estimate;
 
-/// Depth of the queue that is tried.
 const DEPTH: u32 = 32;
 
-/// Writes of one slice with a queue: the first and last DEPTH of them do not see it full.
+/// Writes of a slice with a queue; during the first and last [`DEPTH`] the queue is not full.
 const SLICE: usize = 128;
 
-/// Pairs of slices, in the order A B B A.
 const PAIRS: usize = 4;
 
-/// The least that are compared where the time ends before.
+/// Fewest pairs if the time ends early.
 const LEAST_PAIRS: usize = 2;
 
-/// Writes of one slice without a queue: 64 of a card that keeps its speed.
+/// Writes of a slice without a queue.
 const ONE_SLICE: usize = 64;
 
-/// In a slice no write begins after so many seconds.
+/// Seconds after which a slice starts no more writes.
 const SLICE_SECONDS: f64 = 2.0;
 
-/// A queue that takes so many times as long to come to its end was filled once too often already.
+/// A queue that needs this many times the time of a slice to drain is not filled again.
 const HALTED: f64 = 4.0;
 
-/// Below this gain, and surely below [`FAKE_FOR_SURE`], the queue is a fake.
+/// Gains below this, with an upper bound below [`FAKE_FOR_SURE`], mean a fake queue.
 const FAKE: f64 = 0.5;
 const FAKE_FOR_SURE: f64 = 0.7;
 
 const METHOD: &str = "random 4 KiB writes with 1 and with 32 in flight, in the order A B B A";
 
-/// Over this span, where the card keeps its speed over so much; else inside so much at most.
+/// Largest range of the writes, and largest one where the random span is unknown.
 const SPAN: u64 = 64 << 20;
 const ONE_BLOCK: u64 = 4 << 20;
 
-/// Data just written over which reads are compared once more, and seconds of such a visit.
+/// Bytes of new data for another comparison of reads, and seconds per run.
 const FRESH: u64 = 16 << 20;
 const FRESH_SECONDS: f64 = 0.3;
 
-/// Reads of one, at most.
 const MOST_READS: usize = 4000;
 
-/// Measures writes with and without a queue, and reads of what was just written.
+/// Measures the gain of queued writes, and of queued reads of newly written data.
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let result = compare(bench).and_then(|()| fresh_reads(bench));
     bench.context.shape(LARGEST, 1)?;
     result
 }
 
-/// What a queue gains depends on where data lies: reads of a fast cache gain less than those of the flash behind it. A
-/// benchmark reads what it just wrote, so where the map may write, its figure is that of such data.
+/// Replaces the gain of queued reads by one of newly written data. Reads from a fast cache gain less than those
+/// from flash, and benchmarks read data that they just wrote.
 fn fresh_reads(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let is_queue = bench.into.queue_depth_effective.value.is_some();
     let Some(start) = bench.slots.span(FRESH, &mut bench.context.random).filter(|_| is_queue) else {
@@ -81,7 +78,7 @@ fn fresh_reads(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     Ok(())
 }
 
-/// Reads a second with `depth` in flight, at random places of what was just written.
+/// Random reads per second of the new data, with `depth` in flight.
 fn fresh_rate(bench: &mut WriteTester<'_, '_, '_>, start: u64, depth: u32) -> Result<Option<f64>, ProbeStop> {
     bench.context.shape(SMALL, depth)?;
     let mut next = places(bench, start, FRESH, MOST_READS).into_iter();
@@ -100,7 +97,7 @@ fn compare(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
         PropertyStatus::Measured | PropertyStatus::AtLeast => {
             known.value.or(known.bound).unwrap_or(SPAN).min(SPAN)
         }
-        // Inside one erase block, where every card is as fast as it gets.
+        // Within one erase block every card reaches its best speed.
         PropertyStatus::None | PropertyStatus::NotTested => bench.slots.unit().min(ONE_BLOCK),
     };
     let span = span.min(bench.slots.bytes());
@@ -118,12 +115,12 @@ fn compare(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     Ok(())
 }
 
-/// Writes a second in each slice, at depth 1 and at the full depth.
+/// Writes per second of each slice, at depth 1 and at full depth.
 type RatePairs = (Vec<f64>, Vec<f64>);
 
-/// Writes per second one at a time and with a queue, pair by pair; `None` where nothing could be timed.
+/// Times slices with and without a queue, in pairs. Returns `None` if nothing could be timed.
 fn rates(bench: &mut WriteTester<'_, '_, '_>, area: (u64, u64)) -> Result<Option<RatePairs>, ProbeStop> {
-    // The first writes pay for what the span before left open.
+    // Not timed: these writes close the blocks of the part before.
     slice(bench, area, 1)?;
     bench.afford(4.0 * SLICE_SECONDS)?;
     let Some(alone) = slice(bench, area, 1)? else { return Ok(None) };
@@ -136,12 +133,12 @@ fn rates(bench: &mut WriteTester<'_, '_, '_>, area: (u64, u64)) -> Result<Option
         for depth in if pair % 2 == 0 { [1, DEPTH] } else { [DEPTH, 1] } {
             let expected = if depth == 1 { alone.seconds } else { first.seconds };
             if pair < LEAST_PAIRS && !bench.has_time(expected) {
-                // One slice of each tells only of a queue that was not through with it when its time was over: each of its
-                // groups is slow, which no single stall makes them.
+                // A single slice of each proves only a queue that was not drained in time: all of its groups are
+                // slow then, which no single stall causes.
                 let slow = first.seconds > SLICE_SECONDS;
                 return if slow { Ok(Some((alone.groups(), first.groups()))) } else { Err(ProbeStop::Limit) };
             }
-            // What was compared before the time is up still holds.
+            // Complete pairs are valid even if the time ends.
             if !bench.has_time(expected) {
                 one.truncate(many.len());
                 many.truncate(one.len());
@@ -158,23 +155,23 @@ fn rates(bench: &mut WriteTester<'_, '_, '_>, area: (u64, u64)) -> Result<Option
     Ok(Some((one, many)))
 }
 
-/// Ends of the writes of a slice, in seconds since its begin.
+/// Completion times of a slice, in seconds since its start.
 struct WriteSlice {
     ends: Vec<f64>,
     seconds: f64,
 }
 
 impl WriteSlice {
-    /// Writes per second; `full` leaves out those before the queue was full.
+    /// Writes per second; `full` excludes those before the queue was full.
     fn rate(&self, full: bool) -> f64 {
         let skip = if full { DEPTH as usize } else { 0 };
         let began = if skip == 0 { 0.0 } else { self.ends[skip - 1] };
         (self.ends.len() - skip) as f64 / (self.seconds - began)
     }
 
-    /// Writes per second in each of [`PAIRS`] groups, one after the other. A card that all but halts takes minutes for a
-    /// queue once filled: so its one slice is held against one without a queue, group by group, and neither is written
-    /// again; nor is it where no time is left for [`LEAST_PAIRS`].
+    /// Writes per second in [`PAIRS`] consecutive groups. A card that nearly halts takes minutes per filled queue,
+    /// so its only slice is compared with one without a queue group by group. The same applies without time for
+    /// [`LEAST_PAIRS`].
     fn groups(&self) -> Vec<f64> {
         let mut last = 0.0;
         let rate = |group: &[f64]| {
@@ -186,7 +183,7 @@ impl WriteSlice {
     }
 }
 
-/// Writes with `depth` in flight, none of them begun after [`SLICE_SECONDS`].
+/// Writes with `depth` in flight, until [`SLICE_SECONDS`].
 fn slice(
     bench: &mut WriteTester<'_, '_, '_>,
     (start, span): (u64, u64),
@@ -202,18 +199,17 @@ fn slice(
     Ok((ends.len() >= PAIRS && seconds > 0.0).then_some(WriteSlice { ends, seconds }))
 }
 
-/// What a queue gains.
 #[derive(Debug, Clone, Copy)]
 struct WriteQueueGain {
     value: f64,
-    /// 95 % interval; a single pair has none.
+    /// 95 % interval; None for a single pair.
     ci: Option<[f64; 2]>,
     one: f64,
     many: f64,
 }
 
 impl WriteQueueGain {
-    /// From rates pair by pair; `None` where there is no pair.
+    /// Gain from pairs of rates; `None` without a pair.
     fn of(one: &[f64], many: &[f64]) -> Option<WriteQueueGain> {
         let logs: Vec<f64> = one.iter().zip(many).map(|(a, b)| (b / a).ln()).collect();
         let e = estimate(&logs)?;
@@ -226,12 +222,12 @@ impl WriteQueueGain {
         })
     }
 
-    /// A single pair, without an interval, says nothing for sure.
+    /// True for a fake queue. A single pair has no interval, so it is no proof.
     fn is_fake(&self) -> bool {
         self.value < FAKE && self.ci.is_some_and(|ci| ci[1] < FAKE_FOR_SURE)
     }
 
-    /// How far the interval stays on its side of the boundary between a help and a harm.
+    /// Confidence from the width of the interval.
     fn confidence(&self) -> f64 {
         let width = self.ci.map_or(f64::INFINITY, |[low, high]| (high / low).ln().abs());
         (1.0 - width / 2.0).clamp(0.5, 0.99)

@@ -1,4 +1,4 @@
-//! Whether the reader cuts long writes in two (docs/reference/linux.md#usb-readers).
+//! Detects readers that split long writes (docs/reference/linux.md#usb-readers).
 
 use super::bench::{WriteTester, in_a_row};
 use cardscope_engine::card::ProbeStop;
@@ -7,19 +7,19 @@ use cardscope_model::statistics::median;
 use cardscope_model::units::{KIB, three_digits};
 use cardscope_statistics::robust::{deviation, median_error};
 
-/// Sizes around the usual cut of USB readers: 240 sectors (usb-storage).
+/// Sizes around the common limit of USB readers: 240 sectors (usb-storage).
 const CUT: [u64; 3] = [64 * KIB, 120 * KIB, 128 * KIB];
 
-/// Rounds of the three sizes: at first, and at most.
+/// Fewest and most rounds of the three sizes.
 const ROUNDS: (usize, usize) = (8, 64);
 
-/// After so many rounds in which a write failed it is over: as many as must succeed before anything is said.
+/// Rounds with a failed write after which the test ends.
 const MOST_MISSES: usize = ROUNDS.0;
 
-/// A card so fast is given more rounds, since a cut costs it little.
+/// Seconds after which the test ends. Fast cards get more rounds in it, as a split costs them little.
 const MOST_READER_SECONDS: f64 = 1.5;
 
-/// Compares 128 KiB with what 64 and 120 KiB let expect, until it is dearer for sure or cannot be by much.
+/// Compares 128 KiB with the expectation from 64 and 120 KiB, until the difference is certain or irrelevant.
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let round: u64 = CUT.iter().sum::<u64>().next_multiple_of(64 * KIB);
     let most = ROUNDS.1.min((bench.slots.unit() / round) as usize);
@@ -51,7 +51,7 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
     Ok(())
 }
 
-/// What a write of 128 KiB takes beyond one of 120 KiB and the transfer of 8 KiB more.
+/// Extra seconds of 128 KiB over 120 KiB and the transfer of another 8 KiB.
 #[derive(Debug, Clone, Copy)]
 struct FragmentCost {
     small: f64,
@@ -76,7 +76,7 @@ fn fragment(times: &[Vec<f64>; 3]) -> Option<FragmentCost> {
 }
 
 impl FragmentCost {
-    /// Four standard errors, and at least 2 % of the write.
+    /// True above four standard errors and 2 % of the write.
     fn is_there(&self) -> bool {
         self.excess > 4.0 * self.error && self.excess > 0.02 * self.cut
     }

@@ -1,6 +1,6 @@
-//! Where a map writes: places far enough apart to lie in erase blocks of their own, and away from the start of the
-//! card, where file systems keep what hurts most to lose. A place that rested is taken again before a fresh one: each
-//! block that was touched is copied once more by the card when its content is restored: 0.6 s each on the card of
+//! Positions for writes: in different erase blocks, away from the card's start, where file systems keep data that
+//! is the worst to lose. Used positions that have rested are preferred to unused ones, since the card copies every
+//! touched block once more when its data is restored: 0.6 s each on the card of
 //! docs/reference/reports.md#lexar-review.
 
 use cardscope_engine::target::TargetRegion;
@@ -8,39 +8,36 @@ use cardscope_model::random::SeededRandom;
 use cardscope_model::units::MIB;
 use std::collections::VecDeque;
 
-/// A boundary of every erase block known: 64 and 48 MiB are the largest of powers of two and of three times such.
+/// Common boundary of all erase blocks on record: the largest are 64 and 48 MiB.
 pub(super) const EVERY_UNIT: u64 = 192 * MIB;
 
-/// Fewer places than these are too few to compare anything.
 const LEAST_PLACES: u64 = 8;
 
-/// Least distance of places, in units, from what is wanted down to what there is room for; it is larger where the unit
-/// is only a stand-in.
+/// Distances between positions in units, most preferred first. The first ones are for an assumed unit.
 const APART: [usize; 5] = [16, 8, 4, 2, 1];
 
-/// How many of those steps are left out where the unit is known.
+/// Number of those distances to skip if the unit is known.
 const KNOWN: usize = 2;
 
-/// Places taken last that are not taken again yet: more than a card keeps open.
+/// Recently used positions that are not reused; more than a card keeps open.
 const RECENT: usize = 40;
 
-/// Inside a place whose unit is not known for sure only so much is used: the smallest erase block there is.
+/// Usable bytes at a position if the unit is assumed: the smallest erase block.
 const SURELY_INSIDE: u64 = MIB;
 
-/// The part of the card that may be written to, in places of one erase block each.
 #[derive(Debug, Clone)]
 pub(super) struct WriteSlots {
     first: u64,
     unit: u64,
     known: bool,
     used: Vec<bool>,
-    /// Slots taken last: some of them may still be open.
+    /// Slots used last, which the card may still keep open.
     recent: VecDeque<usize>,
 }
 
 impl WriteSlots {
-    /// Places of `unit` bytes, known to be an erase block or only thought to, in a region from address `from` on.
-    /// `None` where there are too few.
+    /// Divides the region from address `from` into units; `known` is false for an assumed unit. Returns `None` if
+    /// there are too few.
     pub(super) fn new(region: TargetRegion, unit: u64, known: bool, from: u64) -> Option<WriteSlots> {
         let first = region.start.max(from).div_ceil(unit) * unit;
         let count = region.end().saturating_sub(first) / unit;
@@ -53,27 +50,25 @@ impl WriteSlots {
         })
     }
 
-    /// Bytes of a place: the erase block, or what stands for it.
+    /// Bytes of an erase block, measured or assumed.
     pub(super) fn unit(&self) -> u64 {
         self.unit
     }
 
-    /// Bytes from the start of a place that lie in one erase block for sure.
+    /// Bytes from the start of a slot that certainly lie in one erase block.
     pub(super) fn inside(&self) -> u64 {
         if self.known { self.unit } else { self.unit.min(SURELY_INSIDE) }
     }
 
-    /// Whether the bytes from `start` to `end` lie in it.
     pub(super) fn holds(&self, start: u64, end: u64) -> bool {
         start >= self.first && end <= self.first + self.bytes()
     }
 
-    /// All bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.used.len() as u64 * self.unit
     }
 
-    /// `n` places of which none was taken lately. `None` where there are not so many.
+    /// `n` slots that were not used recently, or `None` if there are fewer.
     pub(super) fn take(&mut self, n: usize, random: &mut SeededRandom) -> Option<Vec<u64>> {
         let steps = &APART[if self.known { KNOWN } else { 0 }..];
         let found = steps.iter().find_map(|apart| self.pick(n, *apart, random))?;
@@ -90,7 +85,7 @@ impl WriteSlots {
         self.recent.drain(..old);
     }
 
-    /// A range of `bytes` bytes from a multiple of `align` on that was not used before, or else not lately.
+    /// Range of `bytes` at a multiple of `align`, unused if possible, else not used recently.
     pub(super) fn range(&mut self, bytes: u64, align: u64, random: &mut SeededRandom) -> Option<u64> {
         let slots = bytes.div_ceil(self.unit) as usize;
         let last = self.used.len().checked_sub(slots)?;
@@ -106,7 +101,7 @@ impl WriteSlots {
         Some(self.at(chosen))
     }
 
-    /// The start of a range of `bytes` bytes at random, used before or not.
+    /// Start of a random range of `bytes`, used or not.
     pub(super) fn span(&self, bytes: u64, random: &mut SeededRandom) -> Option<u64> {
         let slots = bytes.div_ceil(self.unit) as usize;
         let last = self.used.len().checked_sub(slots)?;
@@ -117,7 +112,7 @@ impl WriteSlots {
         self.first + slot as u64 * self.unit
     }
 
-    /// Those that rested first, in random order, then those never used.
+    /// Rested slots in random order, then unused ones.
     fn pick(&self, n: usize, apart: usize, random: &mut SeededRandom) -> Option<Vec<usize>> {
         let mut chosen: Vec<usize> = Vec::with_capacity(n);
         let ready = |i: &usize| !self.recent.contains(i);

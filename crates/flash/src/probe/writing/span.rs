@@ -1,5 +1,5 @@
-//! The span of small random writes up to which they keep their speed, and whether a queue helps them
-//! (docs/reference/flash.md#span-of-random-writes, docs/reference/flash.md#queues).
+//! Span within which small random writes keep their speed (docs/reference/flash.md#span-of-random-writes); the
+//! queue test uses the result (docs/reference/flash.md#queues).
 
 use super::bench::WriteTester;
 use cardscope_engine::card::{CardExtent, ProbeStop};
@@ -8,34 +8,33 @@ use cardscope_model::card_map::property::{Property, PropertyEvidence};
 use cardscope_model::units::MIB;
 use cardscope_statistics::estimate::estimate;
 
-/// A small write.
 pub(super) const SMALL: u32 = 4096;
 
-/// Spans beyond that of one erase block: 64 MiB against 1 GiB (docs/reference/reports.md#microsd-speed-comparison), and
-/// steps of four around them.
+/// Spans above one erase block: 64 MiB and 1 GiB (docs/reference/reports.md#microsd-speed-comparison), and steps of
+/// four around them.
 const SPANS: [u64; 4] = [16 * MIB, 64 * MIB, 256 * MIB, 1024 * MIB];
 
-/// Writes over one span: merges of 0.1 to 0.3 s come once in some hundred, and a mean that must tell 1.6 times needs
-/// ten or so of them.
+/// Writes per span. Merges of 0.1 to 0.3 s occur once in some hundred writes, and about ten are needed to detect a
+/// factor of 1.6.
 const WRITES: usize = 600;
 
-/// One span ends after so many seconds, where each write closes a block.
+/// Longest time per span, for cards that close a block at each write.
 const MOST_SECONDS: f64 = 3.0;
 
-/// Writes saved in one go: few at first, and where each takes long.
+/// Writes saved at once; fewer at the start and if writes are slow.
 const BATCH: usize = 32;
 const FIRST_BATCH: usize = 8;
 
-/// Seconds of a write that takes long: a batch of those would take longer than a span may.
+/// Seconds from which a write is slow: [`BATCH`] of them would exceed the time of a span.
 const SLOW_WRITE: f64 = 0.05;
 
-/// A span over which writes take so many times as long on the mean does not keep their speed.
+/// Factor of the mean time from which a span no longer keeps the speed.
 const SLOWER: f64 = 1.6;
 
-/// A small write at random that takes so many times one in order is slow over any span.
+/// Factor over a sequential write from which random writes are slow at any span.
 const SLOW_ANYWHERE: f64 = 12.0;
 
-/// Mean of small writes over one span.
+/// Mean time of small writes within one span, with the lower end of its 95 % interval.
 #[derive(Debug, Clone, Copy)]
 struct SpanSpeed {
     bytes: u64,
@@ -43,7 +42,6 @@ struct SpanSpeed {
     low_s: f64,
 }
 
-/// Measures the spans from small to large.
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let before = bench.context.spent();
     let smallest = bench.slots.unit().min(4 * MIB);
@@ -52,7 +50,7 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
     for bytes in [smallest].into_iter().chain(SPANS).filter(|bytes| *bytes <= most) {
         bench.afford(1.0)?;
         found.extend(over(bench, bytes)?);
-        // A wider span is no faster again.
+        // Wider spans are not faster again, so the search ends.
         if slow_anywhere(&found, in_order(bench)) || found.iter().any(|s| is_slower(s, &found[0])) {
             break;
         }
@@ -62,7 +60,6 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
     Ok(())
 }
 
-/// Seconds of a small write in order, where the curve has it.
 fn in_order(bench: &WriteTester<'_, '_, '_>) -> Option<f64> {
     let curve = &bench.into.curves.sequential_write;
     curve.iter().find(|p| p.bytes == u64::from(SMALL)).map(|p| p.p50_us / 1e6)
@@ -82,7 +79,7 @@ fn over(bench: &mut WriteTester<'_, '_, '_>, bytes: u64) -> Result<Option<SpanSp
             break;
         }
     }
-    // What was there before takes its time to leave the card's log: the first third is not counted.
+    // The first third is excluded, since data of earlier tests leaves the card's log slowly.
     let settled = &times[times.len() / 3..];
     Ok(estimate(settled).map(|e| SpanSpeed {
         bytes,
@@ -91,7 +88,7 @@ fn over(bench: &mut WriteTester<'_, '_, '_>, bytes: u64) -> Result<Option<SpanSp
     }))
 }
 
-/// Places of small writes in a span.
+/// Random extents of [`SMALL`] bytes within a span.
 pub(super) fn places(
     bench: &mut WriteTester<'_, '_, '_>,
     start: u64,
@@ -107,7 +104,6 @@ pub(super) fn places(
         .collect()
 }
 
-/// Whether even the smallest span is slow.
 fn slow_anywhere(found: &[SpanSpeed], in_order: Option<f64>) -> bool {
     found.first().zip(in_order).is_some_and(|(first, t)| first.mean_s > SLOW_ANYWHERE * t)
 }
@@ -118,7 +114,8 @@ fn is_slower(s: &SpanSpeed, first: &SpanSpeed) -> bool {
 
 fn conclude(found: &[SpanSpeed], in_order: Option<f64>, evidence: PropertyEvidence) -> Property<u64> {
     let (Some(first), Some(last)) = (found.first(), found.last()) else {
-        // The smallest span is never larger than what may be written to: a bench has room for eight erase blocks.
+        // The smallest span always fits, as a write region has at least eight erase blocks, so its writes must have
+        // failed.
         return Property::not_tested("no write of it succeeded");
     };
     if slow_anywhere(found, in_order) {

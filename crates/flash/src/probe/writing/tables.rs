@@ -1,30 +1,29 @@
-//! flashbench's own tables of writes, by its own algorithms (described in the peers' reference, 2.9): find-fat over the
-//! first erase blocks, open-au in order and at random. Rows that would take too long are left out, largest sizes first
-//! as there.
+//! flashbench's own tables of writes by its algorithms (docs/reference/tools.md#flashbench): find-fat over the
+//! first erase blocks, open-au sequential and random. As in flashbench the rows start with the largest size; rows
+//! that would take too long are skipped.
 
 use super::bench::{SLOWEST, WriteTester};
 use crate::probe::flashbench::{lfsr, table};
 use cardscope_engine::card::{CardExtent, ProbeStop};
 use cardscope_model::units::{KIB, MIB};
 
-/// Smallest block of a row, as `-b` in docs/reference/reports.md#lexar-review; flashbench's default is 16 KiB.
+/// Smallest block of a row, as with `-b` in docs/reference/reports.md#lexar-review; flashbench's default is 16 KiB.
 const SMALLEST: u64 = 4 * KIB;
 
-/// flashbench's defaults: columns of find-fat, erase block.
+/// flashbench's defaults: columns of find-fat, and erase block in bytes.
 const FAT_BLOCKS: u64 = 6;
 const ERASE_BLOCK: u64 = 4 * MIB;
 
-/// Where open-au begins, rounded up to an erase block, and how many of those lie from one to the next.
+/// Start of open-au in bytes, rounded up to an erase block, and distance of its blocks in erase blocks.
 const OPEN_START: u64 = 16 * MIB;
 const OPEN_STEP: u64 = 12;
 
-/// A row that would take longer than this ends the table.
+/// Longest duration of a row in seconds; the table ends before a longer one.
 const ROW_SECONDS: f64 = 20.0;
 
-/// Most blocks in turn of a table.
 const MOST_OPEN: u64 = 8;
 
-/// Measures the tables where they are wanted.
+/// Measures the tables. Find-fat also needs access to the card's start.
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let unit = bench.options.unit.or(bench.into.erase_block_bytes.value).unwrap_or(ERASE_BLOCK);
     let limit = u64::from(bench.into.open_blocks.linear.value.unwrap_or(1));
@@ -68,8 +67,8 @@ fn open_au(bench: &mut WriteTester<'_, '_, '_>, unit: u64, n: u64, random: bool)
     measured(bench, unit, kind, &[("open-au-nr", n), ("offset", from)], order)
 }
 
-/// A table of one row after the other with half the block each, while they fit: `order` gives the columns of a row and its
-/// places, each with its column.
+/// Measures rows while they fit, each with half the block size of the one before. `order` returns the number of
+/// columns and the writes of a row, each as column and address.
 fn measured(
     bench: &mut WriteTester<'_, '_, '_>,
     unit: u64,
@@ -84,7 +83,7 @@ fn measured(
     let smallest = SMALLEST.max(u64::from(bench.context.sector()));
     while block >= smallest && block.is_multiple_of(512) {
         let began = bench.context.seconds();
-        // Where every write closes a block, half the size means twice the time.
+        // If every write closes a block, half the block size takes twice the time.
         if 2.0 * last > ROW_SECONDS || !bench.has_time(2.0 * last) || !bench.context.may_write(8 * unit) {
             break;
         }
@@ -101,8 +100,8 @@ fn measured(
     Ok(())
 }
 
-/// Writes the blocks of a table in two halves in turn, untimed: else its first rows pay for closing what the test
-/// before it left open (docs/reference/flash.md#first-block-of-a-run). What the limits leave no room for is skipped.
+/// Writes the blocks of a table once untimed, so that its first row does not pay for closing blocks of earlier
+/// tests (docs/reference/flash.md#first-block-of-a-run). Skipped if the limits leave no room.
 fn close_others(
     bench: &mut WriteTester<'_, '_, '_>,
     unit: u64,
@@ -116,8 +115,8 @@ fn close_others(
     Ok(())
 }
 
-/// Writes each place with its column, and gives bytes per second of the mean time of each column; `None` where a write
-/// failed or the time is up.
+/// Writes a row and returns bytes per second of each column, from its mean time. `None` if a write failed or the
+/// time is up.
 fn row(
     bench: &mut WriteTester<'_, '_, '_>,
     block: u64,
@@ -144,7 +143,6 @@ fn row(
     Ok(Some(sums.iter().map(|(seconds, n)| block as f64 * f64::from(*n) / seconds).collect()))
 }
 
-/// A block in writes of what a map writes at most.
 fn cut(at: u64, block: u64) -> impl Iterator<Item = CardExtent> {
     cardscope_engine::card::extents(at, at + block, super::bench::LARGEST)
 }

@@ -1,24 +1,22 @@
-//! The file systems that are tried, and how each is made: with what the map advises for it.
+//! File systems to test, and their mkfs arguments with the values that the map advises.
 //!
-//! Arguments: manuals of mke2fs(8), mkfs.f2fs(8), mkfs.nilfs2(8), mkfs.exfat(8). None may discard: the picture that
-//! mkfs works on is a file, and the card itself is told before.
+//! Arguments follow the manuals mke2fs(8), mkfs.f2fs(8), mkfs.nilfs2(8), mkfs.exfat(8). None of them may discard:
+//! mkfs works on a file in memory, and the card is discarded before.
 
 use cardscope_engine::cause::ErrorCause;
 use cardscope_model::card_map::MapAdvice;
 use cardscope_model::units::KIB;
 use std::path::PathBuf;
 
-/// A file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileSystemKind {
-    /// As the kernel calls it.
     pub(super) name: &'static str,
     tool: &'static str,
     package: &'static str,
     fixed: &'static [&'static str],
 }
 
-/// File systems for flash, as docs/reference/reports.md#lexar-review tried them, and those that cards come with.
+/// File systems for flash as in docs/reference/reports.md#lexar-review, and exFAT, which cards are sold with.
 pub(super) const KINDS: [FileSystemKind; 4] = [
     FileSystemKind {
         name: "ext4",
@@ -42,13 +40,11 @@ pub(super) const KINDS: [FileSystemKind; 4] = [
 ];
 
 impl FileSystemKind {
-    /// Where its mkfs lies.
     pub(super) fn program(&self) -> Result<PathBuf, ErrorCause> {
         cardscope_session::file_system_tool::find_tool(self.tool)
             .ok_or_else(|| format!("{} is missing; install the package {}", self.tool, self.package).into())
     }
 
-    /// Its arguments, without the device.
     pub(super) fn arguments(&self, advice: &MapAdvice) -> Vec<String> {
         let fixed = self.fixed.iter().map(|word| (*word).to_owned());
         fixed.chain(self.advised(advice)).collect()

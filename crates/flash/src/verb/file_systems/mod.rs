@@ -1,11 +1,10 @@
-//! Small writes on each file system that this machine has, one after the other on a card whose content may go.
+//! `map --try-file-systems`: times small writes on each file system that this machine supports. All data is lost.
 //!
-//! The file system is made by its own mkfs on a sparse picture in memory, as `format` does, and its bytes are written
-//! by us while we hold the card. Only for mounting it is let go of; then it must be the same coming of the same device
-//! of the same size that the guards let pass: before the mount, and again before anything is written through it. What
-//! remains is the moment between the first look and the mount: a card that is put in right then is mounted, and a kernel
-//! may replay its journal, before the second look sees that it is another one and lets go of it. Nothing of ours is
-//! written to it. Whatever happens, what was mounted is unmounted, and no half of a file system stays behind.
+//! The file system's own mkfs makes it in a sparse file in memory, as in `format`, and its bytes are written while
+//! the device is held exclusively. It is only released for the mount, and its number, sequence and size are
+//! compared with the checked device before the mount and again before anything is written through it. A card
+//! inserted between these two checks is mounted, and the kernel may replay its journal, but it is unmounted without
+//! a write. Whatever happens, the file system is unmounted and its blocks are overwritten.
 
 mod kind;
 mod mounting;
@@ -45,28 +44,27 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Bytes of a file system: enough for a file of the span that is written to, and for the least that F2FS takes with
-/// sections of the largest erase blocks.
+/// Size of a file system, and the least of a card: room for the written span, and enough for F2FS with sections of
+/// the largest erase blocks.
 const PART: u64 = 2048 * MIB;
 const LEAST: u64 = 512 * MIB;
 
-/// What making one and writing to it takes at most on a slow card.
+/// Most time of one trial on a slow card.
 const EACH: Duration = Duration::from_secs(45);
 
-/// Bytes that one trial may write: its own tables, the test file, the small writes.
+/// Most bytes that one trial writes: metadata, test file and small writes.
 const WRITTEN: u64 = 192 * MIB;
 
-/// Bytes of one I/O.
 const BLOCK: u32 = 1 << 20;
 
-/// Tries every file system; what came of it goes into the facts, also why one could not be tried.
+/// Tries every file system and records the results, or the reasons why one was skipped.
 pub(super) fn try_all(
     request: &MapRequest,
     session: &mut VerbSession<'_>,
     report: &mut MapReport,
     facts: &mut AdviceFacts,
 ) -> Result<()> {
-    // What trials take is counted in the report, too.
+    // Trials are counted in the report as well, so `before` must be read first.
     let (began, before) = (Instant::now(), seconds(report.body.moved.seconds));
     let trial = FileSystemTrial::new(request, session);
     for kind in &KINDS {
@@ -82,7 +80,7 @@ pub(super) fn try_all(
     Ok(())
 }
 
-/// A stage for each file system.
+/// Stages of all trials.
 pub(super) fn stages() -> impl Iterator<Item = String> {
     KINDS.iter().map(stage)
 }
@@ -99,7 +97,7 @@ fn may_write(request: &MapRequest, report: &MapReport) -> bool {
     request.limits.max_write().is_none_or(|most| report.body.moved.bytes_written + WRITTEN <= most)
 }
 
-/// A device that file systems are tried on: as the guards saw it at first.
+/// Device on which file systems are tried, with the clearance of the first check.
 struct FileSystemTrial<'a> {
     target: &'a str,
     clearance: WriteClearance,
@@ -108,14 +106,14 @@ struct FileSystemTrial<'a> {
 }
 
 impl<'a> FileSystemTrial<'a> {
-    /// Lets go of the card, so that it can be mounted.
+    /// Releases the card, so that it can be mounted.
     fn new(request: &'a MapRequest, session: &mut VerbSession<'_>) -> Result<Self, ErrorCause> {
         let target = request.common.target.as_str();
         let bytes = session.bytes() / MIB * MIB;
         if bytes < LEAST {
             return Err("it needs at least 512 MiB".into());
         }
-        // What the user gave up is the card that is held until now: it has to be the same one each time.
+        // The clearance of the card that the user agreed to erase; every later open must find the same card.
         let Some(clearance) = session.opened.device().and_then(|device| device.clearance.clone()) else {
             return Err(format!(
                 "{target} cannot be mounted, since it is not a block device (use losetup for an image)"
@@ -147,9 +145,9 @@ impl<'a> FileSystemTrial<'a> {
         let _owing = owing("the test file system is removed", left);
         let put = self.put(&picture, &mut opened, report);
         drop(opened);
-        // From here on something of a file system stands on the card: it is blanked on every way out.
+        // From here on the card may hold parts of a file system, which are overwritten on every path.
         let tried = put.and_then(|()| self.mounted(kind, events, report));
-        // Their own interrupt: this is done after Ctrl-C too.
+        // A separate interrupt, since the cleanup also runs after Ctrl-C.
         let own = InterruptFlag::default();
         let blanked = self.hold(&own).and_then(|mut opened| self.blank(&mut opened, &own, report));
         if let Err(failure) = &blanked {
@@ -173,7 +171,7 @@ impl<'a> FileSystemTrial<'a> {
         Ok(tried)
     }
 
-    /// The file system as its mkfs makes it; why not, where this machine has none.
+    /// Makes the file system in memory. Fails if the tool or the kernel does not support it.
     fn picture(&self, kind: &FileSystemKind, report: &MapReport) -> Result<File, ErrorCause> {
         let program = kind.program()?;
         mounting::kernel_has(kind.name)?;
@@ -183,7 +181,7 @@ impl<'a> FileSystemTrial<'a> {
         Ok(picture)
     }
 
-    /// Opens the card again, exclusively and past the guards, and makes sure that it is still the one of before.
+    /// Opens the card exclusively again, past the guards, and fails if it is another one.
     fn hold(&self, interrupt: &InterruptFlag) -> Result<OpenTarget> {
         let path = self.clearance.path.to_string_lossy();
         let opened = opening::open_to_restore(ResolvedTarget::of(&path), &mut PreservingConsent, interrupt)?;
@@ -193,7 +191,7 @@ impl<'a> FileSystemTrial<'a> {
         }
     }
 
-    /// By number, coming and size, which the kernel tells of a device that is held too.
+    /// Compares number, sequence and size, which the kernel reports for a held device as well.
     fn still_the_same(&self) -> Result<(), ErrorCause> {
         let was = &self.clearance;
         let same = BlockDevice::find(&SystemRoots::host(), &was.path.to_string_lossy()).is_some_and(|now| {
@@ -206,7 +204,7 @@ impl<'a> FileSystemTrial<'a> {
         format!("{} is now another device; nothing more was written to it", self.target)
     }
 
-    /// Writes what mkfs made; the card is told before that nothing on it is of value.
+    /// Discards the card and writes the output of mkfs.
     fn put(&self, picture: &File, opened: &mut OpenTarget, report: &mut MapReport) -> Result<()> {
         on_card(opened, &self.interrupt, report, |card| {
             card.discard(0, card.bytes())?;
@@ -215,7 +213,7 @@ impl<'a> FileSystemTrial<'a> {
         })
     }
 
-    /// No half of a file system stays behind: its first and its last blocks, by which it is known.
+    /// Overwrites the first and last blocks, by which a file system is recognized.
     fn blank(&self, opened: &mut OpenTarget, own: &InterruptFlag, report: &mut MapReport) -> Result<()> {
         let nothing = vec![0; BLOCK as usize];
         on_card(opened, own, report, |card| {
@@ -225,15 +223,15 @@ impl<'a> FileSystemTrial<'a> {
         })
     }
 
-    /// Mounts the card, and lets go of it again unless it is the one that the guards let pass.
+    /// Mounts the card, and unmounts it unless it is the one that was checked.
     fn mount(
         &self,
         mounting: impl FnOnce(&Path) -> Result<MountedTrial, ErrorCause>,
     ) -> Result<MountedTrial, ErrorCause> {
         self.still_the_same()?;
         let mounted = mounting(&self.clearance.path)?;
-        // The kernel's own word for what was mounted, then that no other card came between the two looks: while it is
-        // mounted, its number is not given to another.
+        // First the device number of the mount, then again the sequence: while it is mounted, the kernel gives its
+        // number to no other device.
         if mounted.device().is_none() || mounted.device() != self.clearance.number {
             return Err("another device was mounted; nothing was written to it".into());
         }
@@ -241,7 +239,7 @@ impl<'a> FileSystemTrial<'a> {
         Ok(mounted)
     }
 
-    /// The same small writes as on the bare card, in a file of our own.
+    /// Times the small writes of the bare card in a file of the mounted file system.
     fn write(
         &self,
         kind: &FileSystemKind,
@@ -268,7 +266,7 @@ impl<'a> FileSystemTrial<'a> {
     }
 }
 
-/// Writes to the open card and flushes it; what was moved is counted, whatever ends it.
+/// Runs `write` on the open card, flushes it and counts the I/O, even after an error.
 fn on_card(
     opened: &mut OpenTarget,
     interrupt: &InterruptFlag,
@@ -283,7 +281,7 @@ fn on_card(
     done.and(flushed.map_err(Failure::from))
 }
 
-/// Copies ranges of a picture to the same places of the card.
+/// Copies ranges of a file to the same offsets of the card.
 fn copy(picture: &File, ranges: &[ByteRange], card: &mut IoDriver<'_>) -> Result<()> {
     let mut bytes = Vec::new();
     for extent in ranges.iter().flat_map(|range| extents(range.start, range.end, BLOCK)) {
@@ -295,7 +293,7 @@ fn copy(picture: &File, ranges: &[ByteRange], card: &mut IoDriver<'_>) -> Result
     Ok(())
 }
 
-/// A write that failed twice ends a trial.
+/// Fails if a write failed twice.
 fn taken(io_errors: Vec<IoError>) -> Result<()> {
     match io_errors.first() {
         None => Ok(()),
@@ -306,7 +304,7 @@ fn taken(io_errors: Vec<IoError>) -> Result<()> {
     }
 }
 
-/// What is said where a trial's file system could not be blanked.
+/// Reports remains of a file system that could not be overwritten.
 fn stays(kind: &FileSystemKind, failure: &Failure) -> Finding {
     let claim = format!("Parts of the tested {} remain on the card.", kind.name);
     Finding::new("file-system-stays", FindingWeight::Hint, 1.0, &claim)

@@ -1,4 +1,4 @@
-//! Mounting a file system on a folder of our own, and letting go of it whatever happens.
+//! Mounts a file system on a private folder, and unmounts it on every path.
 
 use cardscope_device::block::DeviceNumber;
 use cardscope_engine::cause::ErrorCause;
@@ -9,15 +9,15 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Something of the system may look at a device or into a fresh mount for a moment (an indexer, udev).
+/// Attempts to mount or unmount a busy device, for example one that udev or an indexer reads.
 const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Nothing on a card under test is run or trusted; reading a file writes nothing.
+/// No file on a tested card may be executed or act as a device, and reads write no access times.
 const FLAGS: MountFlags =
     MountFlags::NODEV.union(MountFlags::NOSUID).union(MountFlags::NOEXEC).union(MountFlags::NOATIME);
 
-/// A mounted file system; let go of when dropped.
+/// Mounted file system; unmounted on drop.
 pub(super) struct MountedTrial {
     point: PathBuf,
     there: bool,
@@ -28,7 +28,7 @@ impl MountedTrial {
         let point = folder()?;
         let mut mounted = MountedTrial { point, there: false };
         let mut tries = TRIES;
-        // Our own claim on the device may be held for a moment by who looked at it last.
+        // Our exclusive claim may persist briefly after release.
         while let Err(errno) = mount(device, &mounted.point, kind, FLAGS, None) {
             tries -= 1;
             if errno != Errno::BUSY || tries == 0 {
@@ -44,14 +44,13 @@ impl MountedTrial {
         &self.point
     }
 
-    /// The device that is mounted, as the kernel numbers it.
+    /// Number of the mounted device according to the kernel.
     pub(super) fn device(&self) -> Option<DeviceNumber> {
         let number = std::fs::metadata(&self.point).ok()?.dev();
         Some(DeviceNumber { major: rustix::fs::major(number), minor: rustix::fs::minor(number) })
     }
 
-    /// # Errors
-    /// If something keeps it busy; then it goes as soon as that lets go.
+    /// Fails if the mount stays busy. It is then detached, and the kernel unmounts it after the last use.
     pub(super) fn unmount(mut self) -> Result<(), ErrorCause> {
         self.let_go()
     }
@@ -66,7 +65,7 @@ impl MountedTrial {
                 other => return other.map_err(|errno| self.stuck(errno)),
             }
         }
-        // It goes as soon as nobody uses it any more.
+        // Detached: the kernel unmounts it when its last user is gone.
         let _ = unmount(&self.point, UnmountFlags::DETACH);
         Err(self.stuck(Errno::BUSY))
     }
@@ -87,7 +86,7 @@ impl Drop for MountedTrial {
     }
 }
 
-/// A fresh folder that only we may enter.
+/// Creates an empty folder with mode 0700.
 fn folder() -> Result<PathBuf, ErrorCause> {
     let point = std::env::temp_dir().join(format!("cardscope-try-{}", uuid::Uuid::now_v7().simple()));
     let made = DirBuilder::new().mode(0o700).create(&point);
@@ -95,8 +94,8 @@ fn folder() -> Result<PathBuf, ErrorCause> {
     Ok(point)
 }
 
-/// Whether the kernel knows a file system, loading its module if need be: it looks for that before it looks for the
-/// device, and there is none of this name.
+/// Checks kernel support and loads the module if needed. The kernel checks the type before the device, so a mount
+/// of a missing device suffices.
 pub(super) fn kernel_has(kind: &str) -> Result<(), ErrorCause> {
     let point = folder()?;
     let nothing = point.join("nothing");

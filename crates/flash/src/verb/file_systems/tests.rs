@@ -1,4 +1,4 @@
-//! The card that is written to through a mount is the one that the guards let pass, on real loop devices.
+//! File system trials never write to a swapped card, tested with loop devices.
 
 use super::*;
 use cardscope_testkit::devices::{LoopDevice, tool};
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 const BYTES: u64 = 16 * MIB;
 
-/// Two ext4 of one size, of which the first is in a loop device; taken away when dropped.
+/// Two ext4 images of the same size, of which a loop device has the first.
 struct SwappableCard {
     card: LoopDevice,
     other: PathBuf,
@@ -27,7 +27,7 @@ impl SwappableCard {
         SwappableCard { card: LoopDevice::over(first, &[]).apart(), other, _dir: dir }
     }
 
-    /// Another card of the same size is put in, which gets the same number.
+    /// Replaces the card by another one of the same size and device number.
     fn swap(&self) {
         self.card.swap(self.other.to_str().unwrap());
     }

@@ -1,4 +1,4 @@
-//! Open blocks, erase block and page, as writes show them.
+//! Open blocks, erase block and page according to writes.
 
 use super::common::{mapped, seeds, shown_unit, target};
 use cardscope_flash::probe::MapPart;
@@ -40,7 +40,7 @@ fn open_blocks_of_the_built_in_cards() {
 fn open_blocks_of_random_cards_are_exact_or_none() {
     let (mut with, mut right, mut without, mut wrong_none) = (0, 0, 0, Vec::new());
     let mut wrong_fixed = Vec::new();
-    // Those of the first kind are the same in each run.
+    // The fixed seeds give the same cards in each run.
     let (fixed, fresh) = if cardscope_testkit::is_long() { (120, 30) } else { (80, 6) };
     for (number, seed) in seeds(fixed, fresh).enumerate() {
         let name = format!("sim:random-{seed}");
@@ -73,13 +73,13 @@ fn open_blocks_of_random_cards_are_exact_or_none() {
     }
     println!("{right} of {with}; numbers where there is none: {wrong_none:#?}");
     assert!(wrong_fixed.is_empty(), "{wrong_fixed:#?}");
-    // Cards that are new in each run may be among the 5 in 100 that are allowed to be wrong.
+    // Fresh cards may be among the 5 % that are allowed to be wrong.
     assert!(wrong_none.len() as f64 <= 0.05 * f64::from(without), "of {without}: {wrong_none:#?}");
     assert!(f64::from(right) >= 0.95 * f64::from(with), "{right} of {with}");
 }
 
-/// Cards whose log was still full of the blocks of earlier rounds when 17 of them were written in order: each write
-/// merged one, as if a block had to be closed. Random ones were told a limit of 16, 20, 22 or 29 blocks.
+/// On these cards a log was still full of earlier blocks when 17 of them were written in order. Each write merged
+/// one, which looks like closing a block, and a limit of 16, 20, 22 or 29 random blocks was reported.
 #[test]
 fn a_log_full_of_the_blocks_of_earlier_rounds_is_no_limit() {
     for seed in [1_795_352_808_008, 5_000_093, 5_001_072, 5_001_788, 5_003_859] {
@@ -118,12 +118,12 @@ fn pages_and_small_write_logs_of_built_in_cards() {
 #[test]
 fn erase_blocks_and_pages_of_random_cards_that_only_closings_show() {
     let (mut with, mut right, mut pages, mut right_pages, mut wrong) = (0, 0, 0, 0, Vec::new());
-    // Two that were told wrong: a log full of the blocks of earlier rounds, and a fake that had become slow.
+    // The two explicit seeds failed once: a log full of earlier blocks, and a fake that had become slow.
     let (fixed, fresh) = if cardscope_testkit::is_long() { (60, 10) } else { (40, 2) };
     for seed in seeds(fixed, fresh).chain([1_795_352_808_008, 7_000_424]) {
         let name = format!("sim:random-{seed}");
         let truth = *target(&name).truth();
-        // The card's registers claim a unit: it says how far apart places must lie, and is no answer.
+        // The claimed unit only sets the distance of positions; it is no result.
         let map = mapped(&name, seed, None, &[MapPart::OpenBlocks, MapPart::PageWrites], |o| {
             o.claimed_unit = truth.erase_block_bytes.map(u64::next_power_of_two);
         });
@@ -155,7 +155,7 @@ fn erase_blocks_and_pages_of_random_cards_that_only_closings_show() {
     }
     println!("unit {right} of {with}, page {right_pages} of {pages}, {wrong:#?}");
     assert!(wrong.is_empty(), "{wrong:#?}");
-    // Without any help of reads: nine in ten, of some twenty cards.
+    // Without the results of reads nine in ten of some twenty cards must be right.
     assert!(f64::from(right) >= 0.9 * f64::from(with), "{right} of {with}");
     assert!(f64::from(right_pages) >= 0.9 * f64::from(pages), "{right_pages} of {pages}");
 }

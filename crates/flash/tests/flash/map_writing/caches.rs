@@ -1,4 +1,4 @@
-//! The cache and what comes after it.
+//! Cache size and the speed after it.
 
 use super::common::{mapped, seeds, shown_unit, target};
 use cardscope_engine::target::Target;
@@ -23,7 +23,7 @@ fn caches_of_built_in_cards_end_where_they_do() {
     }
     let map = mapped("sim:pro-64g-u3", 7, None, &[MapPart::Cache], |o| o.max_cache_bytes = 256 << 20);
     assert_eq!(map.found.slc_cache_bytes.status, PropertyStatus::AtLeast);
-    // 2 MiB are the small writes before the cache.
+    // 2 MiB are small writes before the cache test.
     assert!(map.tally.written <= (256 << 20) + (2 << 20));
 }
 
@@ -35,12 +35,12 @@ fn caches_of_random_cards_are_right_within_a_tenth_and_none_where_there_is_none(
     for seed in seeds(most, fresh) {
         let name = format!("sim:random-{seed}");
         let card = target(&name);
-        // A card of hundreds of GB without a cache is written through for nothing but to see that nothing happens.
+        // Skipped in quick runs: a large card without a cache is written in full only to find none.
         if !long && card.truth().slc_cache_bytes.is_none() && card.info().bytes > 40_000_000_000 {
             continue;
         }
-        // A fake that slows down for good where its blocks run out does what a card with a full cache does: `verify`,
-        // which comes before a map, tells it.
+        // A fake that slows down for good when its blocks run out behaves like a card with a full cache; `verify`
+        // detects it before a map.
         if card.spec().archetype.fake.pool_full == PoolFull::Slow {
             continue;
         }
@@ -84,7 +84,7 @@ fn a_card_that_takes_no_more_writes_is_not_said_to_have_no_cache() {
     let map = mapped(name, 7, Some(4 << 20), &[MapPart::Cache], |o| o.max_cache_bytes = u64::MAX);
     let cache = &map.found.slc_cache_bytes;
     assert_eq!(cache.status, PropertyStatus::AtLeast, "{cache:#?}");
-    // The card's tally also counts writes that failed: a chunk of 16 MiB and more.
+    // The tally also counts failed writes, at least one chunk of 16 MiB.
     let written = cache.bound.unwrap();
     assert!(written > 150_000_000 && written + (16 << 20) < map.tally.written, "{written} {:?}", map.tally);
     assert!(map.found.after_cache_mb_s.reason.unwrap().contains("no more writes"));

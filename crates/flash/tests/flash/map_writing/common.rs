@@ -1,4 +1,4 @@
-//! Simulated cards mapped in virtual time, and a journal in memory.
+//! Maps of simulated cards in virtual time.
 
 use cardscope_engine::card::{IoDriver, IoTally, ProbeStop, ReadAnswer, extents};
 use cardscope_engine::content::IoContent;
@@ -12,12 +12,12 @@ use cardscope_probing::context::ProbeLimits;
 use cardscope_probing::write_scope::WriteScope;
 use cardscope_simulator::SimTarget;
 
-/// What a map said, and what it cost.
+/// Results and cost of a map.
 pub(crate) struct MapOutcome {
     pub(crate) found: MeasuredMap,
     pub(crate) tally: IoTally,
     pub(crate) seconds: f64,
-    /// The card died under the test.
+    /// True if the card vanished during the map.
     pub(crate) gone: bool,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn target(name: &str) -> SimTarget {
     SimTarget::named(name).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// Maps a card whose content may go, with the erase block told beforehand where reads would have shown it.
+/// Maps a card that may be erased. `unit` is the erase block that reads would have found.
 pub(crate) fn mapped(
     name: &str,
     seed: u64,
@@ -58,27 +58,27 @@ pub(crate) fn mapped(
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 4096, 1).unwrap();
     let began = card.seconds();
     let ended = map(&mut card, WriteScope::new(None), &options, &mut Silent, &mut found);
-    // Some fakes die under the test: that is no error of the map.
+    // Some fakes vanish during the test, which is no error of the map.
     assert!(matches!(ended, Ok(()) | Err(ProbeStop::Target(TargetError::Gone { .. }))), "{name}: {ended:?}");
     let gone = ended.is_err();
     let (tally, seconds) = (card.tally(), card.seconds() - began);
     MapOutcome { found, tally, seconds, gone }
 }
 
-/// The unit that reads would show, where they show one.
+/// Erase block, if reads across it are measurably slower.
 pub(crate) fn shown_unit(target: &SimTarget) -> Option<u64> {
     let read = target.spec().archetype.read?;
     (read.au_step_s > 0.05 * read.base_s).then(|| target.truth().erase_block_bytes).flatten()
 }
 
-/// Seeds of random cards: fixed ones, and some that no run has seen before.
+/// Seeds of random cards: `fixed` equal ones in each run, then `fresh` ones from the clock.
 pub(crate) fn seeds(fixed: u64, fresh: u64) -> impl Iterator<Item = u64> {
     let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
     println!("fresh seeds from {clock} on");
     (0..fixed).chain((0..fresh).map(move |i| clock * 1000 + i))
 }
 
-/// A sum over each MiB of a card.
+/// Checksum of each MiB of a card.
 pub(crate) fn read_all_of(target: &mut SimTarget) -> Vec<u64> {
     let all = target.info().bytes;
     let mut sums = vec![0u64; all.div_ceil(1 << 20) as usize];

@@ -1,5 +1,5 @@
-//! Cards that fail everything, or stall for a minute at each I/O: every part ends, and what it could not learn it does
-//! not claim.
+//! Cards that fail every I/O or stall for a minute at each: every part ends, and reports nothing that it could not
+//! measure.
 
 use super::common::{mapped, options, target};
 use cardscope_engine::card::IoDriver;
@@ -13,7 +13,7 @@ use cardscope_testkit::memory_journal::MemoryJournal;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Every part alone, and all of them together.
+/// Each part alone, then all of them together.
 const PARTS: [&[MapPart]; 12] = [
     &[MapPart::Boundaries],
     &[MapPart::ReadCurve],
@@ -29,16 +29,16 @@ const PARTS: [&[MapPart]; 12] = [
     &[],
 ];
 
-/// Longer than any part of these tests takes the computer; a loop without an end takes for ever.
+/// Exceeds the real time of every part, so that only an endless loop fails the test.
 const REAL_TIME: Duration = Duration::from_secs(120);
 
-/// What a map found, and the seconds of the card's clock that it took.
+/// Results of a map and its duration on the card's clock.
 struct EndedMap {
     found: MeasuredMap,
     seconds: f64,
 }
 
-/// Maps a card with the tables, in a thread of its own, so that a map that never ends fails the test.
+/// Maps a card with the tables in a thread, so that an endless map fails the test.
 fn ended(
     name: &str,
     only: &'static [MapPart],
@@ -70,8 +70,8 @@ fn ended(
 fn every_part_ends_soon_on_a_card_that_fails_everything() {
     for fault in ["write_error_p=1", "read_error_p=1", "read_error_p=1&faults.write_error_p=1"] {
         for only in PARTS {
-            // A card that is asked more often than this vanishes, which ends the map with an error. Where either
-            // direction succeeds, the tables and the boundaries alone have some 20 000 I/Os to make.
+            // After this many I/Os the card vanishes, which ends the map with an error. If one direction works, the
+            // tables and the boundaries alone need some 20 000 I/Os.
             let most = if fault.contains("read") && fault.contains("write") { 6000 } else { 60_000 };
             let name =
                 format!("sim:constant?announced_bytes=1GiB&faults.{fault}&faults.vanish_after_ios={most}");
@@ -84,7 +84,7 @@ fn every_part_ends_soon_on_a_card_that_fails_everything() {
     }
 }
 
-/// A minute for each I/O, on the mean.
+/// Stalls for a minute per I/O on average.
 const STALLS: &str = "sim:constant?announced_bytes=1GiB&noise.hiccup_p=1&noise.hiccup_s=60";
 
 #[test]
@@ -100,7 +100,7 @@ fn a_budget_holds_on_a_card_that_stalls_for_a_minute_at_each_access() {
 
 #[test]
 fn without_a_budget_every_part_loses_patience_with_such_a_card_and_claims_nothing() {
-    // The part that may take an hour loses it once for itself, all together six times.
+    // One part may take an hour, all together six times that.
     for only in PARTS {
         let map = ended(STALLS, only, false, |o| o.tables = false);
         println!("{only:?}: {:.1} s", map.seconds);
@@ -147,7 +147,7 @@ fn a_card_that_stops_taking_writes_half_way_loses_no_limit_that_was_found_and_ga
 
 #[test]
 fn a_queue_that_halts_the_card_is_named_even_where_it_took_all_the_time() {
-    // The reads take 6 s, a slice that halts another 6 to 9 s.
+    // The reads take 6 s, a slice that nearly halts another 6 to 9 s.
     for seconds in [16, 17, 20] {
         let map = mapped("sim:evoplus-32g-u1-fakeq", 3, None, &[MapPart::Queue], |o| {
             o.limits.budget = Some(Duration::from_secs(seconds));

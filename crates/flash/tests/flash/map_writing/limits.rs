@@ -1,4 +1,4 @@
-//! What a map costs, what it keeps, and what the limits leave out.
+//! Cost of a map, preservation of data, and the effect of limits.
 
 use super::common::{mapped, options, read_all_of, target};
 use cardscope_engine::card::IoDriver;
@@ -32,11 +32,11 @@ fn a_whole_map_of_a_class_10_card_takes_under_five_minutes_with_its_data_restore
     put_back(&mut card, &mut memory, &mut Silent).unwrap();
     let seconds = mapped + card.seconds() - put_back_from;
     println!("{:.1} MB, {mapped:.1} s, with putting back {seconds:.1} s", written as f64 / 1e6);
-    // As `map` does it without further options; --fat adds the first 16 MiB and three stretches like it.
-    // Reading twice before each write is a quarter of it, most of that in other places between the two.
+    // The default options; --fat adds the first 16 MiB and three more ranges. Reading twice before each write is a
+    // quarter of the time, mostly for the jumps between the reads.
     assert!(seconds < 300.0, "{mapped} s, {seconds} s");
-    // docs/reference/reports.md#lexar-review: 5/5 open, writes in order at 11 to 12 MB/s, random ones of 4 KiB at 1.2
-    // and of 16 KiB at 4.54.
+    // docs/reference/reports.md#lexar-review: 5/5 open blocks, sequential writes at 11 to 12 MB/s, random ones of 4
+    // KiB at 1.2 and of 16 KiB at 4.54.
     assert_eq!((found.open_blocks.linear.value, found.open_blocks.random.value), (Some(5), Some(5)));
     let curves = &found.curves;
     let at = |curve: &[SizePoint], bytes: u64| curve.iter().find(|p| p.bytes == bytes).unwrap().mb_s;
@@ -96,7 +96,7 @@ fn the_start_of_the_card_is_left_alone_unless_it_is_asked_for() {
         let mut context =
             ProbeContext::new(&mut card, WriteScope::new(Some(&mut memory)), &options.limits, &mut nobody);
         small_writes(&mut context, "as it was").unwrap();
-        // Nothing is written that was not saved.
+        // Every written range was saved before.
         drop(context);
         let saved = memory.saved();
         assert!(!saved.is_empty());

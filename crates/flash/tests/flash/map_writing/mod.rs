@@ -1,4 +1,4 @@
-//! The writing parts of a map on simulated cards in virtual time: what they find held against what is true.
+//! Writing parts of a map on simulated cards in virtual time, compared with the cards' definitions.
 
 mod blocks;
 mod caches;

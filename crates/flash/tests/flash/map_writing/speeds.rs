@@ -1,4 +1,4 @@
-//! What writes cost: queue, size, span, the start of the card.
+//! Cost of writes by queue, size, span and address.
 
 use super::common::{mapped, seeds, shown_unit, target};
 use cardscope_flash::probe::MapPart;
@@ -19,7 +19,7 @@ fn a_fake_queue_is_told_from_one_that_helps() {
         let gain = map.found.write_queue_gain.value.unwrap();
         let said = map.found.findings.iter().any(|f| f.claim == "fake-queue");
         println!("{name}: {gain:.2} in {:.1} s", map.seconds);
-        // A slice of a queue that halts the card takes minutes: it is filled once.
+        // A slice of a queue that halts the card takes minutes, so it is filled only once.
         assert!(map.seconds < 150.0, "{name}: {} s", map.seconds);
         assert!((low..high).contains(&gain) && said == fake, "{name}: {:#?}", map.found.write_queue_gain);
     }
@@ -54,7 +54,7 @@ fn the_span_of_random_writes_is_that_of_the_card() {
     assert_eq!(map.found.random_write_span_bytes.status, PropertyStatus::AtLeast);
 }
 
-/// What the finding on the start of a run says, with all that may be written to.
+/// Verdict of the finding `start-of-run` of a card that may be erased.
 fn start_of_run(name: &str, seed: u64) -> Option<String> {
     let map = mapped(name, seed, shown_unit(&target(name)), &[MapPart::Fat], |o| o.fat = true);
     map.found.findings.into_iter().find(|f| f.claim == "start-of-run").map(|f| f.verdict)

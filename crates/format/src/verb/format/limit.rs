@@ -1,5 +1,5 @@
-//! `format --limit-to-real`: how much of a fake is there, so that its partition ends before what it loses. That comes from
-//! the user or from the last `verify` of this card; it is never guessed.
+//! `format --limit-to-real`: ends the partition of a fake before the range that loses data. The real capacity comes
+//! from the user or from the last `verify` of this card; it is never guessed.
 
 use super::FormatRequest;
 use cardscope_model::finding::{Finding, FindingWeight};
@@ -15,12 +15,12 @@ use cardscope_session::opened::OpenTarget;
 use serde::Deserialize as _;
 use std::path::Path;
 
-/// The word by which Linux knows the file system.
+/// Name of the file system's Linux driver.
 pub(super) fn file_system_word(file_system: FileSystem) -> &'static str {
     if file_system == FileSystem::Exfat { "exfat" } else { "vfat" }
 }
 
-/// What is to be laid out, where that is less than the card announces.
+/// Capacity to lay out where it is less than the card announces; None without `--limit-to-real`.
 pub(super) fn limit(request: &FormatRequest, opened: &OpenTarget) -> Result<Option<SizeLimit>> {
     if !request.limit_to_real {
         return Ok(None);
@@ -37,13 +37,12 @@ pub(super) fn limit(request: &FormatRequest, opened: &OpenTarget) -> Result<Opti
             DecimalSize(announced_bytes)
         )));
     }
-    // Down to the boundary, so that the last unit is not half there.
+    // Rounded down, since the last boundary unit must be real as a whole.
     let boundary = table::row(real / SECTOR).boundary * SECTOR;
     let real_bytes = real - real % boundary;
     Ok(Some(SizeLimit { announced_bytes, real_bytes, source }))
 }
 
-/// The trusted prefix that the last verify of this card found.
 fn verified(archive: Option<&Path>, opened: &OpenTarget) -> Result<(u64, String)> {
     let unknown = |why: &str| {
         Failure::refused(format!(
@@ -62,7 +61,7 @@ fn verified(archive: Option<&Path>, opened: &OpenTarget) -> Result<(u64, String)
     usable(&report).map(|bytes| (bytes, format!("verify {session}: {}", report.body.verdict)))
 }
 
-/// The trusted prefix that a verify found, where it is sure of one.
+/// Real capacity according to a `verify`, refused where its verdict is unsure or is not about capacity.
 fn usable(report: &VerifyReport) -> Result<u64> {
     match (report.body.verdict, report.body.usable_bytes) {
         (Verdict::Genuine, _) => Err(Failure::refused(
@@ -95,12 +94,12 @@ fn last_verify(archive: Option<&Path>, key: &str) -> Result<Option<VerifyReport>
     let Some(mut archive) = open_existing(archive)? else { return Ok(None) };
     newest_of(&mut archive, key, Some("verify"), |record| {
         let report = VerifyReport::deserialize(record.file.document?).ok()?;
-        // A verify that was broken off has not come to a verdict.
+        // An interrupted verify has no final verdict.
         Some(report).filter(|report| report.header.error.is_none())
     })
 }
 
-/// What an earlier verify found against this card, which formatting does not mend, and whether a limit would.
+/// Finding about a bad verdict of an earlier `verify`, and whether `--limit-to-real` would help.
 pub(super) fn known(archive: Option<&Path>, opened: &OpenTarget) -> Option<(Finding, bool)> {
     let report = last_verify(archive, &card_key(opened)?).ok()??;
     let body = report.body;
@@ -123,7 +122,6 @@ pub(super) fn known(archive: Option<&Path>, opened: &OpenTarget) -> Option<(Find
     Some((found.because_known("session", report.header.session).advise(advice), usable.is_some()))
 }
 
-/// What was changed, and what was not.
 pub(super) fn limited(limited: &SizeLimit, layout: &CardLayout) -> Finding {
     let said = format!(
         "The partition ends at byte {}, within the real capacity, but the card still announces {}.",

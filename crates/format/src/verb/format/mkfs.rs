@@ -1,8 +1,8 @@
-//! The tools that make the file system: `mkfs.fat` of dosfstools and `mkfs.exfat` of exfatprogs, each run on a sparse
-//! picture of the partition in memory with the arguments that bring every part to its place.
+//! Runs `mkfs.fat` (dosfstools) or `mkfs.exfat` (exfatprogs) on a sparse file in memory, with the arguments that
+//! put every structure at its planned sector.
 //!
-//! Arguments: the tools' manuals; that they give the SD Association's layout to the sector is checked here each time,
-//! before anything is written to a card.
+//! The arguments follow the tools' manuals. The result is compared with the planned layout before anything is
+//! written to a card.
 
 use super::picture::FileSystemImage;
 use cardscope_sd::layout::{CardLayout, FileSystem, SECTOR, boot, exfat};
@@ -13,11 +13,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A tool and the package that has it.
 struct MkfsTool {
     name: &'static str,
     package: &'static str,
-    /// How it is asked for its version.
+    /// Option that prints the version.
     version: &'static str,
 }
 
@@ -28,7 +27,6 @@ fn tool_for(file_system: FileSystem) -> &'static MkfsTool {
     if file_system == FileSystem::Exfat { &EXFAT } else { &FAT }
 }
 
-/// Where the tool lies that makes this file system.
 pub(super) fn tool(file_system: FileSystem) -> Result<PathBuf> {
     let MkfsTool { name, package, .. } = tool_for(file_system);
     find_tool(name).ok_or_else(|| {
@@ -38,7 +36,6 @@ pub(super) fn tool(file_system: FileSystem) -> Result<PathBuf> {
     })
 }
 
-/// Makes the file system of a layout.
 pub(super) fn make(layout: &CardLayout, label: Option<&str>, seed: u64) -> Result<FileSystemImage> {
     let program = tool(layout.file_system)?;
     let partition = sparse_file(layout.partition_sectors * SECTOR)?;
@@ -63,7 +60,7 @@ fn fat_arguments(layout: &CardLayout, label: Option<&str>, seed: u64) -> Vec<Str
     };
     let geometry = format!("{}/{}", layout.geometry.heads, layout.geometry.sectors_per_track);
     let id = format!("{:08x}", (seed ^ seed >> 32) as u32);
-    // -a: without it the tool rounds by itself, and the data leave the boundary.
+    // Without -a the tool rounds by itself and moves the data area off the boundary.
     let mut arguments = ["-a", "-S", "512", "-f", "2"].map(str::to_owned).to_vec();
     let pairs = [
         ("-F", bits.to_string()),
@@ -89,7 +86,7 @@ fn exfat_arguments(layout: &CardLayout, label: Option<&str>) -> Vec<String> {
     arguments
 }
 
-/// Both boot regions of exFAT.
+/// Corrects both boot regions of exFAT.
 fn amend(partition: &File, layout: &CardLayout) -> Result<()> {
     let mut region = vec![0u8; exfat::BOOT_SECTORS * SECTOR as usize];
     for at in [0, region.len() as u64] {
@@ -101,7 +98,7 @@ fn amend(partition: &File, layout: &CardLayout) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a file system that came out otherwise than planned: an old tool, or one of another family.
+/// Refuses a file system that differs from the plan, as old tools or other implementations make.
 fn check(partition: &File, layout: &CardLayout, program: &Path) -> Result<()> {
     let mut head = vec![0u8; boot::HEAD];
     partition.read_exact_at(&mut head, 0).map_err(Failure::io)?;
@@ -117,7 +114,7 @@ fn check(partition: &File, layout: &CardLayout, program: &Path) -> Result<()> {
     }
 }
 
-/// Name and version, as far as the tool says it.
+/// Name of the tool, with its version if it prints one.
 fn version(program: &Path, tool: &MkfsTool) -> String {
     let said = Command::new(program).arg(tool.version).stdin(Stdio::null()).output();
     let text = said.map(|said| [said.stdout, said.stderr].concat()).unwrap_or_default();

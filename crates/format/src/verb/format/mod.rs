@@ -1,8 +1,8 @@
-//! `format`: brings a card into a recorded state, with the SD Association's layout for its capacity.
+//! `format`: writes the SD Association's layout for a card's capacity.
 //!
-//! The file system is made by the tool that distributions ship, on a sparse picture of the partition in memory, and
-//! its bytes are then written to the card by us. So devices, images and simulated cards are formatted in one way, the
-//! result is known before the card is touched, and it is read back and compared byte by byte.
+//! The distribution's own tool makes the file system in a sparse file in memory, and its bytes are then written to
+//! the card. Devices, images and simulated cards are so formatted in one way, the result is checked before the card
+//! is touched, and it is read back and compared byte by byte.
 
 mod limit;
 mod mkfs;
@@ -54,7 +54,7 @@ impl Procedure for FormatRequest {
         let plan = writing::plan(self.mode(), self.backup.is_some());
         session.events.plan(plan.with_summary(plan_line(self, &layout)));
         if let Some(file) = &self.backup {
-            // It stays: with it `restore` undoes the format.
+            // The image outlives a successful format: `restore` needs it to undo the format.
             backups::take(file, session.opened, &mut report.body.moved, session.interrupt, session.events)?;
         }
         report.body = FormatResult {
@@ -81,13 +81,14 @@ impl Procedure for FormatRequest {
             report.header.next.extend(limits.then(|| step(what, Some(command))));
             report.header.findings.push(known);
         }
+        // The kernel keeps the old partition table until it reads the table again.
         let held = session.opened.let_go();
         held.into_iter().for_each(cardscope_device::open::read_partitions_again);
         Ok(())
     }
 }
 
-/// Refuses what can be refused without opening anything, so that nobody is asked in vain.
+/// Refuses contradictory options and unsuitable targets before the user is asked for consent.
 fn look_before_asking(request: &FormatRequest, target: TargetType) -> Result<()> {
     if request.real.is_some() && !request.limit_to_real {
         return Err(Failure::refused("--real needs --limit-to-real"));
@@ -105,20 +106,20 @@ fn look_before_asking(request: &FormatRequest, target: TargetType) -> Result<()>
     let bytes = match std::fs::metadata(&request.common.target) {
         Ok(about) if about.is_file() => about.len(),
         Ok(_) => whole_device(&request.common.target)?,
-        // Opening says what is wrong with it.
+        // The error is reported when the target is opened.
         Err(_) => return Ok(()),
     };
     let layout = layout_of(request, request.real.filter(|_| request.limit_to_real).unwrap_or(bytes))?;
     mkfs::tool(layout.file_system).map(drop)
 }
 
-/// The bytes of a device that may be formatted.
+/// Size of a device that may be formatted.
 fn whole_device(name: &str) -> Result<u64> {
     let clearance = guard::check(&SystemRoots::host(), name).map_err(Failure::refused)?;
     whole(name, Some(&clearance)).map(|()| clearance.bytes)
 }
 
-/// A card is formatted as a whole.
+/// Refuses a partition: only a whole card is formatted.
 fn whole(name: &str, clearance: Option<&WriteClearance>) -> Result<()> {
     match clearance.and_then(|seen| seen.partition_of.as_ref()) {
         None => Ok(()),
@@ -128,7 +129,6 @@ fn whole(name: &str, clearance: Option<&WriteClearance>) -> Result<()> {
     }
 }
 
-/// The layout of so many bytes.
 fn layout_of(request: &FormatRequest, bytes: u64) -> Result<CardLayout> {
     let wish = LayoutOptions { boundary: request.boundary, size_adjustment: request.size_adjustment };
     layout::plan(bytes / SECTOR, wish)
@@ -151,7 +151,7 @@ fn plan_line(request: &FormatRequest, layout: &CardLayout) -> String {
     )
 }
 
-/// What is to be said of it when all is written.
+/// Records the state that later runs name as their condition, and the finding about a limited capacity.
 fn conclude(report: &mut FormatReport) {
     report.body.state = match (report.body.mode, report.body.discarded) {
         (FormatMode::Overwrite, _) => Some("overwritten".to_owned()),
@@ -163,12 +163,12 @@ fn conclude(report: &mut FormatReport) {
     }
 }
 
-/// Both allow so many characters.
+/// Longest volume name of FAT and exFAT, in UTF-16 units.
 const MOST_LETTERS: usize = 11;
-/// Not in a FAT label (Microsoft's FAT specification, section 6.1, and the dot).
+/// Characters that a FAT label cannot have (Microsoft's FAT specification, section 6.1, and the dot).
 const NOT_IN_FAT: &str = "\"*+,./:;<=>?[\\]|";
 
-/// The label as it is written: FAT's in capitals.
+/// Volume name as written: in capitals on FAT.
 fn checked_label(text: &str, file_system: FileSystem) -> Result<String> {
     let refuse = |why: &str| Failure::refused(format!("--label {text:?}: {why}"));
     let units = text.encode_utf16().count();

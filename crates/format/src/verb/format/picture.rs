@@ -1,7 +1,7 @@
-//! What a card is to hold after a format, and which ranges of it must be written for that.
+//! Content of a card after a format, and the ranges that must be written for it.
 //!
-//! Beside what the tool made: everything it relies on to be zero (FATs, root directory), and the places where the
-//! marks of an earlier table or file system would go on shining through.
+//! The ranges include more than the tool's output: structures that it expects to be zero (FATs, root directory),
+//! and places where signatures of an earlier partition table or file system would stay recognizable.
 
 use cardscope_engine::ranges::ByteRanges;
 use cardscope_sd::layout::{CardLayout, PartitionScheme, SECTOR, gpt, mbr};
@@ -10,19 +10,18 @@ use cardscope_session::file_system_tool::{ByteRange, data_ranges};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-/// Cleared at the card's start, at the partition's start and at the end: superblocks of btrfs, RAID, ZFS and the second
-/// GPT lie within.
+/// Bytes cleared at the start of the card, at the start of the partition and at the end of the card: superblocks of
+/// btrfs, RAID, ZFS and the backup GPT lie there.
 const CLEARED: u64 = 1 << 20;
 
-/// A finished file system that no card has yet.
 pub(super) struct FileSystemImage {
     layout: CardLayout,
     partition: File,
-    /// Boot record, and the GPT where there is one.
+    /// Boot record, followed by the primary GPT if there is one.
     head: Vec<u8>,
-    /// The second GPT, and where it begins.
+    /// Backup GPT and its offset in bytes.
     tail: Option<(u64, Vec<u8>)>,
-    /// Who made the file system.
+    /// Name and version of the mkfs tool.
     pub(super) tool: String,
 }
 
@@ -38,12 +37,11 @@ impl FileSystemImage {
         Ok(FileSystemImage { layout: *layout, partition, head, tail, tool })
     }
 
-    /// Bytes of the card that are laid out.
     pub(super) fn bytes(&self) -> u64 {
         self.layout.total_sectors * SECTOR
     }
 
-    /// What the card is to hold from byte `offset` on.
+    /// Fills `bytes` with the planned content of the card from `offset`.
     pub(super) fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
         bytes.fill(0);
         let start = self.layout.partition_start * SECTOR;
@@ -58,7 +56,7 @@ impl FileSystemImage {
         Ok(())
     }
 
-    /// The ranges to be written, in order and apart from each other.
+    /// Ranges to write, sorted and disjoint.
     pub(super) fn ranges(&self) -> Result<Vec<ByteRange>> {
         let l = &self.layout;
         let start = l.partition_start * SECTOR;
@@ -75,7 +73,7 @@ impl FileSystemImage {
         let mut used = data + cluster;
         for extent in data_ranges(&self.partition, l.partition_sectors * SECTOR).map_err(Failure::io)? {
             let (from, to) = (start + extent.start, start + extent.end);
-            // A cluster of which a part was written, the root directory say, must be zero in its rest.
+            // The rest of a partly written cluster must be zero, for example that of the root directory.
             used = used.max(data + to.saturating_sub(data).next_multiple_of(cluster));
             ranges.push(ByteRange { start: from, end: to });
         }
@@ -90,7 +88,7 @@ impl FileSystemImage {
     }
 }
 
-/// Where a range of the card falls into `len` bytes from `offset` on: the part of them, and the place in the range.
+/// Part of a buffer at `offset` that a range of the card covers, and the offset within that range.
 fn overlap(offset: u64, len: usize, range: ByteRange) -> Option<(std::ops::Range<usize>, u64)> {
     let (start, end) = (offset.max(range.start), (offset + len as u64).min(range.end));
     (start < end).then(|| ((start - offset) as usize..(end - offset) as usize, start - range.start))
@@ -105,7 +103,7 @@ fn lay_over(bytes: &mut [u8], offset: u64, at: u64, table: &[u8]) {
     }
 }
 
-/// A random GUID of version 4 from the seed.
+/// Version 4 GUID, derived from the seed.
 fn guid(seed: u64, which: u64) -> [u8; 16] {
     let mut bytes = [0u8; 16];
     let stream = cardscope_engine::content::IoContent::Stream { seed };

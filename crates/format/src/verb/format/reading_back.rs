@@ -1,5 +1,5 @@
-//! What was written is read back and compared. Nothing is lost that only one of two reads found so: then the reader is
-//! suspect.
+//! Reads the written ranges back and compares them. A sector is lost only if two reads agree; if one of them
+//! returns the right data, the reader is suspect.
 
 use super::picture::FileSystemImage;
 use cardscope_device::contents;
@@ -16,17 +16,16 @@ use cardscope_session::error::Result;
 use cardscope_session::file_system_tool::ByteRange;
 use std::collections::BTreeMap;
 
-/// Bytes of one I/O: no card is faster with more.
+/// Bytes of one I/O. Larger ones make no card faster.
 pub(super) const BLOCK: u32 = 1 << 20;
 
-/// The stage, as a listener hears it.
 pub(super) const STAGE: &str = "reading back";
 
-/// Sectors that do not hold what was written, by their first byte, each with the request that was answered so; `None` where
-/// it failed.
+/// Offsets of sectors that differ from what was written, with the request that read them; `None` where the read
+/// failed.
 type WrongSectors = BTreeMap<u64, Option<ReadRequest>>;
 
-/// Reads everything that was written, with no cache of the host in between; true where all of it is there.
+/// Reads back all written ranges without the host's cache. Returns true if nothing is lost.
 pub(super) fn compare(
     card: &mut IoDriver<'_>,
     picture: &FileSystemImage,
@@ -55,7 +54,7 @@ pub(super) fn compare(
     Ok(lost.is_empty())
 }
 
-/// Opens the card anew and reads extents.
+/// Reopens the card and returns the sectors of `wanted` that differ.
 fn wrong_in(
     card: &mut IoDriver<'_>,
     picture: &FileSystemImage,
@@ -89,7 +88,7 @@ fn wrong_in(
     Ok(wrong)
 }
 
-/// Names the reader where so many of so many reads differed, unless it is named already.
+/// Reports a suspect reader, unless an earlier stage did.
 fn suspect(
     report: &mut FormatReport,
     (differing_reads, reads): (u64, u64),
@@ -111,7 +110,7 @@ fn not_kept(first: u64, lost: u64, total: u64) -> Finding {
         .advise("Run `cardscope verify`.")
 }
 
-/// Reads what now stands on the card, twice where it is not as planned: one wrong read is no loss.
+/// Checks the layout on the card with our own parser. One wrong read accuses the reader, two the card.
 pub(super) fn look_at_layout(
     card: &mut IoDriver<'_>,
     unit: Option<AllocationUnit>,
@@ -128,7 +127,6 @@ pub(super) fn look_at_layout(
     }
 }
 
-/// Our own reader must see what was asked for.
 fn is_as_planned(card: &mut IoDriver<'_>, unit: Option<AllocationUnit>, report: &mut FormatReport) -> bool {
     report.body.present = contents::present(&CardBytes::new(card), unit);
     let seen = report.body.present.as_ref().and_then(|present| present.partitions.first());

@@ -1,4 +1,4 @@
-//! What a format is asked to do.
+//! Options of `format`.
 
 use cardscope_model::format::FormatMode;
 use cardscope_session::arguments::size;
@@ -53,7 +53,6 @@ pub struct FormatRequest {
 }
 
 impl FormatRequest {
-    /// What is done beside the file system.
     pub(super) fn mode(&self) -> FormatMode {
         match (self.overwrite, self.discard) {
             (true, _) => FormatMode::Overwrite,

@@ -1,8 +1,8 @@
-//! The card is written to: first what the mode asks for, then the file system, the partition table last; then all of
-//! it is read back (`reading_back`).
+//! Writes the card: first the pass that the mode requires, then the file system, and the partition table last. All
+//! of it is read back afterwards (`reading_back`).
 //!
-//! With `--overwrite` the card gets data that cannot be compressed, since some controllers keep equal or constant
-//! blocks without writing them, and a card is only in the state of one that was written full when its flash is.
+//! `--overwrite` writes incompressible data. Some controllers store constant or repeated blocks without programming
+//! flash, so only such data leaves a card in the state of one that was written full.
 
 use super::picture::FileSystemImage;
 use super::reading_back::{self, BLOCK};
@@ -21,15 +21,13 @@ use cardscope_session::frame::VerbSession;
 use std::collections::BTreeMap;
 
 const DEPTH: u32 = 4;
-/// After so many bytes it is looked whether the card still takes them.
+/// Bytes between two checks for failed writes.
 const LOOK_EVERY: u64 = 64 << 20;
 
-/// The stages, as a listener hears them.
 const OVERWRITING: &str = "overwriting every byte";
 const DISCARDING: &str = "discarding every block";
 const WRITING: &str = "writing the partition table and the file system";
 
-/// What became of a discard of the whole card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DiscardOutcome {
     Done,
@@ -56,7 +54,7 @@ impl DiscardOutcome {
     }
 }
 
-/// What is done in this mode, and the image before it.
+/// Stages of a format and their weights, with the backup before them.
 pub(super) fn plan(mode: FormatMode, backs_up: bool) -> StagePlan {
     let first = match mode {
         FormatMode::Quick => None,
@@ -67,7 +65,7 @@ pub(super) fn plan(mode: FormatMode, backs_up: bool) -> StagePlan {
     StagePlan::from_stages(image.into_iter().chain(first).chain([(WRITING, 1.0), (reading_back::STAGE, 1.0)]))
 }
 
-/// Brings the card to what the picture shows. What was moved and what failed goes into the report, also on failure.
+/// Writes and checks the card. Counters and failures go into the report even if an error is returned.
 pub(super) fn write(
     picture: &FileSystemImage,
     session: &mut VerbSession<'_>,
@@ -110,7 +108,8 @@ fn all(
     let total = ranges.iter().map(|range| range.end - range.start).sum();
     events.stage(WRITING, Some(total), None);
     let mut progress = ByteProgress::default();
-    // Whoever pulls the card now finds no table, rather than one of a file system that is half there.
+    // A card pulled during the format then has no partition table, instead of one that points to half a file
+    // system.
     let table = ByteRange { start: 0, end: SECTOR };
     let io_errors = blank(card, table)?;
     settle(card, io_errors)?;
@@ -118,6 +117,7 @@ fn all(
         let after_table = ByteRange { start: range.start.max(table.end), end: range.end };
         put(card, picture, after_table, events, &mut progress)?;
     }
+    // Flushed first, so that the partition table never points to a file system that is not on the card yet.
     flush(card)?;
     put(card, picture, table, events, &mut progress)?;
     flush(card)?;
@@ -129,7 +129,7 @@ fn blank(card: &mut IoDriver<'_>, range: ByteRange) -> Result<Vec<IoError>> {
     Ok(card.write_bytes(range.start, &vec![0; (range.end - range.start) as usize])?)
 }
 
-/// Nothing more is written to a card that refuses a write twice.
+/// Ends the format at a write that failed twice, so nothing more is written to such a card.
 fn settle(card: &IoDriver<'_>, io_errors: Vec<IoError>) -> Result<()> {
     let Some(first) = io_errors.into_iter().next() else { return Ok(()) };
     Err(Failure::io(format!(
@@ -195,7 +195,7 @@ fn overwrite(card: &mut IoDriver<'_>, bytes: u64, seed: u64, events: &mut dyn Li
     flush(card)
 }
 
-/// Places that are read before and after a discard, and their bytes.
+/// Number and bytes of the samples that are read before and after a discard.
 const DISCARD_PLACES: u64 = 16;
 const DISCARD_SAMPLE: u32 = 4096;
 
@@ -209,7 +209,7 @@ fn discard(card: &mut IoDriver<'_>, events: &mut dyn Listener) -> Result<Discard
     }
     card.reopen()?;
     let after = if before.is_empty() { BTreeMap::new() } else { old_data(card)? };
-    // One wrong read is no discard.
+    // Most samples must be unchanged: a single wrong read does not prove that the discard worked.
     let stay = before.iter().filter(|(at, data)| after.get(at) == Some(data)).count();
     match 2 * stay > before.len() {
         true => Ok(DiscardOutcome::WithoutEffect),
@@ -217,7 +217,7 @@ fn discard(card: &mut IoDriver<'_>, events: &mut dyn Listener) -> Result<Discard
     }
 }
 
-/// What stands in places all over the card, where that is more than a constant.
+/// Samples spread over the card, except those of one repeated byte, which a discard would not change visibly.
 fn old_data(card: &mut IoDriver<'_>) -> Result<BTreeMap<u64, Vec<u8>>> {
     let step = (card.bytes() / DISCARD_PLACES).next_multiple_of(DISCARD_SAMPLE.into());
     let len = u64::from(DISCARD_SAMPLE);

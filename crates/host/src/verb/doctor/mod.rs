@@ -1,8 +1,9 @@
-//! `doctor`: is this computer fit to measure? One module a group of points; each point says what was seen, why it
-//! matters and what to do.
+//! `doctor`: checks whether this computer is fit to measure. Each module checks one group of points; a point has what
+//! was found, why it matters and what to do.
 //!
-//! What is read comes from `device::vitals` and the readers' own directories, so that a copy of another machine's
-//! `/sys` and `/proc` can be examined too; what must be tried out (the clock, io_uring, rights) only on this one.
+//! Facts come from `device::vitals` and the readers' directories, so a copy of another machine's `/sys` and `/proc`
+//! can be checked, too. Points that must be tried out (clock, io_uring, permissions) are checked on the live machine
+//! only.
 
 mod processor;
 mod reader;
@@ -39,10 +40,7 @@ pub struct DoctorRequest {
     pub machine: MachineOptions,
 }
 
-/// Examines a machine; with a target the way to one card, too.
-///
-/// # Errors
-/// If there is no such device, no copy of a machine where one was named, or the archive's address is none.
+/// Checks a machine, and with a target also the way to one card.
 pub fn doctor(request: &DoctorRequest) -> Result<DoctorReport> {
     let system = request.machine.system()?;
     let target = request.target.as_deref();
@@ -56,7 +54,7 @@ pub fn doctor(request: &DoctorRequest) -> Result<DoctorReport> {
     Ok(DoctorReport::new(target.map(str::to_owned), points))
 }
 
-/// The disk that a target names; of a directory, the one that it lies on.
+/// Disk that a target names; for a directory the disk that it lies on.
 fn device_of(system: &SystemRoots, target: &str) -> Result<String> {
     if target_spec::is_simulated(target) {
         return Err(Failure::refused(
@@ -76,7 +74,7 @@ fn device_of(system: &SystemRoots, target: &str) -> Result<String> {
     }
 }
 
-/// Cards and readers that are present, or the one that was asked for.
+/// Cards and readers that are present, or only the requested one.
 fn cards(system: &SystemRoots, device: Option<&str>) -> Vec<DeviceInfo> {
     let mut found = list::list(system, ListScope::WithLoops);
     match device {

@@ -1,9 +1,9 @@
-//! How the processor is clocked and sleeps, what else runs on it, the heat and supply of this computer, and how well it
-//! tells time: the cost of a reading, its smallest step, and how late a sleep ends.
+//! Processor, heat and clock: frequency, sleep states, load by other programs, temperature and supply, and the cost,
+//! resolution and delay of timing.
 //!
-//! Sleeping processors: a 4 KiB read through FUSE takes 71 µs as a machine comes and 7 µs with `/dev/cpu_dma_latency`
-//! held at 0. Heat: a Raspberry Pi's hot USB controller made results differ by a factor of two or three
-//! (docs/reference/reports.md#raspberry-pi-comparison); its firmware says when it throttles (`vcgencmd get_throttled`).
+//! Sleep states: a 4 KiB read through FUSE takes 71 µs by default and 7 µs with `/dev/cpu_dma_latency` held at 0.
+//! Heat: a Raspberry Pi's hot USB controller changed results by a factor of two or three
+//! (docs/reference/reports.md#raspberry-pi-comparison); its firmware reports throttling (`vcgencmd get_throttled`).
 
 use cardscope_device::host;
 use cardscope_device::system::SystemRoots;
@@ -12,15 +12,15 @@ use cardscope_model::doctor::{DoctorPoint, DoctorTopic, PointState};
 use cardscope_model::supply::SupplyState;
 use std::time::{Duration, Instant};
 
-/// Waking that takes longer than this, in µs, shows in the latency of a fast card.
+/// Wake-up time in µs above which sleep states show in the latency of a fast card.
 const SLOW_WAKING_US: u64 = 50;
 
-/// Pressure over ten seconds in percent from which results suffer, and from which they are wrong. The kernel's average
-/// fades with 10 s (Documentation/accounting/psi.rst), so that from calm it takes 14 s of unbroken waiting to reach
-/// the second: what `doctor` happens to see of a moment's load only warns.
+/// Pressure over ten seconds, in percent, that warns and that fails. The kernel's average decays with 10 s
+/// (Documentation/accounting/psi.rst), so an idle system needs 14 s of constant waiting to reach the second: a short
+/// load only warns.
 const PRESSURE: (f64, f64) = (5.0, 75.0);
 
-/// Share of the time that the host of a virtual machine may take.
+/// Share of processor time above which the host of a virtual machine disturbs.
 const STEAL: f64 = 0.01;
 
 const HOLD: &str = r#"sudo sh -c 'exec 3>/dev/cpu_dma_latency; printf "\0\0\0\0" >&3; exec cardscope bench TARGET --recipe NAME'"#;
@@ -118,7 +118,7 @@ fn steal(system: &SystemRoots) -> Option<DoctorPoint> {
     (share > STEAL).then(|| point.warn(seen, advice))
 }
 
-/// This close to a limit, in °C, the next long test reaches it.
+/// Distance in °C to a limit that the next long test will reach.
 const NEAR_C: f64 = 8.0;
 
 fn supply(system: &SystemRoots) -> DoctorPoint {
@@ -159,7 +159,7 @@ fn zones(system: &SystemRoots) -> DoctorPoint {
     }
 }
 
-/// Clocks that are read without asking a chip outside the processor.
+/// Clocks that are read without leaving the processor.
 const GOOD: &[&str] = &[
     "tsc",
     "arch_sys_counter",
@@ -170,18 +170,18 @@ const GOOD: &[&str] = &[
     "timebase",
     "stp",
 ];
-/// Clocks that step with the kernel's tick.
+/// Clocks that advance with the kernel's tick.
 const TICKING: &[&str] = &["jiffies", "refined-jiffies"];
 
 const READINGS: u32 = 20_000;
 const SLEEPS: usize = 60;
 const SLEEP: Duration = Duration::from_millis(1);
 
-/// A reading that costs more than this shows in small I/Os; a step above this makes them unmeasurable.
+/// Cost of a reading in ns that shows in small I/Os, and resolution in ns that makes them unmeasurable.
 const DEAR_NS: f64 = 1_000.0;
 const COARSE_NS: u64 = 100_000;
 
-/// Sleeps that end this late, in the median and nearly always, make pauses and rates inexact.
+/// Delay of a sleep in µs, median and 95th percentile, above which pauses and rates are inexact.
 const LATE_US: (f64, f64) = (300.0, 5_000.0);
 
 fn source(system: &SystemRoots) -> DoctorPoint {
@@ -214,7 +214,7 @@ fn reading() -> DoctorPoint {
     if state == PointState::Ok { point } else { point.advise("see clock-source") }
 }
 
-/// Nanoseconds a reading, and the smallest step that is more than none.
+/// Nanoseconds of a clock reading, and the smallest step greater than zero.
 fn cost_and_step() -> (f64, u64) {
     let start = Instant::now();
     let (mut last, mut step) = (start, u64::MAX);

@@ -1,6 +1,6 @@
-//! The way to one card: the bus it hangs on, what stands between, and what would slow a test down there.
+//! Way to one card: its bus, hubs and readers in between, and what slows down a test there.
 //!
-//! Ceilings of the buses: docs/reference/sd.md#bus-modes, by way of `cardscope_sd::bus`.
+//! Ceilings of the buses: docs/reference/sd.md#bus-modes, from `cardscope_sd::bus`.
 
 use cardscope_device::inspect;
 use cardscope_device::system::SystemRoots;
@@ -11,10 +11,10 @@ use cardscope_model::doctor::{DoctorPoint, DoctorQuestion, DoctorTopic, PointSta
 use cardscope_model::identity::Identity;
 use cardscope_model::usb::{UsbProtocol, UsbReader};
 
-/// Modes of the SD bus that any card speaks, and the letters of the marks that only faster buses can meet.
+/// SD bus modes that every card supports.
 const SLOW_MODES: &[&str] = &["Default Speed", "High Speed", "SDR12", "SDR25"];
 
-/// Slowest USB link in Mbit/s on which a UHS-I card is not held back.
+/// Slowest USB link in Mbit/s that does not limit a UHS-I card.
 const USB_3: u32 = 5_000;
 
 pub(super) fn points(system: &SystemRoots, card: &DeviceInfo) -> Vec<DoctorPoint> {
@@ -30,7 +30,7 @@ pub(super) fn points(system: &SystemRoots, card: &DeviceInfo) -> Vec<DoctorPoint
 
 const BUS: DoctorQuestion<'static> = DoctorTopic::Reader.asks("reader-bus", "no card is faster than its bus");
 
-/// `PCIe 3.0 x1, 985 MB/s at most`.
+/// Mode and ceiling of the bus: `PCIe 3.0 x1, 985 MB/s at most`.
 fn seen(identity: &Identity) -> String {
     let mode = identity.bus_mode().unwrap_or_else(|| "mode unknown".to_owned());
     let ceiling = identity.ceiling_mb_s().map(|mb_s| format!(", {mb_s:.0} MB/s at most"));
@@ -61,7 +61,7 @@ fn slot(identity: &Identity) -> DoctorPoint {
         return BUS
             .warn(slow.verdict.clone(), "try another slot or reader, or raise the board's SD clock limit");
     }
-    // U, V and A marks come with UHS-I (Physical Layer Specification 4.13); their cards speak SDR50 and faster.
+    // U, V and A marks require UHS-I (Physical Layer Specification 4.13), so these cards support SDR50 and faster.
     let fast = identity.marks.iter().find(|mark| matches!(mark.letter(), 'U' | 'V' | 'A'));
     match fast {
         Some(mark) if SLOW_MODES.contains(&mode.as_str()) => {

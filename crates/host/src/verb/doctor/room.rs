@@ -1,5 +1,4 @@
-//! Room: in memory for the buffers of a test, and whether the kernel lets them be locked; on disk for the journal that saves
-//! a card's data, and for the archive.
+//! Memory for the buffers of a test, whether they may be locked, and disk space for journals and the archive.
 
 use cardscope_device::filesystem;
 use cardscope_device::system::SystemRoots;
@@ -13,17 +12,18 @@ use cardscope_store::{is_server, shown};
 use rustix::process::{Resource, getrlimit};
 use std::path::{Path, PathBuf};
 
-/// Queue depth 32 with blocks of 1 MiB wants 32 MiB of buffers; a full verify and the maps want some hundred.
+/// Free memory that warns, and that fails. Queue depth 32 with 1 MiB blocks needs 32 MiB of buffers; a full verify and
+/// maps need some hundred MiB.
 const WANTED: u64 = 512 * MIB;
 const LEAST: u64 = 96 * MIB;
 
-/// Registered buffers of the deepest queue that recipes ask for, with the rings.
+/// Registered buffers and rings of the deepest queue in recipes.
 const LOCKED: u64 = 40 * MIB;
 
 /// CAP_IPC_LOCK (`capabilities(7)`): no limit on locked memory.
 const CAP_IPC_LOCK: u32 = 14;
 
-/// Pressure over ten seconds in percent.
+/// Pressure over ten seconds, in percent, that warns.
 const PRESSURE: f64 = 5.0;
 
 pub(super) fn points(
@@ -82,7 +82,7 @@ fn locked(system: &SystemRoots) -> DoctorPoint {
     }
 }
 
-/// The page cache matters for directories on file systems without direct I/O.
+/// Limit of buffered writes, which matters for directories on file systems without direct I/O.
 fn page_cache(system: &SystemRoots) -> DoctorPoint {
     let number = |name: &str| vitals::sysctl(system, name).and_then(|text| text.parse::<u64>().ok());
     let total = vitals::memory(system).map_or(0, |memory| memory.total);
@@ -102,11 +102,11 @@ fn page_cache(system: &SystemRoots) -> DoctorPoint {
     }
 }
 
-/// A quick verify saves up to some hundred MiB, a thorough one 2 GiB.
+/// Free disk space that warns, and that fails. A quick verify saves some hundred MiB, a thorough one 2 GiB.
 const WANTED_ON_DISK: u64 = 3072 * MIB;
 const LEAST_ON_DISK: u64 = 128 * MIB;
 
-/// What puts the user's own folders on another disk.
+/// Advice to move journals and archive to another disk.
 const OTHER_FOLDERS: &str = "export XDG_STATE_HOME and XDG_DATA_HOME to folders on another disk";
 
 fn journal_place(device: Option<&str>) -> DoctorPoint {
@@ -115,8 +115,7 @@ fn journal_place(device: Option<&str>) -> DoctorPoint {
     folder("journal-place", journal, device, (why, OTHER_FOLDERS))
 }
 
-/// # Errors
-/// If the archive has the address of something that is neither file nor server.
+/// Checks the place of the archive. Fails if its address is neither a file nor a server.
 fn archive_place(device: Option<&str>, archive: &ArchiveAt) -> Result<DoctorPoint> {
     let why = "results are stored here as soon as they are measured";
     let path = path_of(archive.named());
@@ -134,6 +133,7 @@ fn archive_place(device: Option<&str>, archive: &ArchiveAt) -> Result<DoctorPoin
     Ok(folder("archive-place", path.map_err(|e| e.to_string()), device, (why, elsewhere)))
 }
 
+/// Checks disk, file system and free space of the folder that a path lies in.
 fn folder(
     name: &str,
     path: Result<PathBuf, String>,
@@ -171,7 +171,7 @@ fn folder(
     }
 }
 
-/// Free bytes, and whether it is read-only, of the nearest folder that is there.
+/// Free bytes and read-only state of the nearest existing folder.
 fn room(path: &Path) -> Option<(u64, bool)> {
     let path = std::path::absolute(path).ok()?;
     let there = path.ancestors().find(|p| p.is_dir())?;

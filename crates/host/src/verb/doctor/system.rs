@@ -1,6 +1,5 @@
-//! The kernel (io_uring, its age, whether it runs in a virtual machine, quirks that somebody has set), the tools and drivers
-//! that some verbs need, programs that are known to disturb (those that mount what comes, read what is mounted, or trim
-//! what is idle), and what this user may do. Capabilities: `capabilities(7)`.
+//! Kernel (io_uring, version, virtual machine, USB quirks), tools and drivers that some verbs need, programs that
+//! disturb tests (automounters, indexers, trimmers), and permissions. Capabilities: `capabilities(7)`.
 
 use cardscope_device::permission::can_be_asked;
 use cardscope_device::system::SystemRoots;
@@ -12,7 +11,7 @@ use cardscope_session::file_system_tool::find_tool;
 use rustix::fs::{Access, access};
 use std::path::Path;
 
-/// First kernel that numbers the coming of disks, by which a swapped card is noticed (`diskseq`).
+/// First kernel that numbers inserted disks (`diskseq`), which reveals a swapped card.
 const NUMBERS_DISKS: (u32, u32) = (5, 15);
 
 pub(super) fn points(system: &SystemRoots, cards: &[DeviceInfo]) -> Vec<DoctorPoint> {
@@ -60,6 +59,7 @@ fn age(system: &SystemRoots) -> DoctorPoint {
     }
 }
 
+/// Major and minor number of a kernel release.
 fn version(release: &str) -> Option<(u32, u32)> {
     let mut parts = release.split(|c: char| !c.is_ascii_digit());
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
@@ -80,7 +80,7 @@ fn machine(system: &SystemRoots) -> DoctorPoint {
     }
 }
 
-/// `usb-storage.quirks` can turn UAS off, and with it the queue.
+/// USB quirks. `usb-storage.quirks` can turn off UAS and its queue.
 fn quirks(system: &SystemRoots) -> Option<DoctorPoint> {
     let set = vitals::module_parameter(system, "usb_storage", "quirks").filter(|text| text.contains(':'))?;
     let seen = format!("usb-storage.quirks={set}");
@@ -93,7 +93,7 @@ fn quirks(system: &SystemRoots) -> Option<DoctorPoint> {
     )
 }
 
-/// A tool, what it would give, and the Debian package that has it.
+/// Tools with their use and Debian package.
 const TOOLS: &[(&str, &str, &str)] = &[
     ("mkfs.fat", "`format` makes FAT on cards up to 32 GB", "dosfstools"),
     ("mkfs.exfat", "`format` makes exFAT on larger cards, and `map` tries small writes on it", "exfatprogs"),
@@ -147,7 +147,7 @@ const MOUNTS: &str = "mounts cards as they come";
 const READS: &str = "reads every file of a mounted card";
 const ENDS: &str = "wait until it finishes";
 
-/// Beginning of a program's name as `/proc/N/comm` has it (15 letters at most), what it does, and how to stop it.
+/// Programs that disturb tests: prefix of the name in `/proc/N/comm` (at most 15 bytes), effect, and how to stop it.
 const DISTURBERS: &[(&str, &str, &str)] = &[
     ("gvfs-udisks2-vo", MOUNTS, "gsettings set org.gnome.desktop.media-handling automount false"),
     ("udiskie", MOUNTS, "pkill udiskie"),
@@ -192,12 +192,12 @@ fn services(system: &SystemRoots) -> Vec<DoctorPoint> {
     if found.is_empty() { vec![point.ok("none known")] } else { found }
 }
 
-/// Short names must be whole, others may go on (`tracker-miner-fs-3`, `fsck.ext4`).
+/// Matches short names exactly and others by prefix (`tracker-miner-fs-3`, `fsck.ext4`).
 fn is(program: &str, name: &str) -> bool {
     program == name || (name.len() > 3 && program.starts_with(name))
 }
 
-/// Numbers of capabilities, what each is needed for, and its name.
+/// Capabilities: number, name, and use.
 const NEEDED: [(u32, &str, &str); 2] = [
     (
         21,
@@ -239,7 +239,7 @@ fn devices(cards: &[DeviceInfo]) -> DoctorPoint {
     }
 }
 
-/// The way that is left to a user without rights.
+/// Access that remains for a user without permissions.
 const ASKED: &str =
     "UDisks2 opens a card for this user, if a polkit rule or an administrator's password allows it";
 

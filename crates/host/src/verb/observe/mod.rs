@@ -1,7 +1,7 @@
-//! `observe`: watches a system in use without I/O of its own on the card, and says what the system waits for.
+//! `observe`: watches a system in use, without I/O on the card, and finds its bottleneck.
 //!
-//! The counters come from `device::watching`, what they mean from `analysis::observe`. The watch's own log never goes
-//! to the watched card while the watch lasts: what would lie there is kept in memory until its end.
+//! Counters come from `device::watching`, their evaluation from `judge`. Results are not written to the watched card
+//! during the watch, but kept in memory until its end.
 
 mod recording;
 mod request;
@@ -25,21 +25,18 @@ use recording::WatchRecorder;
 use request::WatchLength;
 use std::time::{Duration, Instant};
 
-/// How often a wait asks whether it is still wanted.
+/// Interval at which a wait checks the interrupt.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// Over less than this the kernel's counters, which tick in hundredths of a second, tell no shares.
+/// Shortest time for which the kernel's counters, which tick in hundredths of a second, give meaningful shares.
 const LEAST_TIME: Duration = Duration::from_millis(500);
 
-/// What the kernel counted of a device of this machine by now; the device is not touched.
+/// Current counters of a device of this machine, without touching the device.
 pub fn counters(name: &str) -> Option<DeviceCounters> {
     watching::counters(&SystemRoots::host(), name)
 }
 
-/// Watches.
-///
-/// # Errors
-/// If there is no such device, or nothing can be told of it: nothing was begun then.
+/// Watches a device and returns the report.
 pub fn observe(
     request: &ObserveRequest,
     interrupt: &InterruptFlag,
@@ -71,7 +68,7 @@ pub fn observe(
     Ok(VerbOutcome::of(report, failure.or(not_stored)))
 }
 
-/// The watch that this one is held against.
+/// Earlier watch to compare with.
 fn baseline_of(name: &str, request: &ObserveRequest) -> Result<ObserveReport> {
     let report: ObserveReport = cardscope_session::baseline::load(name, request.archive.named(), "observe")?;
     match report.body.samples.is_empty() {
@@ -100,7 +97,6 @@ fn begun(request: &ObserveRequest, watcher: &DeviceWatcher, first: &CounterSnaps
     report
 }
 
-/// A watch under way.
 struct DeviceWatch<'a> {
     watcher: &'a DeviceWatcher,
     report: &'a mut ObserveReport,
@@ -114,7 +110,7 @@ impl DeviceWatch<'_> {
         interrupt: &InterruptFlag,
         events: &mut dyn Listener,
     ) -> Result<()> {
-        // On a busy disk the archive takes seconds to open: what moved meanwhile is no part of the first sample.
+        // Opening the archive can take seconds on a busy disk. That traffic does not belong to the first sample.
         let first = self.watcher.look().map_err(Failure::io)?;
         let began = Instant::now();
         self.report.body.began_uptime_seconds = first.uptime;
@@ -130,7 +126,7 @@ impl DeviceWatch<'_> {
             let next = last.0 + request.every;
             let end = length.map(|length| began + length);
             let waited = wait(end.map_or(next, |end| next.min(end)), interrupt);
-            // The range that Ctrl-C ends was watched, too.
+            // The last interval counts even if Ctrl-C cut it short.
             if !waited && last.0.elapsed() < LEAST_TIME {
                 return stopped(length);
             }
@@ -153,6 +149,7 @@ impl DeviceWatch<'_> {
         }
     }
 
+    /// Updates the traffic of each partition since the start of the watch.
     fn traffic(&mut self, first: &CounterSnapshot, now: &CounterSnapshot) {
         let part = |(name, after): &(String, cardscope_device::watching::DeviceCounters)| {
             let before = first.partitions.iter().find(|(known, _)| known == name).map(|(_, c)| *c);
@@ -167,12 +164,12 @@ impl DeviceWatch<'_> {
     }
 }
 
-/// Ctrl-C ends a watch without an end as it is meant to.
+/// Result of an interrupted watch: a failure, unless the watch had no time limit.
 fn stopped(length: Option<Duration>) -> Result<()> {
     length.map_or(Ok(()), |_| Err(Failure::Interrupted))
 }
 
-/// Sleeps until then; false if interrupted.
+/// Sleeps until then; returns false if interrupted.
 fn wait(until: Instant, interrupt: &InterruptFlag) -> bool {
     while !interrupt.raised() {
         let left = until.saturating_duration_since(Instant::now());
@@ -184,7 +181,7 @@ fn wait(until: Instant, interrupt: &InterruptFlag) -> bool {
     false
 }
 
-/// Figures, verdict and comparison of what was seen.
+/// Adds summary, finding and comparison to the report.
 fn finish(report: &mut ObserveReport, baseline: Option<(&ObserveReport, &ObserveRequest)>) {
     report.body.summary = summarise(&report.body.samples, report.body.began_uptime_seconds);
     if let Some(summary) = &report.body.summary {

@@ -1,4 +1,4 @@
-//! Where a watch is recorded: the archive and a file, neither of them on the watched card while the watch lasts.
+//! Stores a watch in the archive and a file, but not on the watched card while the watch lasts.
 
 use super::ObserveRequest;
 use cardscope_device::system::SystemRoots;
@@ -17,26 +17,25 @@ use cardscope_store::SessionStart;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A watch that is still going on is stored this often.
+/// Interval at which an unfinished watch is stored.
 const STORED_EVERY: Duration = Duration::from_secs(60);
 
-/// What the documents of earlier watches, and no others, have; such a file may be replaced.
+/// Fields that mark a file as an earlier watch, which `--save` may replace.
 const OF_A_WATCH: FileMark =
     FileMark::Fields(&["device", "began_uptime_seconds", "every_seconds", "samples"]);
 
-/// Records a watch.
 pub(super) struct WatchRecorder {
     start: SessionStart,
     archive: ArchiveAt,
     save: Option<OutputFile>,
-    /// Begun before the watch, unless it lies on the watched card.
+    /// Session that began before the watch. None if the archive lies on the watched card.
     recording: Option<SessionRecorder>,
     stored: Instant,
     archives: bool,
 }
 
 impl WatchRecorder {
-    /// Finds out where the watch may be stored meanwhile. A recorded machine is not stored in the archive.
+    /// Checks where the watch may be stored. Watches of recorded machines are not archived.
     pub(super) fn begin(
         request: &ObserveRequest,
         system: &SystemRoots,
@@ -66,13 +65,14 @@ impl WatchRecorder {
         Ok(recorder)
     }
 
+    /// Begins a session in the archive.
     fn record(&mut self, report: &mut ObserveReport) -> Result<&mut SessionRecorder> {
         let recording = SessionRecorder::of(self.archive.named(), &self.start)?;
         report.header.session = Some(recording.name());
         Ok(self.recording.insert(recording))
     }
 
-    /// Stores what was seen so far, once a minute. That it cannot be stored now does not end the watch.
+    /// Stores the samples so far, once a minute. A failure does not end the watch.
     pub(super) fn meanwhile(&mut self, report: &ObserveReport, events: &mut dyn Listener) {
         let Some(recording) = &mut self.recording else { return };
         if self.stored.elapsed() < STORED_EVERY {
@@ -84,10 +84,7 @@ impl WatchRecorder {
         }
     }
 
-    /// Keeps the whole watch.
-    ///
-    /// # Errors
-    /// If the archive or the file cannot be written; the other one is written all the same.
+    /// Stores the whole watch. If one of archive and file fails, the other is still written.
     pub(super) fn finish(mut self, report: &mut ObserveReport, failure: Option<&Failure>) -> Result<()> {
         let begun = match (self.archives, &self.recording) {
             (true, None) => self.record(report).map(drop),
@@ -108,6 +105,7 @@ fn start(request: &ObserveRequest, system: &SystemRoots) -> SessionStart {
     recorder::start("observe", &request.target, 0, &condition, identity.as_ref())
 }
 
+/// Caveat of an archive or file that lies on the watched card.
 fn later(what: &str, path: &Path, card: &str) -> String {
     format!("the {what} {} is on {card} itself, so samples were written only after the watch", path.display())
 }

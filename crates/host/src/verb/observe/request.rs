@@ -1,4 +1,4 @@
-//! What a watch is asked to do.
+//! Options of `observe`.
 
 use cardscope_session::arguments::duration;
 use cardscope_session::error::{Failure, Result};
@@ -7,18 +7,17 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long to watch.
+/// Duration of a watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WatchLength {
-    /// Not at all: only what the counters say since boot.
+    /// No watch, only the counters since boot.
     Nothing,
-    /// This long.
     For(Duration),
-    /// Until interrupted, which is its proper end then.
+    /// Until interrupted, which is the regular end.
     UntilStopped,
 }
 
-/// Less than this tells nothing but the cost of looking.
+/// Shortest interval. Below it the cost of reading the counters dominates.
 const LEAST: Duration = Duration::from_millis(100);
 
 /// Watch a card in use: is it what the system waits for?
@@ -57,7 +56,6 @@ pub struct ObserveRequest {
 }
 
 impl ObserveRequest {
-    /// How long it watches.
     pub(super) fn length(&self) -> WatchLength {
         match (self.length, self.from_boot) {
             (Some(length), _) => WatchLength::For(length),
@@ -66,7 +64,7 @@ impl ObserveRequest {
         }
     }
 
-    /// Refuses what goes against itself.
+    /// Refuses contradictory options.
     pub(super) fn check(&self) -> Result<()> {
         Failure::refuse_first(&[
             (self.every < LEAST, "--every must be at least 0.1s"),

@@ -1,11 +1,11 @@
-//! From two looks at the counters to what happened between them.
+//! Converts two readings of the counters into a sample.
 
 use cardscope_device::vitals::CpuTimes;
 use cardscope_device::watching::{CounterSnapshot, DeviceCounters};
 use cardscope_model::observe::ObserveSample;
 use cardscope_model::units::mb_per_s;
 
-/// Everything up to this look, as one range since boot.
+/// Sample over the whole time since boot.
 pub(super) fn since_boot(look: &CounterSnapshot) -> ObserveSample {
     let nothing = CounterSnapshot {
         io_stall_us: look.io_stall_us.map(|_| (0, 0)),
@@ -18,8 +18,8 @@ pub(super) fn since_boot(look: &CounterSnapshot) -> ObserveSample {
     between(&nothing, look, look.uptime)
 }
 
-/// What happened in `seconds` between two looks. Counters that went back, as those of a device that came anew, count
-/// as nothing.
+/// Sample of the `seconds` between two readings. Counters that went back, as after a device was replaced, count as
+/// zero.
 pub(super) fn between(before: &CounterSnapshot, after: &CounterSnapshot, seconds: f64) -> ObserveSample {
     let (a, b) = (&before.device, &after.device);
     let grown = |of: fn(&DeviceCounters) -> u64| of(b).saturating_sub(of(a));
@@ -61,17 +61,19 @@ pub(super) fn between(before: &CounterSnapshot, after: &CounterSnapshot, seconds
     }
 }
 
-/// A part of a time as a share; the kernel's counters step in ms, so a little more than all is all.
+/// Share of a time, at most 1: counters in ms may exceed the interval slightly.
 fn share(time: f64, seconds: f64) -> f64 {
     if seconds > 0.0 { (time / seconds).clamp(0.0, 1.0) } else { 0.0 }
 }
 
+/// Share of the processors' time between two readings; `None` if no time passed.
 fn part(before: &CpuTimes, after: &CpuTimes, of: fn(&CpuTimes) -> u64) -> Option<f64> {
     let all = after.total().checked_sub(before.total()).filter(|all| *all > 0)?;
     // iowait may go back a tick (proc(5)).
     Some(share(of(after).saturating_sub(of(before)) as f64, all as f64))
 }
 
+/// Highest utilisation of any other disk, which may be the bottleneck.
 fn busiest_other(before: &CounterSnapshot, after: &CounterSnapshot, seconds: f64) -> Option<f64> {
     let grown = |(name, busy): &(String, u64)| {
         let was = before.others.iter().find(|(known, _)| known == name).map_or(0, |(_, busy)| *busy);

@@ -1,4 +1,4 @@
-//! What stands under the figures of a report: size and loops, drive and how full it is, date, system, comment.
+//! Footer of a report: test size and loops, drive and its fill level, date, system, comment.
 
 use super::line::size;
 use crate::readers::dates::date;
@@ -8,7 +8,7 @@ use cardscope_model::condition::ConditionOrigin;
 use cardscope_model::log::CardLog;
 use cardscope_model::run::Run;
 
-/// Reads one line of it into log and run; false where the line is none of it.
+/// Parses one footer line into log and run; returns false if the line does not belong to a footer.
 pub(super) fn read(line: &str, log: &mut CardLog, run: &mut Run) -> bool {
     let line = line.trim_start_matches(['>', ' ', '\t']);
     let Some((key, value)) = line.split_once(':') else { return false };
@@ -62,7 +62,7 @@ fn volume(value: &str, log: &mut CardLog) {
     add_note(&mut log.condition, &format!("volume {value}"), ConditionOrigin::Read);
 }
 
-/// The number before the percent sign.
+/// Sets the fill level from the number before the percent sign.
 fn full(value: &str, log: &mut CardLog) {
     let percent = value.split_once('%').and_then(|(before, _)| before.split_whitespace().next_back());
     if let Some(percent) = percent.and_then(number).filter(|percent| (0.0..=100.0).contains(percent)) {
@@ -77,7 +77,7 @@ fn system(value: &str, log: &mut CardLog) {
     }
 }
 
-/// Only what differs from the program's own choice is worth a note.
+/// Notes a setting unless it is the program's default.
 fn setting(key: &str, value: &str, log: &mut CardLog) {
     let usual = ["", "Default", "Measure 5 sec / Interval 5 sec"].contains(&value) || key == "Mix Ratio";
     if !usual {

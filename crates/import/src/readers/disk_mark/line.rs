@@ -1,34 +1,33 @@
-//! One result line of the CrystalDiskMark family, and the test that its label names.
+//! Result lines of the CrystalDiskMark family, and the tests that their labels name.
 //!
 //! Labels of eighteen years: `Sequential Read :` (3), `Random Read 4KB (QD=32) :` (3), `Sequential Read (Q= 32,T= 1) :`
 //! (4 to 6), `Seq Read 128KiB (Q= 8,T= 1):` (6), `Sequential 1MiB (Q=  8, T= 1):` (7) and `SEQ    1MiB (Q=  8, T= 1):`
-//! (8). Sizes that a label leaves out are those of the programs: version 3 moves 1 MiB, 4 to 6 move 128 KiB where they
-//! queue and 1 MiB where they do not (their DiskSpd arguments).
+//! (8). A size that a label omits is the program's default: version 3 moves 1 MiB, 4 to 6 move 128 KiB with a queue and
+//! 1 MiB without one (their DiskSpd arguments).
 
 use crate::readers::numbers::speed;
 use cardscope_model::test_name::{AccessPattern, IoOrder, TestOp};
 use cardscope_model::units::{KIB, MIB};
 
-/// A line that printed a speed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SpeedLine<'a> {
     pub(super) pattern: AccessPattern,
-    /// Where the label says it; newer reports say it in a heading. The share of a mix stands elsewhere in a report.
+    /// Operation in the label; newer reports have it in a heading. The share of a mix is in another part of the report.
     pub(super) op: Option<TestOp>,
     pub(super) value: f64,
-    /// Its unit as it stands there.
+    /// Unit as printed.
     pub(super) unit: &'a str,
     pub(super) iops: Option<f64>,
     pub(super) latency_us: Option<f64>,
 }
 
-/// Share of reads in percent of a mix that does not say it: the programs' own choice.
+/// Share of reads, in percent, of a mix that does not state it: the programs' default.
 const USUAL_MIX: u8 = 70;
 
-/// The units that stand behind a speed; translated copies write `Mo/s` and `МБ/с`.
+/// Units of speed; translated reports print `Mo/s` and `МБ/с`.
 const UNITS: [&str; 4] = ["MB/s", "Mo/s", "МБ/с", "MB/c"];
 
-/// Words for the order of access, as labels begin with, of those that begin alike the longer ones first.
+/// Words for the order of access, with which labels begin; a word that begins with another one comes first.
 const ORDERS: [(IoOrder, &str); 2] = [
     (
         IoOrder::Sequential,
@@ -38,30 +37,27 @@ const ORDERS: [(IoOrder, &str); 2] = [
     (IoOrder::Random, "random zufälliges случайный ランダム rnd"),
 ];
 
-/// Words for the operation.
 const OPS: [(TestOp, &str); 3] = [
     (TestOp::Read, "read lesen lecture lectura чтение 読み込み リード"),
     (TestOp::Write, "write schreiben écriture запись 書き込み ライト"),
     (TestOp::Mix(USUAL_MIX), "mixed mix"),
 ];
 
-/// Each word with what it means.
 fn words<T: Copy>(meanings: &[(T, &'static str)]) -> impl Iterator<Item = (T, &'static str)> {
     meanings.iter().flat_map(|(meaning, words)| words.split(' ').map(|word| (*meaning, word)))
 }
 
-/// The operation that a word names.
 pub(super) fn op(word: &str) -> Option<TestOp> {
     let word = word.to_lowercase();
     words(&OPS).find(|(_, known)| *known == word).map(|(op, _)| op)
 }
 
-/// Reads one line; `None` where it is no result, or cut off before its unit.
+/// Parses a line; `None` if it is not a result, or is cut off before its unit.
 pub(super) fn read(line: &str) -> Option<SpeedLine<'_>> {
     let printed = |unit: &&str| line.find(*unit).map(|at| (at, &line[at..at + unit.len()]));
     let (at, unit) = line.contains('/').then(|| UNITS.iter().find_map(printed))??;
     let (before, after) = (&line[..at], &line[at + unit.len()..]);
-    // cdm_fio.sh writes labels of version 3, and IOPS in its own way behind them.
+    // Lines of cdm_fio.sh have labels of version 3, too, but print IOPS differently.
     if after.starts_with(" IOPS=") {
         return None;
     }
@@ -73,9 +69,9 @@ pub(super) fn read(line: &str) -> Option<SpeedLine<'_>> {
     Some(SpeedLine { pattern, op, value, unit, iops, latency_us })
 }
 
-/// The test that a label names; nothing else may stand in it.
+/// Parses a label; `None` if it has any other text.
 fn label(text: &str) -> Option<(AccessPattern, Option<TestOp>)> {
-    // Quotation marks of mail and Markdown stand before labels, blanks anywhere in them.
+    // Quotation marks of mail and Markdown may precede a label, and blanks may be anywhere in it.
     let compact: String = text.to_lowercase().chars().filter(|c| !c.is_whitespace()).collect();
     let compact = compact.trim_start_matches(|c: char| !c.is_alphanumeric());
     let (head, depth) = compact.split_once('(').unwrap_or((compact, ""));
@@ -92,7 +88,7 @@ fn label(text: &str) -> Option<(AccessPattern, Option<TestOp>)> {
     Some((AccessPattern { order, block, queue, threads }, op))
 }
 
-/// `read4kib`, `4kbread`, `1mib` or nothing.
+/// Parses `read4kib`, `4kbread`, `1mib` or an empty text.
 fn op_and_block(text: &str) -> Option<(Option<TestOp>, Option<u64>)> {
     let word = words(&OPS).find_map(|(op, word)| text.split_once(word).map(|around| (op, around)));
     let (op, block) = match word {
@@ -102,7 +98,7 @@ fn op_and_block(text: &str) -> Option<(Option<TestOp>, Option<u64>)> {
     if block.is_empty() { Some((op, None)) } else { Some((op, Some(size(&block)?))) }
 }
 
-/// `4kb`, `4kib`, `1mib`: always powers of two, whatever the letters say.
+/// Parses `4kb`, `4kib` or `1mib`, which are powers of two in either spelling.
 pub(super) fn size(text: &str) -> Option<u64> {
     let unit = text.find(|c: char| !c.is_ascii_digit())?;
     let factor = match &text[unit..] {
@@ -114,7 +110,7 @@ pub(super) fn size(text: &str) -> Option<u64> {
     text[..unit].parse::<u64>().ok()?.checked_mul(factor).filter(|bytes| *bytes > 0)
 }
 
-/// The number behind a key such as `q=`; a depth of 0 is none.
+/// Number after a key such as `q=`; 0 counts as missing.
 fn setting(text: &str, key: &str) -> Option<u32> {
     let digits = &text[text.find(key)? + key.len()..];
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());

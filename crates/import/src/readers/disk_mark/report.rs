@@ -1,7 +1,7 @@
-//! Reads the reports of the family, one log each.
+//! Reports of the CrystalDiskMark family, one log each.
 //!
-//! A report is a heading with program and version, result lines, and a footer. Any part can be missing where people
-//! pasted it, so a report also begins where a test comes a second time or figures follow a footer.
+//! A report has a heading with program and version, result lines, and a footer. Pasted reports may lack any of these, so
+//! a repeated test, or a result after a footer, also begins a report.
 
 use super::footer;
 use super::line::{self, SpeedLine};
@@ -15,32 +15,31 @@ use cardscope_model::log::{CardLog, LogTool};
 use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::{IoOrder, TestName, TestOp};
 
-/// CrystalDiskMark 3 to 9, and AmorphousDiskMark, which took its form over on the Mac. Their MB/s are true: 10^6 bytes a
-/// second, and IOPS times block agrees. The text is the same in every language of the program; translated ones come from
-/// people and forums.
+/// CrystalDiskMark 3 to 9, and AmorphousDiskMark, which prints the same form on the Mac. Their MB/s are 10^6 bytes a second,
+/// which IOPS times block confirms. The programs copy English text in every language; translations come from users.
 static CRYSTALDISKMARK: DiskMarkDialect = DiskMarkDialect {
     format: "crystaldiskmark",
     programs: &["CrystalDiskMark", "AmorphousDiskMark"],
     mb_s: 1.0,
 };
 
-/// KDiskMark 1.6 to 3.3. It prints fio's `bw`, which is KiB/s, divided by 1000 as MB/s: 1.024 MB/s each. Its IOPS are true,
-/// and agree with the speed only then. Before 3.3.0 it halved tests of several threads; its mix is a mean of read and write
-/// speed weighted by the share of reads, where the card moved their sum.
+/// KDiskMark 1.6 to 3.3. It prints fio's `bw`, which is KiB/s, divided by 1000 as MB/s: 1.024 MB/s each. Its IOPS are
+/// exact, and agree with the speed only then. Before 3.3.0 it halved tests of several threads. Its mix is a mean of read
+/// and write speed weighted by the share of reads, where the card moved their sum.
 static KDISKMARK: DiskMarkDialect =
     DiskMarkDialect { format: "kdiskmark", programs: &["KDiskMark"], mb_s: 1.024 };
 
-/// What tells one program of the family from the others.
+/// Differences between the programs of the family.
 struct DiskMarkDialect {
     format: &'static str,
-    /// Names that stand before the version in a heading, the usual one first.
+    /// Names that precede the version in a heading; the first is the default.
     programs: &'static [&'static str],
-    /// MB/s (10^6) in one printed MB/s.
+    /// 10^6 bytes a second in one printed MB/s.
     mb_s: f64,
 }
 
 impl DiskMarkDialect {
-    /// Program and version, where the line is a heading: `KDiskMark (3.0.0): …`, `CrystalDiskMark 8.0.4 x64 …`.
+    /// Program and version of a heading: `KDiskMark (3.0.0): …`, `CrystalDiskMark 8.0.4 x64 …`.
     fn heading(&self, line: &str) -> Option<LogTool> {
         self.programs.iter().find_map(|program| {
             let rest = line.split_once(program)?.1.trim_start_matches([' ', '(']);
@@ -52,10 +51,9 @@ impl DiskMarkDialect {
     }
 }
 
-/// All programs; a heading of any begins its report.
 static DIALECTS: [&DiskMarkDialect; 2] = [&KDISKMARK, &CRYSTALDISKMARK];
 
-/// KDiskMark: a report with its heading; without it nothing tells it from CrystalDiskMark's.
+/// KDiskMark: recognised by its heading, since its lines are the same as CrystalDiskMark's.
 pub(crate) mod kdiskmark {
     use super::{KDISKMARK, LogText, ReaderOutcome, crystaldiskmark};
 
@@ -68,7 +66,7 @@ pub(crate) mod kdiskmark {
     }
 }
 
-/// CrystalDiskMark or AmorphousDiskMark: a result line, with or without a heading; random access alone can be anybody's.
+/// CrystalDiskMark or AmorphousDiskMark: recognised by a result line, with or without a heading.
 pub(crate) mod crystaldiskmark {
     use super::{CRYSTALDISKMARK, LogText, ReaderOutcome, is_sure_result};
 
@@ -81,7 +79,7 @@ pub(crate) mod crystaldiskmark {
     }
 }
 
-/// Reads all reports in the text, one log each; those without a heading are of `usual`.
+/// Reads all reports in the text. Those without a heading are of `usual`.
 fn read(text: &LogText, usual: &'static DiskMarkDialect) -> ReaderOutcome {
     let (logs, lost) = Default::default();
     let mut reader =
@@ -96,18 +94,16 @@ fn read(text: &LogText, usual: &'static DiskMarkDialect) -> ReaderOutcome {
     Ok(logs)
 }
 
-/// Where the reader is.
 struct DiskMarkReader {
     dialect: &'static DiskMarkDialect,
     logs: Vec<CardLog>,
     report: DiskMarkReport,
-    /// The last line that is prose: what a pasted report stands under.
+    /// Last line of prose, which becomes the name of the report below it.
     prose: Option<String>,
-    /// What reports lost of which nothing could be kept.
+    /// Doubts of reports without any result.
     lost: Vec<String>,
 }
 
-/// The report that is being read.
 struct DiskMarkReport {
     log: CardLog,
     runs: RunBuilder,
@@ -203,13 +199,13 @@ impl DiskMarkReader {
         let run = self.report.runs.last_mut();
         run.size_bytes = head.size_bytes.or(run.size_bytes);
         run.loops = head.loops.or(run.loops);
-        // What stands above the figures belongs to them.
+        // Footer lines above the results belong to them, so they do not end the report.
         self.report.footer_seen = !run.results.is_empty();
         self.report.comment_next = text.trim_start_matches(['>', ' ']).starts_with("OS");
         true
     }
 
-    /// The line after the system is the comment in versions 3 to 6; elsewhere prose is what the next report stands under.
+    /// Handles any other line. After the system follows the comment in versions 3 to 6; other prose names the next report.
     fn other(&mut self, text: &str) {
         if !text.chars().any(char::is_alphanumeric) {
             self.report.comment_next = false;
@@ -238,7 +234,7 @@ impl DiskMarkReader {
         }
     }
 
-    /// Parts need names only where there are several.
+    /// Returns the logs. They have part names only if there are several.
     fn finish(self) -> ReaderOutcome {
         let mut logs = self.logs;
         if logs.is_empty() {
@@ -254,7 +250,6 @@ impl DiskMarkReader {
     }
 }
 
-/// Program and version, where the line is the heading of a report.
 fn headed(line: &str) -> Option<(&'static DiskMarkDialect, LogTool)> {
     DIALECTS.iter().find_map(|dialect| Some((*dialect, dialect.heading(line)?)))
 }
@@ -265,8 +260,8 @@ fn share_of_reads(text: &str) -> Option<u8> {
     (1..=99).contains(&share).then_some(share)
 }
 
-/// True for a result that nobody else prints so: with its queue in brackets, or sequential to three decimals. In prose and
-/// in source code stand lines such as `Sequential Read: 100 MB/s`, too.
+/// True for a result in a form that only these programs print: with a queue in brackets, or sequential with three decimals.
+/// Prose and source code have lines such as `Sequential Read: 100 MB/s`, too.
 fn is_sure_result(line: &str) -> bool {
     let sure = |result: &SpeedLine<'_>| {
         let queue = line.split_once('(').is_some_and(|(_, rest)| rest.contains('='));
@@ -275,14 +270,13 @@ fn is_sure_result(line: &str) -> bool {
     line::read(line).is_some_and(|result| sure(&result))
 }
 
-/// Whether a number stands in it as these programs write all of theirs: `20.505`, `91,559`.
+/// True if a number has three decimals, as in all output of these programs: `20.505`, `91,559`.
 fn has_three_decimals(line: &str) -> bool {
     let decimals =
         |number: &str| number.rsplit_once(['.', ',']).is_some_and(|(_, decimals)| decimals.len() == 3);
     line.split(|c: char| !c.is_ascii_digit() && c != '.' && c != ',').any(decimals)
 }
 
-/// What makes a report of KDiskMark doubtful.
 fn doubts(log: &CardLog) -> Vec<String> {
     let any = |test: fn(&TestFigure) -> bool| log.runs.iter().flat_map(|run| &run.results).any(test);
     let halved = any(|figure| figure.test.threads > 1) && !log.tool.as_ref().is_some_and(counts_all_threads);
@@ -294,7 +288,7 @@ fn doubts(log: &CardLog) -> Vec<String> {
     whys.iter().filter(|(is, _)| *is).map(|(_, why)| (*why).to_owned()).collect()
 }
 
-/// Since 3.3.0.
+/// True since KDiskMark 3.3.0.
 fn counts_all_threads(tool: &LogTool) -> bool {
     let version = tool.version.as_deref().unwrap_or_default();
     let numbers: Vec<u32> = version.split('.').filter_map(|part| part.parse().ok()).collect();

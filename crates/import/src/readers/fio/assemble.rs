@@ -1,4 +1,4 @@
-//! From jobs to a log: results, what they are called, and which run they belong to.
+//! Builds logs from fio's jobs: results, their names and their runs.
 
 use super::{FioDocument, FioJob, JobDirection, by_key, grouped};
 use crate::readers::notes::{add_note, log_of};
@@ -10,13 +10,13 @@ use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::{TestName, TestOp};
 use std::collections::HashMap;
 
-/// The job with which `cdm_fio.sh` fills its file before it tests.
+/// Job by which `cdm_fio.sh` fills its file before the tests.
 const FILLING: &str = "Bufread";
 
-/// Doubts that are told one by one; no log but a broken one has as many.
+/// Doubts that are listed one by one. Only broken logs have as many.
 const MOST_DOUBTS: usize = 50;
 
-/// All starts of fio, one log for each computer that reports. Of several reports on the same jobs the last one counts.
+/// Logs of all starts of fio, one for each computer. Of several reports on the same jobs the last one counts.
 pub(super) fn logs(documents: Vec<FioDocument>) -> Vec<CardLog> {
     let mut final_: Vec<FioDocument> = Vec::new();
     for document in documents {
@@ -29,7 +29,7 @@ pub(super) fn logs(documents: Vec<FioDocument>) -> Vec<CardLog> {
     hosts.into_iter().map(|(host, documents)| CardLog { part: host, ..log(documents) }).collect()
 }
 
-/// The starts of fio on one computer, as one log: those that repeat a test, or have another size, are further runs.
+/// Log of one computer. A start of fio that repeats a test, or has another size, begins a run.
 fn log(documents: Vec<FioDocument>) -> CardLog {
     let mut log = log_of("fio", documents.iter().find_map(|document| document.version.as_deref()));
     log.date = documents.iter().find_map(|document| document.date.clone());
@@ -68,14 +68,13 @@ fn add_document(log: &mut CardLog, runs: &mut RunBuilder, document: FioDocument)
     figures.into_iter().for_each(|figure| runs.add(figure));
 }
 
-/// The names of the jobs in each group.
 fn names_by_group(jobs: &[FioJob]) -> HashMap<u64, Vec<&str>> {
     let mut groups: HashMap<u64, Vec<&str>> = HashMap::new();
     jobs.iter().for_each(|job| groups.entry(job.group).or_default().push(&job.name));
     groups
 }
 
-/// What a job's figures are called where it had not the card for itself.
+/// Step for the figures of a job that ran at the same time as another one.
 fn beside(log: &mut CardLog, job: &FioJob, groups: &HashMap<u64, Vec<&str>>) -> Option<String> {
     let names = groups.get(&job.group)?;
     let other = names.iter().find(|name| **name != job.name)?;
@@ -90,7 +89,7 @@ fn add_step(figure: &mut TestFigure, step: Option<&str>) {
     figure.step = Some(figure.step.take().map_or_else(|| step.to_owned(), |own| format!("{own}, {step}")));
 }
 
-/// Size and loops that all jobs share.
+/// Size and loops, if all jobs share them.
 fn head(jobs: &[FioJob]) -> Run {
     let Some(first) = jobs.first().map(|job| &job.options) else { return Run::default() };
     let size = first.size.filter(|size| jobs.iter().all(|job| job.options.size == Some(*size)));
@@ -98,7 +97,7 @@ fn head(jobs: &[FioJob]) -> Run {
     Run { size_bytes: size, loops, ..Run::default() }
 }
 
-/// What makes a job's figures doubtful, and where it did its I/O.
+/// Notes doubts about a job, and the file that it used.
 fn note(log: &mut CardLog, job: &FioJob) {
     let name = shortened(&job.name);
     if job.error != 0 {
@@ -124,7 +123,7 @@ fn doubt(log: &mut CardLog, doubt: String) {
     }
 }
 
-/// A job's results with its name: one direction is a test; both are a mix, and each of them a part of it.
+/// A job's results with its name. One direction is a test; both are a mix, and each of them is a part of it.
 fn figures<'a>(log: &mut CardLog, job: &'a FioJob) -> Vec<(&'a str, TestFigure)> {
     let mut result = |op, side: &JobDirection, step: Option<String>| {
         let threads = job.options.threads.unwrap_or(job.count).max(1);
@@ -164,7 +163,7 @@ fn figure(name: TestName, side: &JobDirection, step: Option<String>) -> TestFigu
     }
 }
 
-/// Different jobs that do the same test are told apart by their names.
+/// Adds the job's name to figures of different jobs with the same test.
 fn named_apart(figures: Vec<(&str, TestFigure)>) -> Vec<TestFigure> {
     let mut times: HashMap<(TestName, Option<String>), u32> = HashMap::new();
     for (_, figure) in &figures {

@@ -1,7 +1,7 @@
 //! fio's JSON of any version: `--output-format=json` and `json+`, alone or among other output, once or many times.
 //!
-//! Since version 3 `bw_bytes` is B/s and latencies are in nanoseconds; before, all amounts are KiB and latencies
-//! microseconds. `bw` is KiB/s in all. What is no JSON there is known too: keys that repeat, and `nan`.
+//! Since version 3 `bw_bytes` is B/s and latencies are in nanoseconds; before, amounts are KiB and latencies microseconds.
+//! `bw` is KiB/s in all versions. Repeated keys and `nan`, which JSON does not allow, are accepted.
 
 use super::options::JobOptions;
 use super::{DIRECTIONS, FioDocument, FioJob, JobDirection, assemble, by_key};
@@ -15,31 +15,31 @@ use cardscope_model::run::LatencyPercentiles;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// The entry with which a fio server adds up its clients.
+/// Entry in which a fio server sums up its clients.
 const TOTAL: &str = "All clients";
 
-/// Jobs of one file that are read, and computers: far more than anybody runs.
+/// Most jobs of one file, and most computers, that are read: far more than real logs have.
 const MOST_JOBS: usize = 50_000;
 const MOST_HOSTS: usize = 1000;
 
-/// Braces with which no JSON begins, after which no more is looked for: each may nest a hundred others.
+/// Braces without JSON after which the search ends: each may nest a hundred others.
 const MOST_OTHERS: usize = 10_000;
 
-/// What holds options; all of them are read.
+/// Objects with options; all of their fields are read.
 const OPTIONS: [&str; 2] = ["global options", "job options"];
 
-/// The other fields that are read, wherever they stand.
+/// Other fields that are read, at any depth.
 const FIELDS: &str = "fio version, time, jobs, client_stats, hostname, global options, job options, disk_util, name, \
     jobname, groupid, error, latency_depth, job_start, read, write, mixed, trim, bw, bw_bytes, iops, clat_ns, clat, \
     lat_ns, lat, mean, max, percentile, 50.000000, 99.000000, 99.900000";
 
-/// True where fio's own keys stand in it.
+/// True if the text has keys that only fio prints.
 pub(crate) fn recognise(text: &LogText) -> bool {
     let body = text.body();
     body.contains("\"fio version\"") || (body.contains("\"jobname\"") && body.contains("\"io_bytes\""))
 }
 
-/// Reads all documents in the text as one log.
+/// Reads all documents in the text, one log for each computer.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let (documents, fault) = documents(&without_nan(text.body()));
     if documents.is_empty() {
@@ -55,7 +55,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     Ok(logs)
 }
 
-/// Old versions print averages of nothing as `nan`, which JSON does not know.
+/// Replaces `nan` and `inf`, which old versions print for averages of nothing and which JSON does not allow.
 fn without_nan(body: &str) -> Cow<'_, str> {
     let (mut out, mut taken) = (String::new(), 0);
     for (at, _) in body.match_indices(':') {
@@ -71,7 +71,7 @@ fn without_nan(body: &str) -> Cow<'_, str> {
     if taken == 0 { body.into() } else { (out + &body[taken..]).into() }
 }
 
-/// What each JSON object in the text says of jobs, whatever stands between them; and what is wrong with the last.
+/// Reports in all JSON objects of the text, and what is wrong with the JSON.
 fn documents(body: &str) -> (Vec<FioDocument>, Option<String>) {
     let (mut documents, mut fault) = (Vec::new(), None);
     let (mut at, mut jobs, mut others) = (0, 0, 0);
@@ -107,13 +107,13 @@ fn documents(body: &str) -> (Vec<FioDocument>, Option<String>) {
     (documents, fault)
 }
 
-/// The fields that are asked for below, each job by itself; the bins of `json+` and all else is read past.
+/// Fields that are read below, with each job packed as text. The bins of `json+` and all other fields are skipped.
 const READ: JsonChoice = JsonChoice {
     keeps: |within, field| OPTIONS.contains(&within) || FIELDS.split(", ").any(|known| known == field),
     packs: |list| list == "jobs" || list == "client_stats",
 };
 
-/// What one start of fio says of each computer that took part; without clients it is one.
+/// Reports of one start of fio, one for each computer that took part.
 fn of_hosts(value: &Value) -> Vec<FioDocument> {
     let entries = value.get("jobs").or_else(|| value.get("client_stats")).and_then(Value::as_array);
     let read = entries.into_iter().flatten().take(MOST_JOBS).filter_map(|entry| {
@@ -127,7 +127,7 @@ fn of_hosts(value: &Value) -> Vec<FioDocument> {
     read.filter(|document| !document.jobs.is_empty()).collect()
 }
 
-/// The options that hold for all jobs: those of one computer where several took part.
+/// Options of all jobs, or those of one computer if several took part.
 fn global_options<'v>(value: &'v Value, host: Option<&str>) -> Option<&'v Map<String, Value>> {
     match value.get("global options")? {
         Value::Array(all) => {
@@ -162,7 +162,7 @@ fn job(entry: &Value, global: Option<&Map<String, Value>>) -> Option<FioJob> {
     }
     options.known |= own.is_some();
     if options.known {
-        // What a job does not ask for it does not do.
+        // The options are complete here, and direct I/O is off by default.
         options.direct = options.direct.or(Some(false));
     }
     if !options.known {
@@ -181,7 +181,7 @@ fn job(entry: &Value, global: Option<&Map<String, Value>>) -> Option<FioJob> {
     })
 }
 
-/// A direction in which something was moved.
+/// Direction of a job; `None` if it moved nothing.
 fn side(value: &Value) -> Option<JobDirection> {
     let number = |key: &str| value.get(key).and_then(Value::as_f64).filter(|n| n.is_finite() && *n >= 0.0);
     let kib_s = number("bw")?;
@@ -200,8 +200,7 @@ fn side(value: &Value) -> Option<JobDirection> {
     })
 }
 
-/// Of completion latency, else of the whole, in microseconds. Old versions print each percentile under a key of its own, the
-/// unused ones as `0.00`.
+/// Percentiles of completion latency, else of total latency, in microseconds. Old versions print unused ones as `0.00`.
 fn percentiles(side: &Value) -> LatencyPercentiles {
     let kinds = [("clat_ns", 1e3), ("clat", 1.0), ("lat_ns", 1e3), ("lat", 1.0)];
     let all =
@@ -214,7 +213,7 @@ fn percentiles(side: &Value) -> LatencyPercentiles {
     LatencyPercentiles { p50: of(50.0), p99: of(99.0), p999: of(99.9) }
 }
 
-/// From completion latency, else from the whole, in microseconds; 0 is what fio prints where it measured none.
+/// Value of completion latency, else of total latency, in microseconds. fio prints 0 if it measured none.
 fn latency(side: &Value, key: &str) -> Option<f64> {
     let kinds = [("clat_ns", 1e3), ("clat", 1.0), ("lat_ns", 1e3), ("lat", 1.0)];
     let found = kinds.iter().filter_map(|(kind, in_us)| Some(side.get(kind)?.get(key)?.as_f64()? / in_us));

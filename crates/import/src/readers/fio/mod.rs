@@ -1,9 +1,9 @@
-//! Logs of fio, as JSON and as text: jobs, and the results that they are.
+//! Logs of fio, as JSON and as text: jobs, and their results.
 //!
-//! Jobs of one name in one group are one result, their sum, as fio's own `group_reporting` has it. A job that reads and
-//! writes is a mix, with its two parts beside it; where it only reads back what it wrote (`verify=`), the reading is a step of
-//! its own. Jobs of several names in one group ran at the same time (only `stonewall` and `new_group` begin another), so none
-//! of them had the card for itself. fio counts in KiB, and tells bytes only since version 3.
+//! Jobs of one name in one group are summed up to one result, as fio's own `group_reporting` does. A job that reads and
+//! writes is a mix, and its two parts are results, too; if it only reads back what it wrote (`verify=`), the reading is a
+//! separate step. Jobs of several names in one group ran at the same time (only `stonewall` and `new_group` begin another
+//! group), so they shared the card. fio counts in KiB, and prints bytes only since version 3.
 
 mod assemble;
 pub(crate) mod json;
@@ -16,10 +16,9 @@ use options::JobOptions;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-/// The directions of a job; `mixed` is both, where fio was told to report them as one (`unified_rw_reporting`).
+/// Directions of a job. `mixed` is the sum of both, printed with `unified_rw_reporting`.
 const DIRECTIONS: [&str; 3] = ["read", "write", "mixed"];
 
-/// One direction of a job.
 #[derive(Debug, Clone, PartialEq)]
 struct JobDirection {
     bytes_s: f64,
@@ -31,7 +30,7 @@ struct JobDirection {
 }
 
 impl JobDirection {
-    /// Both together: what they moved adds up, their latency is the mean over their I/Os.
+    /// Sum of two directions. Its latency is the mean over the I/Os of both.
     fn and(self, other: JobDirection) -> JobDirection {
         let bytes_s = self.bytes_s + other.bytes_s;
         let printed = if self.printed.unit == other.printed.unit {
@@ -46,7 +45,7 @@ impl JobDirection {
             (mine, theirs) => mine.or(theirs),
         };
         let max_latency_us = self.max_latency_us.into_iter().chain(other.max_latency_us).reduce(f64::max);
-        // Percentiles of two do not add up.
+        // Percentiles of two distributions cannot be combined.
         let percentiles_us = LatencyPercentiles::default();
         JobDirection {
             bytes_s,
@@ -58,31 +57,30 @@ impl JobDirection {
         }
     }
 
-    /// Bytes of one I/O, 0 where nobody can tell.
+    /// Bytes of one I/O; 0 if the IOPS are unknown.
     fn block(&self) -> u64 {
         if self.iops > 0.0 { (self.bytes_s / self.iops).round() as u64 } else { 0 }
     }
 }
 
-/// A sum of which either part may be missing.
 fn sum(mine: Option<JobDirection>, theirs: Option<JobDirection>) -> Option<JobDirection> {
     mine.into_iter().chain(theirs).reduce(JobDirection::and)
 }
 
-/// A job, or several of one name and group that were added.
+/// A job, or the sum of several jobs of one name and group.
 #[derive(Debug, Clone)]
 struct FioJob {
     name: String,
     group: u64,
     options: JobOptions,
-    /// Jobs that were added, or that fio itself says were.
+    /// Jobs in the sum, including those that fio summed up.
     count: u32,
     error: i64,
-    /// In the order of [`DIRECTIONS`].
+    /// Same order as [`DIRECTIONS`].
     sides: [Option<JobDirection>; 3],
-    /// It discarded blocks, too, which is neither.
+    /// True if the job also discarded blocks, which is not a direction.
     trims: bool,
-    /// Process or time of start: two reports with the same are of one job, the first of them of its middle.
+    /// Process id or time of the start. Of two reports with the same one, the first is an interim report.
     begun: Option<String>,
 }
 
@@ -98,13 +96,13 @@ impl FioJob {
     }
 }
 
-/// Jobs of one name in one group are one.
+/// Sums up jobs of one name in one group.
 fn grouped(jobs: Vec<FioJob>) -> Vec<FioJob> {
     let named = by_key(jobs.into_iter().map(|job| ((job.name.clone(), job.group), job)));
     named.into_iter().filter_map(|(_, jobs)| jobs.into_iter().reduce(FioJob::and)).collect()
 }
 
-/// What belongs to each key, in the order in which they come.
+/// Groups values by key, in the order in which the keys appear.
 fn by_key<K: Clone + Eq + Hash, T>(all: impl Iterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
     let mut indices: HashMap<K, usize> = HashMap::new();
     let mut keys: Vec<(K, Vec<T>)> = Vec::new();
@@ -118,19 +116,19 @@ fn by_key<K: Clone + Eq + Hash, T>(all: impl Iterator<Item = (K, T)>) -> Vec<(K,
     keys
 }
 
-/// One start of fio.
+/// Report of one start of fio.
 #[derive(Debug, Default)]
 struct FioDocument {
     version: Option<String>,
     date: Option<String>,
     jobs: Vec<FioJob>,
     disks: Vec<String>,
-    /// The computer, where several of them report to a client.
+    /// Name of the computer, if several report to one client.
     host: Option<String>,
 }
 
 impl FioDocument {
-    /// Whether another report tells of the same jobs at a later time, as `--status-interval` makes them.
+    /// True if another report is a later one on the same jobs, as `--status-interval` makes them.
     fn is_continued_by(&self, later: &FioDocument) -> bool {
         let known = |job: &FioJob| Some((job.name.clone(), job.group, job.begun.clone()?));
         let theirs: HashSet<_> = later.jobs.iter().filter_map(known).collect();

@@ -1,25 +1,25 @@
-//! What a fio job was asked to do, and the test that it is.
+//! Options of a fio job, and the test that they describe.
 
 use cardscope_model::test_name::{AccessPattern, IoOrder, TestOp};
 use cardscope_model::units::KIB;
 
-/// fio's choice where a job does not say: 4 KiB, and half of a mix reads (its HOWTO).
+/// fio's defaults: 4 KiB, and half of a mix is reads (its HOWTO).
 const USUAL_BLOCK: u64 = 4 * KIB;
 const USUAL_MIX: u8 = 50;
 
-/// Points of a hundred by which a mix of some thousand I/Os misses the share that was asked for.
+/// Percentage points by which a mix of some thousand I/Os misses the requested share.
 const NEAR: f64 = 1.5;
 
-/// Blocks up to here are taken for random access where neither options nor name tell: people test small blocks so.
+/// Largest block that counts as random access if neither options nor name state the order, since small blocks are usually
+/// tested that way.
 const SMALL_BLOCK: u64 = 64 * KIB;
 
-/// Engines that do one I/O at a time, whatever `iodepth` asks; `psync` is the usual one on Linux.
+/// Engines that do one I/O at a time, whatever the `iodepth`; `psync` is the default on Linux.
 const SYNCHRONOUS: [&str; 6] = ["psync", "sync", "vsync", "pvsync", "pvsync2", "mmap"];
 
-/// Options of a job, as far as it tells them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct JobOptions {
-    /// True where the log has options at all; then what they leave out is fio's choice.
+    /// True if the log has all options of the job, so that a missing one has fio's default.
     pub(super) known: bool,
     /// `randread`, `rw` …
     access: Option<String>,
@@ -37,7 +37,7 @@ pub(super) struct JobOptions {
 }
 
 impl JobOptions {
-    /// Sets one option by its name in job files; those that say nothing about a test are passed over.
+    /// Sets one option by its name in job files. Options that do not affect a test are ignored.
     pub(super) fn set(&mut self, name: &str, value: &str) {
         self.known = true;
         match name {
@@ -56,7 +56,7 @@ impl JobOptions {
         }
     }
 
-    /// The pattern of a job that did `op` in blocks of `measured` bytes, and what is doubtful about it.
+    /// Pattern of a job that did `op` in blocks of `measured` bytes, and a doubt about it.
     pub(super) fn pattern(
         &self,
         name: &str,
@@ -97,12 +97,13 @@ impl JobOptions {
         (order(block <= SMALL_BLOCK), Some(doubt))
     }
 
-    /// True where it was asked to write and not to read: what it read then was to verify.
+    /// True if the job was only to write, so that its reads are verification.
     pub(super) fn only_writes(&self) -> bool {
         self.access.as_ref().is_some_and(|access| access.ends_with("write") && access != "readwrite")
     }
 
-    /// Share of reads in percent of a mix, asked for, else as it came out: to the five that people ask for, if it is near one.
+    /// Share of reads of a mix, in percent, as requested, else as measured. A measured share near a multiple of 5 becomes
+    /// that multiple, since people request such shares.
     pub(super) fn share_of_reads(&self, read_ios: f64, write_ios: f64) -> u8 {
         let exact = read_ios / (read_ios + write_ios) * 100.0;
         let asked = (exact / 5.0).round() * 5.0;
@@ -112,7 +113,7 @@ impl JobOptions {
     }
 }
 
-/// The power of two that a measured mean stands for: fio 2 cuts bandwidth to whole KiB/s, which on slow cards is much.
+/// Power of two near a measured mean. fio 2 cuts bandwidth to whole KiB/s, which is much on slow cards.
 fn likely_block(measured: u64) -> Option<u64> {
     let power = (measured.max(1) as f64).log2().round() as u32;
     let nearest = 1_u64.checked_shl(power)?;
@@ -127,7 +128,7 @@ fn both_sizes(value: &str) -> [Option<u64>; 2] {
     [read, sizes.next().flatten().or(read)]
 }
 
-/// A size as job files write it. There `k`, `kb` are 1024 bytes and `ki`, `kib` 1000 (`kb_base` in fio's HOWTO).
+/// Parses a size of a job file, in which `k` and `kb` are 1024 bytes, `ki` and `kib` 1000 (`kb_base` in fio's HOWTO).
 fn size(value: &str) -> Option<u64> {
     let lower = value.trim().to_lowercase();
     let digits = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());

@@ -1,7 +1,7 @@
 //! fio's normal output, of versions 1 to 3.
 //!
-//! A job's line of options comes before its results: `job: (g=0): rw=randread, bs=…`. Version 3 prints
-//! `BW=22.5MiB/s (23.6MB/s)` with true units; before, `bw=22345KB/s` is KiB/s and `MB/s` MiB/s.
+//! A job's line of options precedes its results: `job: (g=0): rw=randread, bs=…`. Version 3 prints
+//! `BW=22.5MiB/s (23.6MB/s)` with exact units; before, `bw=22345KB/s` is KiB/s and `MB/s` is MiB/s.
 
 use super::options::JobOptions;
 use super::{DIRECTIONS, FioDocument, FioJob, JobDirection, assemble};
@@ -14,12 +14,10 @@ use cardscope_model::run::LatencyPercentiles;
 use cardscope_model::units::parse_size;
 use std::collections::HashMap;
 
-/// True where a job reports.
 pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().any(|line| JobReport::parse(line).is_some())
 }
 
-/// Reads all jobs in the text as one log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut reader = FioTextReader::default();
     text.lines().for_each(|line| reader.line(line));
@@ -36,16 +34,16 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
 struct FioTextReader {
     documents: Vec<FioDocument>,
     document: FioDocument,
-    /// Options by name of job, from the lines at fio's start.
+    /// Options by job name, from the lines at fio's start.
     asked: HashMap<String, JobOptions>,
-    /// The direction whose latencies follow; `None` for one that is no figure of a card.
+    /// Direction of the latencies that follow; `None` for one that is not imported.
     direction: Option<usize>,
-    /// Microseconds in one of the percentiles that follow.
+    /// Microseconds in one unit of the percentiles that follow.
     percentiles_in_us: Option<f64>,
     disks_follow: bool,
-    /// How often fio's version was printed: process numbers are used again.
+    /// Number of times that fio printed its version. It distinguishes equal process ids, which the system reuses.
     starts: u32,
-    /// The sums that end a report were there: a further job is of another one.
+    /// True after the sums that end a report: a further job belongs to the next report.
     summed_up: bool,
 }
 
@@ -71,7 +69,7 @@ impl FioTextReader {
         }
     }
 
-    /// fio prints its version after the jobs' options and before their results.
+    /// Begins a report. fio prints its version after the jobs' options and before their results.
     fn start(&mut self, version: Option<String>) {
         if !self.document.jobs.is_empty() {
             self.documents.push(std::mem::take(&mut self.document));
@@ -133,7 +131,7 @@ impl FioTextReader {
     }
 }
 
-/// Microseconds in one of the unit of a heading: `usec)`.
+/// Microseconds in one unit of a heading: `usec)`.
 fn microseconds(unit: &str) -> Option<f64> {
     match unit.trim_end_matches(')') {
         "nsec" => Some(1e-3),
@@ -156,12 +154,12 @@ fn asked(line: &str) -> Option<(&str, JobOptions)> {
             _ => {}
         }
     }
-    // The line has no `rwmixread` and whatever else: what it leaves out is not fio's choice.
+    // The line omits `rwmixread` and other options, so a missing one need not have fio's default.
     options.known = false;
     Some((name.trim(), options))
 }
 
-/// `bs=(R) 4096B-4096B, (W) …`, `bs=4K-4K/4K-4K/4K-4K`: a block size of each direction where it is but one.
+/// Block size of reads and of writes, if it is a single one: `bs=(R) 4096B-4096B, (W) …`, `bs=4K-4K/4K-4K/4K-4K`.
 fn blocks(settings: &str) -> [Option<u64>; 2] {
     let ranges = settings.split("bs=").nth(1).unwrap_or_default();
     let mut sizes = ranges.split(['/', ',']).take(2).map(|range| {
@@ -172,7 +170,7 @@ fn blocks(settings: &str) -> [Option<u64>; 2] {
     [sizes.next().flatten(), sizes.next().flatten()]
 }
 
-/// `job: (groupid=0, jobs=8): err= 0: pid=1495: Tue Aug 20 15:32:30 2024`, taken apart.
+/// Parts of a report's first line: `job: (groupid=0, jobs=8): err= 0: pid=1495: Tue Aug 20 15:32:30 2024`.
 struct JobReport<'a> {
     name: &'a str,
     group: u64,
@@ -225,7 +223,7 @@ fn bandwidth(text: &str) -> Option<JobDirection> {
     })
 }
 
-/// Bytes a second in one of a unit; in old versions `KB` is 1024 bytes.
+/// Bytes in one unit of speed; in old versions `KB` is 1024 bytes.
 fn unit_bytes(unit: &str, old: bool) -> Option<f64> {
     let base: f64 = if old || unit.contains('i') { 1024.0 } else { 1000.0 };
     thousands(unit.strip_suffix("/s")?).map(|power| base.powi(power))
@@ -236,7 +234,7 @@ fn counted(text: &str) -> Option<f64> {
     scaled(text.trim(), &[("k", 1e3), ("M", 1e6), ("", 1.0)])
 }
 
-/// `clat (usec): min=43, max=5719, avg=353.49, stdev=168.04`; the whole latency only where that is missing.
+/// Adds `clat (usec): min=43, max=5719, avg=353.49, stdev=168.04`. Total latency counts only if this is missing.
 fn add_latency(side: &mut JobDirection, key: &str, rest: &str) {
     let Some((kind, unit)) = key.split_once('(') else { return };
     let Some(us) = microseconds(unit) else { return };

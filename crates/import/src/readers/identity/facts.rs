@@ -1,16 +1,15 @@
-//! A decoded identity in the words of a log: facts about the card, and the registers as `info --json` prints them.
+//! Facts about a card from its decoded identity, and its registers in the form of `info --json`.
 
 use cardscope_model::card::CardFacts;
 use cardscope_model::identity::Identity;
 use cardscope_sd::maker;
 use serde_json::{Map, Value};
 
-/// Parts of the document of `info` that hold nothing but what follows from the registers beside them.
+/// Fields of `info --json` that only repeat what follows from the registers.
 const DERIVED: [&str; 4] = ["capacity", "factors", "mark_demands", "findings"];
 
-/// What the registers tell of the card.
 pub(crate) fn facts(identity: &Identity) -> CardFacts {
-    // What it claims stays among the registers: `marks` are those printed on it.
+    // Claimed marks stay among the registers: `marks` are those printed on the card.
     let mut facts = CardFacts { capacity_bytes: identity.capacity_bytes, ..CardFacts::default() };
     if let Some(cid) = &identity.cid {
         facts.model = Some(cid.pnm.clone()).filter(|name| !name.is_empty());
@@ -29,7 +28,7 @@ pub(crate) fn facts(identity: &Identity) -> CardFacts {
     facts
 }
 
-/// The registers in the words of `info --json`, those that were given.
+/// Registers that the log has, in the form of `info --json`.
 pub(crate) fn registers(identity: &Identity) -> Map<String, Value> {
     let document = serde_json::to_value(identity).unwrap_or_default();
     let Value::Object(fields) = document else { return Map::new() };
@@ -37,7 +36,7 @@ pub(crate) fn registers(identity: &Identity) -> Map<String, Value> {
     fields.into_iter().filter(|(name, value)| given(value) && !DERIVED.contains(&name.as_str())).collect()
 }
 
-/// Who uses a maker's number with this OEM id.
+/// Maker that uses a manufacturer id with this OEM id.
 pub(crate) fn made_by(manfid: &str, oemid: &str) -> Option<String> {
     let hex = |text: &str| u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok();
     let (mid, oid) = (u8::try_from(hex(manfid)?).ok()?, u16::try_from(hex(oemid)?).ok()?);

@@ -1,7 +1,7 @@
-//! `lspci -vv`: which link a card has, and which it could have.
+//! `lspci -vv`: current and possible PCIe link of a card.
 //!
-//! Its names come from a list of PCI numbers that holds what a controller is sold as elsewhere ("IX SN530 NVMe SSD" for an
-//! SD Express card): they are no card's name and never become one.
+//! Its names come from a list of PCI numbers, which has the name under which a controller is sold elsewhere ("IX SN530 NVMe
+//! SSD" for an SD Express card), so they never become the name of a card.
 
 use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
@@ -11,23 +11,20 @@ use cardscope_model::log::CardLog;
 use cardscope_sd::bus::PcieLink;
 use serde_json::json;
 
-/// Kinds of devices that a card can be, or sit in.
+/// Device classes of cards and of slots.
 const KINDS: [&str; 2] = ["Non-Volatile memory controller", "SD Host controller"];
 
-/// A device's lines.
 struct LspciDevice<'a> {
     address: &'a str,
-    /// Kind and name.
     title: &'a str,
     lines: Vec<&'a str>,
 }
 
-/// True where a device with a link stands in it.
 pub(crate) fn recognise(text: &LogText) -> bool {
     devices(text).iter().any(|device| device.line("LnkSta:").is_some() || device.line("LnkCap:").is_some())
 }
 
-/// Reads it: each card, or each device that could hold one, is a log.
+/// Reads the text; each card, or each slot that could hold one, is a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut devices = devices(text);
     devices.retain(|device| KINDS.iter().any(|kind| device.title.starts_with(kind)));
@@ -67,7 +64,8 @@ impl<'a> LspciDevice<'a> {
     }
 }
 
-/// Devices begin in the first column: `02:00.0 Non-Volatile memory controller: …`, perhaps with a domain before.
+/// Splits the text into devices. Each begins in the first column, perhaps with a domain: `02:00.0 Non-Volatile memory
+/// controller: …`.
 fn devices<'a>(text: &'a LogText<'_>) -> Vec<LspciDevice<'a>> {
     let mut devices: Vec<LspciDevice<'_>> = Vec::new();
     for line in text.lines() {

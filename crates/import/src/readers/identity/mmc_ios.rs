@@ -1,6 +1,6 @@
-//! `/sys/kernel/debug/mmcN/ios`: the bus of a card in a slot of the host's own.
+//! `/sys/kernel/debug/mmcN/ios`: bus of a card in a built-in slot.
 //!
-//! The clock is trusted and not the timing's name (see the model's bus).
+//! The mode follows from the clock, since the timing's name can be wrong (see the model's bus).
 
 use crate::readers::error::ReaderOutcome;
 use crate::readers::text::LogText;
@@ -10,10 +10,9 @@ use cardscope_model::units::SpeedMbS;
 use cardscope_sd::bus::MmcBus;
 use serde_json::json;
 
-/// Lines that no other file has together.
+/// Beginnings of lines. No other file has two of them.
 const LINES: [&str; 3] = ["clock:", "bus width:", "timing spec:"];
 
-/// True where its lines stand in it.
 pub(crate) fn recognise(text: &LogText) -> bool {
     let has = |name: &str| text.head().lines().any(|line| line.trim_start().starts_with(name));
     LINES.iter().filter(|name| has(name)).count() >= 2
@@ -33,7 +32,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     Ok(vec![log])
 }
 
-/// A host may name a mode and not drive its clock.
+/// Doubt about a host that names a mode, but does not drive its clock.
 fn slower_than_its_name(bus: &MmcBus) -> Option<String> {
     let (row, running) = (bus.timing_row()?, bus.running_hz()?);
     let nominal = row.nominal_hz.filter(|hz| running < hz / 2)?;

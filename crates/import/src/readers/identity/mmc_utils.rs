@@ -1,7 +1,7 @@
 //! mmc-utils: `mmc cid read`, `mmc csd read` and `mmc extcsd read`, and the raw EXT_CSD of debugfs.
 //!
 //! Layout of the texts: mmc-utils of 2022; of the register: JEDEC eMMC 5.1 (JESD84-B51), 7.4. A life time estimate of n
-//! says that up to n times 10 % of the device's life are used, 0Bh that all of it is.
+//! means that up to n times 10 % of the device's life are used, 0Bh that all of it is.
 
 use crate::readers::dates::month;
 use crate::readers::error::ReaderOutcome;
@@ -10,10 +10,10 @@ use crate::readers::text::{LogText, filled};
 use cardscope_model::log::CardLog;
 use serde_json::{Map, Value, json};
 
-/// Bytes of EXT_CSD, in hex digits.
+/// Hex digits of EXT_CSD.
 const RAW_DIGITS: usize = 1024;
 
-/// Fields of the raw register that are of use here: name, first byte, bytes.
+/// Fields that are read from the raw register: name, first byte, bytes.
 const RAW_FIELDS: [(&str, usize, usize); 6] = [
     ("EXT_CSD_REV", 192, 1),
     ("CSD_STRUCTURE", 194, 1),
@@ -23,7 +23,7 @@ const RAW_FIELDS: [(&str, usize, usize); 6] = [
     ("EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_B", 269, 1),
 ];
 
-/// True where a line that only mmc-utils prints, or the raw register, stands in it.
+/// True if the text has a line that only mmc-utils prints, or the raw register.
 pub(crate) fn recognise(text: &LogText) -> bool {
     let own = |line: &str| {
         let line = line.trim();
@@ -32,7 +32,7 @@ pub(crate) fn recognise(text: &LogText) -> bool {
             || line.starts_with("======MMC/C")
             || matches!(bracket(line), Some(("SEC_COUNT", _)))
     };
-    // Either of these two alone is anybody's YAML.
+    // Either of these two alone could be from any YAML file.
     let line = |begin: &str| text.lines().any(|line| line.trim().starts_with(begin));
     text.lines().any(own) || (line("manufacturer: '") && line("product: '")) || raw(text).is_some()
 }
@@ -54,7 +54,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     Ok(vec![log])
 }
 
-/// Fields under the register's names in small letters, and what the life time says in percent.
+/// Fields under the register's names in lower case, and the life time in percent.
 fn document(fields: Map<String, Value>) -> Value {
     let percent = |kind: &str| {
         let name = format!("EXT_CSD_DEVICE_LIFE_TIME_EST_TYP_{kind}");
@@ -68,7 +68,8 @@ fn document(fields: Map<String, Value>) -> Value {
     Value::Object(document)
 }
 
-/// `Sector Count [SEC_COUNT: 0x00e90000]` and `eMMC Pre EOL information [EXT_CSD_PRE_EOL_INFO]: 0x01`, the first of a name.
+/// `Sector Count [SEC_COUNT: 0x00e90000]` and `eMMC Pre EOL information [EXT_CSD_PRE_EOL_INFO]: 0x01`. The first value of a
+/// name counts.
 fn fields(text: &LogText) -> Map<String, Value> {
     let mut fields = Map::new();
     for (name, value) in text.lines().filter_map(bracket) {
@@ -87,7 +88,7 @@ fn bracket(line: &str) -> Option<(&str, u64)> {
     Some((name, u64::from_str_radix(digits, 16).ok()?)).filter(|_| is_name)
 }
 
-/// The register in hex, as `/sys/kernel/debug/mmc0/mmc0:0001/ext_csd` has it.
+/// Register in hex, as in `/sys/kernel/debug/mmc0/mmc0:0001/ext_csd`.
 fn raw(text: &LogText) -> Option<Map<String, Value>> {
     let line = text.lines().map(str::trim).find(|line| line.len() == RAW_DIGITS)?;
     let byte = |at: usize| u8::from_str_radix(line.get(2 * at..2 * at + 2)?, 16).ok();
@@ -99,7 +100,7 @@ fn raw(text: &LogText) -> Option<Map<String, Value>> {
     Some(fields.map(|(name, at, length)| ((*name).to_owned(), json!(number(*at, *length)))).collect())
 }
 
-/// Lines of `cid read` and, with `-v`, of its fields.
+/// Reads a line of `cid read`, or of its fields with `-v`.
 fn take_card(line: &str, log: &mut CardLog) {
     let Some((name, value)) = line.split_once(':') else { return };
     let value = value.trim();
@@ -117,14 +118,14 @@ fn take_card(line: &str, log: &mut CardLog) {
     }
 }
 
-/// `2024 may`, with `-v` behind the digits: `0x185 2024 may`.
+/// `2024 may`, or with `-v` after the digits: `0x185 2024 may`.
 fn made(text: &str) -> Option<String> {
     let mut words = text.split_whitespace().rev();
     let name = words.next()?.get(..3)?;
     month("%Y %b", &format!("{} {name}", words.next()?))
 }
 
-/// The bytes in `29.72Gbyte (31914983424 bytes, 62333952 sectors, 512 bytes each)`; the rounded size is none.
+/// Bytes in `29.72Gbyte (31914983424 bytes, 62333952 sectors, 512 bytes each)`. The rounded size is not used.
 fn capacity(text: &str) -> Option<u64> {
     let (_, rest) = text.split_once('(')?;
     rest.split_once(" bytes")?.0.trim().parse().ok()

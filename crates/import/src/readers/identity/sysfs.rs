@@ -1,6 +1,5 @@
-//! A card's registers as Linux hands them out in sysfs, in the ways people show them: `cat` with its answer below,
-//! `grep . /sys/…/device/*`, `head` with `==> … <==`, udev's `ATTRS{cid}=="…"`, `cid: …`, and lines of pairs
-//! (`man:0x000003 oem:0x5344 name:… cid:…`).
+//! Registers of a card from Linux' sysfs, in the forms that people post: `cat` with its output, `grep . /sys/…/device/*`,
+//! `head` with `==> … <==`, udev's `ATTRS{cid}=="…"`, `cid: …`, and lines of pairs (`man:0x000003 oem:0x5344 name:… cid:…`).
 //!
 //! Names are those of drivers/mmc/core/sd.c.
 
@@ -14,17 +13,15 @@ use cardscope_sd::bus::MmcBus;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Names in sysfs.
 const NAMES: &str = "cid csd scr ssr ocr name manfid oemid serial date hwrev fwrev type erase_size \
     preferred_erase_size";
 
-/// Cards of one text; garbage can look like millions.
+/// Most cards of one text; garbage can look like millions.
 const MOST_CARDS: usize = 10_000;
 
-/// One card's values by name.
 type Values = BTreeMap<&'static str, String>;
 
-/// True where a CID or CSD of the right length stands in it, or the three names that only such cards have.
+/// True if the text has a CID or CSD of the right length, or the three names that only such cards have.
 pub(crate) fn recognise(text: &LogText) -> bool {
     let hex = |value: &String| value.len() == 32 && value.bytes().all(|b| b.is_ascii_hexdigit());
     cards(text.head()).iter().any(|card| {
@@ -33,7 +30,7 @@ pub(crate) fn recognise(text: &LogText) -> bool {
     })
 }
 
-/// Reads it: each card is a log.
+/// Reads the text; each card is a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     Ok(cards(text.body()).iter().map(log).collect())
 }
@@ -70,7 +67,7 @@ fn log(card: &Values) -> CardLog {
     log
 }
 
-/// What the kernel had decoded already, where the register itself is not there.
+/// Adds facts that the kernel decoded, if the register itself is missing.
 fn named(card: &Values, log: &mut CardLog) {
     let owned = |name: &str| card.get(name).cloned();
     let facts = &mut log.card;
@@ -80,7 +77,7 @@ fn named(card: &Values, log: &mut CardLog) {
     facts.maker = facts.maker.take().or_else(|| made_by(card.get("manfid")?, card.get("oemid")?));
 }
 
-/// The cards of a text; a name that comes again begins the next one.
+/// Splits the text into cards; a second value of a name begins the next card.
 fn cards(text: &str) -> Vec<Values> {
     let mut cards = vec![Values::new()];
     let mut asked = None;
@@ -117,7 +114,7 @@ fn known(name: &str) -> Option<&'static str> {
     NAMES.split(' ').find(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// The register that the next line answers: `# cat /sys/block/mmcblk0/device/cid`, `==> /sys/…/cid <==`.
+/// Register that the next line prints: `# cat /sys/block/mmcblk0/device/cid`, `==> /sys/…/cid <==`.
 fn command(line: &str) -> Option<&'static str> {
     let path = match line.strip_prefix("==> ").and_then(|rest| rest.strip_suffix(" <==")) {
         Some(path) => path,
@@ -126,7 +123,6 @@ fn command(line: &str) -> Option<&'static str> {
     known(path.rsplit('/').next()?)
 }
 
-/// The pairs of a line.
 fn pairs(line: &str) -> Vec<(&'static str, &str)> {
     let several: Option<Vec<_>> = line.split_whitespace().map(pair).collect();
     several.filter(|pairs| pairs.len() > 1).unwrap_or_else(|| pair(line).into_iter().collect())

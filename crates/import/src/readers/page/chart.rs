@@ -1,19 +1,18 @@
-//! One Plotly chart as pages hold it: names of tests on one axis, a series of numbers a run or a card.
+//! Plotly charts in pages: names of tests on one axis, and a series of numbers for each run or card.
 
 use crate::readers::json;
 use serde_json::Value;
 
-/// Longest name of a test and longest unit, in bytes: each series of a chart carries them.
+/// Longest name of a test and longest unit, in bytes, since each series of a chart has them.
 const LONGEST_NAME: usize = 200;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PlotlyChart {
-    /// What stands behind the numbers: `MB/s`; empty where nothing does.
+    /// Unit on the axis, such as `MB/s`; empty without one.
     pub(super) unit: String,
     pub(super) series: Vec<BarSeries>,
 }
 
-/// Bars of one colour.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct BarSeries {
     pub(super) name: String,
@@ -22,7 +21,7 @@ pub(super) struct BarSeries {
 }
 
 impl BarSeries {
-    /// The run that it shows: 3 for `Test 3`.
+    /// Number of the run in the name: 3 for `Test 3`. `None` for a series of another kind.
     pub(super) fn run(&self) -> Option<u32> {
         let (word, number) = self.name.trim().rsplit_once([' ', '#'])?;
         let counted = ["test", "run", "#", "lauf", "pass"].contains(&word.trim().to_lowercase().as_str());
@@ -30,7 +29,7 @@ impl BarSeries {
     }
 }
 
-/// Reads a chart's JSON, or says why it cannot be.
+/// Parses a chart's JSON; fails with the reason.
 pub(super) fn read(text: &str) -> Result<PlotlyChart, String> {
     let chart = json::whole(text).map_err(|error| error.to_string())?;
     let data = chart.get("data").and_then(Value::as_array).ok_or("no data")?;
@@ -46,7 +45,7 @@ pub(super) fn read(text: &str) -> Result<PlotlyChart, String> {
     Ok(PlotlyChart { unit, series })
 }
 
-/// Names stand on either axis; what a trace leaves out is common to all.
+/// Reads a series. Names may be on either axis; fields that a trace lacks are in `common`.
 fn one_series(trace: &Value, common: &Value) -> Option<BarSeries> {
     let axis = |name: &str| trace.get(name).or_else(|| common.get(name)).and_then(Value::as_array);
     let (x, y) = (axis("x")?, axis("y")?);

@@ -1,7 +1,7 @@
-//! Hugo pages with Plotly charts between `{{< plotly >}}` and `{{< /plotly >}}`, the kind that `cdm_fio.sh` is published in.
+//! Hugo pages with Plotly charts between `{{< plotly >}}` and `{{< /plotly >}}`, in which results of `cdm_fio.sh` are published.
 //!
-//! Series named `Test N` are runs of the card in the heading above, under the condition in the line above. Other series
-//! are named after cards and show means or extremes: they are published figures, no runs.
+//! Series named `Test N` are runs of the card in the heading above, under the condition in the line above. Series with the
+//! name of a card show means or extremes, so they are stored as published figures and not as runs.
 
 use super::chart::{self, BarSeries, PlotlyChart};
 use super::described::{DescribedCard, described};
@@ -23,24 +23,23 @@ use serde_json::{Map, Value, json};
 const OPEN: &str = "{{< plotly";
 const CLOSE: &str = "{{< /plotly";
 
-/// Longest heading or property of a card, in characters: a line, no paragraph.
+/// Longest heading or property of a card, in characters; more is a paragraph.
 const LONGEST_TEXT: usize = 300;
 
-/// Series that show no runs, on one page: pages compare dozens of cards in a dozen charts.
+/// Most published series of one page: pages compare dozens of cards in a dozen charts.
 const MOST_PUBLISHED: usize = 1000;
 
-/// Charts that cannot be read are told one by one up to so many.
+/// Unreadable charts that are listed one by one.
 const MOST_DOUBTS: usize = 50;
 
-/// The script whose figures such pages print; its MB/s are MiB/s.
+/// Script whose figures such pages print; its MB/s are MiB/s.
 const SCRIPT: &str = "cdm_fio";
 
-/// True where a chart begins in it.
 pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().any(|line| line.trim_start().starts_with(OPEN))
 }
 
-/// Reads the page, a log a card and condition.
+/// Reads the page; each card and condition is a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut page = ChartPage::of(text.body());
     let mut lines = text.body().split_inclusive('\n');
@@ -55,7 +54,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     page.finish()
 }
 
-/// The page up to the line that is being read.
+/// State of the page up to the current line.
 #[derive(Default)]
 struct ChartPage {
     by_script: bool,
@@ -73,7 +72,7 @@ struct ChartPage {
     doubts: Vec<String>,
 }
 
-/// A series that shows no run.
+/// A series of means or extremes.
 struct PublishedSeries {
     heading: String,
     unit: String,
@@ -108,7 +107,7 @@ impl ChartPage {
         }
     }
 
-    /// A heading of the same or a higher level than the card's ends what was told of the card.
+    /// Begins a section. A heading of the same or a higher level than the card's ends that card.
     fn heading(&mut self, level: usize, text: &str) {
         self.condition = Condition::default();
         self.heading = line_of(&plain(text));
@@ -126,7 +125,7 @@ impl ChartPage {
         }
     }
 
-    /// How the script was started, for all cards of the page.
+    /// Sets an option of the script for all cards of the page.
     fn setting(&mut self, key: &str, value: &str) {
         match key {
             "Size" => self.head.size_bytes = parse_size(value).ok(),
@@ -135,7 +134,7 @@ impl ChartPage {
         }
     }
 
-    /// What the page tells of a card in lines such as `Firmware revision: X1`.
+    /// Reads a property of the card, such as `Firmware revision: X1`.
     fn property(&mut self, key: &str, value: &str) {
         if self.card.is_empty() {
             return;
@@ -143,7 +142,7 @@ impl ChartPage {
         let limit = ["TMPTH", "TMT1", "TMT2"].iter().find(|name| key.contains(**name));
         if let (Some(name), Some(kelvin)) = (limit, kelvin(value)) {
             self.nvme.insert(format!("{}_kelvin", name.to_lowercase()), json!(kelvin));
-            // As NVMe counts: whole degrees, 273 between the scales.
+            // NVMe has whole degrees and a difference of 273 between the scales.
             self.nvme.insert(format!("{}_celsius", name.to_lowercase()), json!(kelvin - 273));
         } else if key.starts_with("Firmware") && !value.is_empty() {
             self.card.firmware = Some(line_of(value));
@@ -228,7 +227,7 @@ impl ChartPage {
         figures
     }
 
-    /// MB/s (10^6) in one of the chart's unit; what is printed is trusted where no tool is named.
+    /// MB/s (10^6) in one unit of a chart. The printed unit is trusted if the page does not name the script.
     fn mb_s(&self, unit: &str) -> Option<f64> {
         match unit {
             "MB/s" | "" if self.by_script => Some(MIB_S),
@@ -252,7 +251,7 @@ impl ChartPage {
         Ok(self.logs)
     }
 
-    /// Published figures go to the first log of the card that they are named after.
+    /// Adds published figures to the first log of the card in their name, or to a new log.
     fn publish(&mut self, published: PublishedSeries) {
         let named = |name: &str| test_name(name).map_or_else(|| name.to_owned(), |test| test.to_string());
         let values = published.series.values.iter().map(|(name, value)| (named(name), json!(value)));
@@ -270,18 +269,18 @@ impl ChartPage {
     }
 }
 
-/// What a page says once and every log of it carries.
+/// Shortens a text of the page, since every log of the page has it.
 fn line_of(text: &str) -> String {
     text.chars().take(LONGEST_TEXT).collect()
 }
 
-/// `SEQ1G Q1T1 Read`.
+/// Parses `SEQ1G Q1T1 Read`.
 fn test_name(text: &str) -> Option<TestName> {
     let (pattern, op) = text.trim().rsplit_once(' ')?;
     format!("{pattern} {}", op.to_lowercase()).parse().ok()
 }
 
-/// The kelvins of `83°C/181°F/356K`; the other two are rounded.
+/// Kelvin in `83°C/181°F/356K`; the other two are rounded.
 fn kelvin(text: &str) -> Option<u16> {
     text.split('/')
         .find_map(|part| part.trim().strip_suffix('K')?.trim().parse().ok())

@@ -1,29 +1,29 @@
-//! A card as people describe it in a heading or a list: `64GB Example Fast microSDXC UHS-I Class U3 (EX64)`.
+//! Descriptions of a card in a heading or a list: `64GB Example Fast microSDXC UHS-I Class U3 (EX64)`.
 //!
-//! What is printed on cards the model reads (`label`); here stand what it leaves: who sells it and under which name.
+//! Module `label` of `sd` parses the marks printed on cards; the rest, brand and name, is parsed here.
 
 use cardscope_model::card::CardFacts;
 use cardscope_sd::label::{CardLabel, parse};
 
-/// Words after which no name follows any more.
+/// Words that end the name.
 const RATINGS: [&str; 7] = ["class", "speed", "video", "application", "performance", "uhs", "card"];
 
-/// Forms as the standards write them.
+/// Forms as spelled in the standards.
 const FORMS: [&str; 9] =
     ["microSDHC", "microSDXC", "microSDUC", "microSDSC", "microSD", "SDHC", "SDXC", "SDUC", "SD"];
 
-/// A card, and what stood in brackets behind it.
+/// A card, and the text in brackets after it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct DescribedCard {
     pub(super) card: CardFacts,
-    /// What each pair of brackets holds.
+    /// Content of each pair of brackets.
     pub(super) brackets: Vec<String>,
 }
 
-/// Reads a description; one that is none gives a card with a name and nothing else.
+/// Parses a description. Any other text becomes the name of a card without further facts.
 pub(super) fn described(text: &str) -> DescribedCard {
     let (outside, brackets) = without_brackets(text);
-    // What follows a comma explains.
+    // A comma begins an explanation.
     let (main, after) = outside.split_once(", ").unwrap_or((&outside, ""));
     let mut card = CardFacts::default();
     if let Ok(label) = parse(&with_spelled_speed_class(&outside)) {
@@ -38,7 +38,6 @@ pub(super) fn described(text: &str) -> DescribedCard {
     DescribedCard { card, brackets }
 }
 
-/// Capacity, marks and bus.
 fn printed(label: &CardLabel, card: &mut CardFacts) {
     card.capacity_label = label.capacity.as_ref().map(|capacity| capacity.printed.clone());
     let buses = label.buses.iter().map(ToString::to_string);
@@ -65,12 +64,12 @@ fn only_ratings(text: &str) -> bool {
     text.split_whitespace().all(|word| is_rating(bare(word)))
 }
 
-/// Without signs around it: `“1TB”`, `Example®`.
+/// Word without the signs around it: `“1TB”`, `Example®`.
 fn bare(word: &str) -> &str {
     word.trim_matches(|c: char| !c.is_alphanumeric() && c != '+')
 }
 
-/// `UHS-I Class 3` is U3: behind the bus, 1 and 3 count as UHS grades.
+/// Replaces `UHS-I Class 3` by U3: after the bus, 1 and 3 are UHS grades.
 fn with_spelled_speed_class(text: &str) -> String {
     let mut out: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -87,7 +86,7 @@ fn with_spelled_speed_class(text: &str) -> String {
     out.join(" ")
 }
 
-/// The text outside of brackets, and what they hold; one that is never closed goes to the end.
+/// Text outside of brackets, and the content of these. A bracket that is never closed extends to the end.
 fn without_brackets(text: &str) -> (String, Vec<String>) {
     let (mut outside, mut brackets, mut rest) = (String::new(), Vec::new(), text);
     while let Some((before, after)) = rest.split_once('(') {
@@ -104,7 +103,6 @@ fn without_brackets(text: &str) -> (String, Vec<String>) {
 mod tests {
     use super::*;
 
-    /// Brand, name, size, form and marks in one line.
     fn in_words(text: &str) -> String {
         let card = described(text).card;
         let words = [card.brand, card.name, card.capacity_label, card.form].map(Option::unwrap_or_default);

@@ -1,19 +1,19 @@
-//! The little of Markdown that pages about cards need: headings, list items, front matter, and text without marks.
+//! The few parts of Markdown that pages about cards need: headings, list items, front matter, and text without markup.
 
-/// Level and text of a heading: `## 1TB card` is `(2, "1TB card")`.
+/// Level and text of a heading: `(2, "1TB card")` for `## 1TB card`.
 pub(super) fn heading(line: &str) -> Option<(usize, &str)> {
     let text = line.trim_start_matches('#');
     let level = line.len() - text.len();
     ((1..=6).contains(&level) && text.starts_with(' ')).then(|| (level, text.trim()))
 }
 
-/// The text of a list item.
+/// Text of a list item.
 pub(super) fn item(line: &str) -> Option<&str> {
     let line = line.trim_start();
     ["• ", "- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark)).map(str::trim)
 }
 
-/// Without emphasis, code marks and addresses: `[Evo](https://…)` is `Evo`.
+/// Text without emphasis, code marks and addresses: `Evo` for `[Evo](https://…)`.
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -30,7 +30,7 @@ pub(super) fn plain(text: &str) -> String {
     out.replace("**", "").replace('`', "").trim().to_owned()
 }
 
-/// What follows the bracket that closes an address; addresses have brackets of their own.
+/// Text after the bracket that closes an address, which may contain brackets.
 fn behind_address(text: &str) -> Option<&str> {
     let mut open = 1_u32;
     let close = text.find(|c| {
@@ -44,7 +44,7 @@ fn behind_address(text: &str) -> Option<&str> {
     Some(&text[close + 1..])
 }
 
-/// A key of the front matter between `---` or `+++`; of the page's own level, in YAML or TOML.
+/// Value of a top-level key of the front matter between `---` (YAML) or `+++` (TOML).
 pub(super) fn front_matter<'a>(body: &'a str, key: &str) -> Option<&'a str> {
     let mut lines = body.lines();
     let fence = lines.next().filter(|first| matches!(first.trim(), "---" | "+++"))?;
@@ -55,7 +55,7 @@ pub(super) fn front_matter<'a>(body: &'a str, key: &str) -> Option<&'a str> {
     found.filter(|value| !value.is_empty())
 }
 
-/// The page's title: of its front matter, else its first line.
+/// Title from the front matter, else the first line.
 pub(super) fn title(body: &str) -> &str {
     let first = body.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     front_matter(body, "title").unwrap_or(first)

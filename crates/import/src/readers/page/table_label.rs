@@ -1,16 +1,16 @@
-//! What a head of a table says of a test: `SEQ1M Q8T1 read (MB/s)`, `4K rand write`, `Random Read 4KB (QD=32)`, `hdparm
-//! buffered`, `Write`, `IOPS`. Any other word, and it is no such head.
+//! Table headings that name a test: `SEQ1M Q8T1 read (MB/s)`, `4K rand write`, `Random Read 4KB (QD=32)`, `hdparm buffered`,
+//! `Write`, `IOPS`. Any other word makes it a heading of another kind.
 
 use crate::readers::numbers::{MIB_S, figure, true_mb_s};
 use cardscope_model::run::TestFigure;
 use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{KIB, MB, MIB};
 
-/// Words that say nothing of the test.
+/// Words without meaning for the test.
 const FILL: &str = "buffered disk direct speed speeds test tests performance throughput average avg mean block blocks size io i o \
     in of at";
 
-/// A tool that a head names, in the words of its own importer: its step, test and what its MB/s is worth.
+/// A tool in a heading, with step, test and MB/s as in its own reader.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct NamedTool {
     step: &'static str,
@@ -19,13 +19,13 @@ struct NamedTool {
     mb_s: f64,
 }
 
-/// hdparm times reads of 2 MiB and prints MiB/s; dd's block is 1 MiB where nobody says it.
+/// hdparm times reads of 2 MiB and prints MiB/s; dd's block counts as 1 MiB unless it is stated.
 const TOOLS: [(&str, NamedTool); 2] = [
     ("hdparm", NamedTool { step: "hdparm -t", block: 2 * MIB, op: Some(TestOp::Read), mb_s: MIB_S }),
     ("dd", NamedTool { step: "dd", block: MIB, op: None, mb_s: 1.0 }),
 ];
 
-/// What is said of a test; several heads together say all of it.
+/// Part of a test's name; the headings of row and column together name all of it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct TestLabel {
     order: Option<IoOrder>,
@@ -37,7 +37,7 @@ pub(super) struct TestLabel {
     pub(super) unit: Option<String>,
 }
 
-/// Reads a head; `None` where a word in it is none of a test's.
+/// Parses a heading; `None` if a word in it does not describe a test.
 pub(super) fn label(text: &str) -> Option<TestLabel> {
     let mut said = TestLabel::default();
     let mut tokens = tokens(text).into_iter().peekable();
@@ -62,7 +62,7 @@ pub(super) fn label(text: &str) -> Option<TestLabel> {
     Some(said)
 }
 
-/// Words and numbers in small letters, apart where they are written together: `rnd4k` is `rnd`, `4`, `k`.
+/// Words and numbers in lower case, split where they are joined: `rnd4k` is `rnd`, `4`, `k`.
 fn tokens(text: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     let mut last = ' ';
@@ -80,7 +80,7 @@ fn tokens(text: &str) -> Vec<String> {
     out
 }
 
-/// Blocks are powers of two, whatever the letters say.
+/// Bytes of a unit of block size, which is binary in either spelling.
 fn size(word: &str) -> Option<u64> {
     match word {
         "k" | "kb" | "kib" => Some(KIB),
@@ -89,7 +89,7 @@ fn size(word: &str) -> Option<u64> {
     }
 }
 
-/// A unit in the letters that people write: `mb/s` is `MB/s`.
+/// Canonical spelling of a unit: `MB/s` for `mb/s`.
 fn unit(word: &str) -> Option<String> {
     let (prefix, per) = word.split_once('/')?;
     let prefix = match prefix {
@@ -105,7 +105,7 @@ fn unit(word: &str) -> Option<String> {
 }
 
 impl TestLabel {
-    /// What both say; where they differ, the first.
+    /// Combines both; if they differ, the first counts.
     pub(super) fn with(&self, other: &TestLabel) -> TestLabel {
         TestLabel {
             order: self.order.or(other.order),
@@ -118,8 +118,8 @@ impl TestLabel {
         }
     }
 
-    /// The test; `None` where something of it is not said. Small blocks by themselves are random, one MiB is what is read in
-    /// order.
+    /// Test that is named; `None` if a part is missing. A small block without an order is random, and a sequential test without
+    /// a block has 1 MiB.
     pub(super) fn test(&self) -> Option<TestName> {
         let op = self.op.or(self.tool.and_then(|tool| tool.op));
         let (order, block) = match (self.order, self.block, self.tool) {
@@ -136,14 +136,14 @@ impl TestLabel {
         Some(TestName { pattern: AccessPattern { order, block, queue, threads }, op: op? })
     }
 
-    /// The result of a number in a unit; `None` for a unit that is no speed.
+    /// Result of a number in a unit; `None` if the unit is not a speed.
     pub(super) fn figure(&self, test: TestName, value: f64, unit: &str) -> Option<TestFigure> {
         let step = self.tool.map(|tool| tool.step.to_owned());
         if unit.eq_ignore_ascii_case("iops") {
             let mb_s = test.pattern.block as f64 / MB;
             return Some(TestFigure { iops: Some(value), step, ..figure(test, value, "IOPS", mb_s) });
         }
-        // What is written in a cell may be in any letters.
+        // The unit in a cell may be in any case.
         let known = self::unit(&unit.to_lowercase())?;
         let factor = self.tool.filter(|_| !known.contains('i')).map_or(1.0, |tool| tool.mb_s);
         Some(TestFigure { step, ..figure(test, value, unit, true_mb_s(&known)? * factor) })

@@ -1,7 +1,7 @@
-//! Tables of results as people paste them into pages and posts: Markdown with a line of dashes under its heads. Tests stand in
-//! rows or in columns, and so do cards; operation and unit may stand in a head, beside the test or in the cell.
+//! Tables of results in pages and posts: Markdown with a line of dashes below the headings. Tests may be in rows or in
+//! columns, and so may cards; operation and unit may be in a heading, next to the test or in the cell.
 //!
-//! A head of nothing but words of tests says a test, any other one is a card's name. What gives no result is named.
+//! A heading of test words only names a test, any other one a card. Headings without a result become a doubt.
 
 use super::described::described;
 use super::markdown::{heading, plain};
@@ -14,24 +14,24 @@ use cardscope_model::log::CardLog;
 use cardscope_model::run::TestFigure;
 use std::collections::BTreeSet;
 
-/// So many heads without a result are named.
+/// Headings without a result that a doubt names.
 const NAMED: usize = 8;
 
-/// A table: the heading above it, its heads, and its rows.
+/// A table with the heading above it.
 struct PageTable {
     above: Option<String>,
     heads: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
-/// True where tables hold two results or more.
+/// True if tables hold two results or more.
 pub(crate) fn recognise(text: &LogText) -> bool {
     let figures = |log: &CardLog| log.runs.iter().map(|run| run.results.len()).sum::<usize>();
     let is_table = text.head().lines().any(is_rule);
     is_table && logs(text).iter().map(figures).sum::<usize>() >= 2
 }
 
-/// Reads it: a card is a log; of a table that names none the heading above it says which it is of.
+/// Reads the text; each card is a log. A table without card names belongs to the heading above it.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     Ok(logs(text))
 }
@@ -74,7 +74,7 @@ fn log_of(card: Option<&str>, table: &PageTable) -> CardLog {
     CardLog { card, part, doubts: vec![doubt], ..CardLog::default() }
 }
 
-/// The results of a row, each with its card, where it is named, and the heads that said what it is.
+/// Results of a row, each with its card, if that is named, and the headings that describe it.
 fn results<'t>(table: &'t PageTable, row: &'t [String]) -> Vec<(Option<String>, TestFigure, [&'t str; 2])> {
     let Some(first) = row.first() else { return Vec::new() };
     let corner = table.heads.first().and_then(|head| label(head)).unwrap_or_default();
@@ -101,7 +101,7 @@ fn results<'t>(table: &'t PageTable, row: &'t [String]) -> Vec<(Option<String>, 
             .iter_mut()
             .find(|(known, figure, _)| *known == card && figure.name() == test && is_iops(&unit));
         match same {
-            // Speed and IOPS of one test beside each other.
+            // Speed and IOPS of one test are one result.
             Some((_, figure, heads)) => (figure.iops, heads[1]) = (Some(printed.value), head),
             None => {
                 let figure = said.figure(test, printed.value, &unit);
@@ -116,7 +116,6 @@ fn is_iops(unit: &str) -> bool {
     unit.eq_ignore_ascii_case("iops")
 }
 
-/// The tables of a page.
 fn tables(text: &LogText) -> Vec<PageTable> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let mut tables = Vec::new();
@@ -153,7 +152,6 @@ fn cells(line: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Each card with its results in words.
     fn read_of(text: &str) -> Vec<(String, Vec<String>)> {
         let words = |figure: &TestFigure| {
             let iops = figure.iops.map(|iops| format!(" {iops} IOPS")).unwrap_or_default();

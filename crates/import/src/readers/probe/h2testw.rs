@@ -1,7 +1,7 @@
-//! H2testw's summary, in English and German.
+//! H2testw: its summary, in English and German.
 //!
-//! Its KByte, MByte and GByte are powers of 1024. `H2testw version 1.3` among the error lines is the version of the data,
-//! not of the program. Counts are known by their order, since the details' German words are not at hand in the wild.
+//! KByte, MByte and GByte are powers of 1024. `H2testw version 1.3` among the error lines is the version of the data, not
+//! of the program. Counts are identified by their order, since no real log with the details in German was available.
 
 use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
@@ -14,7 +14,7 @@ use cardscope_model::units::MIB;
 use cardscope_model::verify::{SectorCounts, Verdict};
 use serde_json::{Value, json};
 
-/// Beginnings of the lines with speeds.
+/// Beginnings of lines with speeds.
 const SPEEDS: [(&str, TestOp); 4] = [
     ("Writing speed:", TestOp::Write),
     ("Schreibrate:", TestOp::Write),
@@ -22,32 +22,32 @@ const SPEEDS: [(&str, TestOp); 4] = [
     ("Leserate:", TestOp::Read),
 ];
 
-/// What the test says at its end where nothing was lost.
+/// Final message without losses.
 const WITHOUT_ERRORS: [&str; 2] = ["Test finished without errors", "kein Fehler aufgetreten"];
 
-/// What it says where something was.
+/// Final message with losses.
 const DEFECTIVE: [&str; 2] = ["The media is likely to be defective", "wahrscheinlich defekt"];
 
-/// What the summary says.
+/// Content of the summary.
 #[derive(Debug, Default)]
 struct H2testwSummary {
     sectors: SectorCounts,
-    /// Sectors lost as the summary's own line says.
+    /// Lost sectors according to the summary.
     lost: Option<u64>,
-    /// Where the first wrong sector was, what should have stood there and what did.
+    /// Offset of the first wrong sector, its expected content, and the actual one.
     first_error: Vec<u64>,
-    /// MByte tested, of how many.
+    /// MByte tested, and MByte of the card.
     tested: Option<(u64, u64)>,
     without_errors: bool,
     defective: bool,
 }
 
-/// True where the program's name or one of its speeds stands in it.
+/// True if the text has the program's name or one of its speeds.
 pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().any(|line| line.trim_start().starts_with("H2testw v") || figure(line).is_some())
 }
 
-/// Reads it: each report, which begins with its verdict, is a log.
+/// Reads the text; each report, which begins with its verdict, is a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let verdict = |line: &str| WITHOUT_ERRORS.iter().chain(&DEFECTIVE).any(|words| line.contains(words));
     parts::reports(text, verdict, report)
@@ -114,7 +114,7 @@ impl H2testwSummary {
         counted.and_then(|n| n.checked_mul(512)).or_else(|| self.tested?.0.checked_mul(MIB))
     }
 
-    /// In the words of `verify --files`. A card of which a last megabyte was not tested is no fault of it.
+    /// Result in the form of `verify --files`. An untested last megabyte is not a fault of the card.
     fn document(&self) -> Value {
         let mut document = json!({ "verdict": self.verdict(), "tested_bytes": self.tested_bytes() });
         if let Some((_, all)) = self.tested {
@@ -133,7 +133,7 @@ impl H2testwSummary {
     }
 }
 
-/// The count in `57 KByte corrupted (114 sectors)` or `(< 8 bit/sector, 0 sectors)`.
+/// Count in `57 KByte corrupted (114 sectors)` or `(< 8 bit/sector, 0 sectors)`.
 fn sectors(line: &str) -> Option<u64> {
     let (_, rest) = line.rsplit_once('(')?;
     let words = rest.trim_end().strip_suffix(')')?;
@@ -141,13 +141,13 @@ fn sectors(line: &str) -> Option<u64> {
     count.rsplit(' ').next()?.parse().ok()
 }
 
-/// The number in `First error at offset: 0x0000000171279c00`, and in the two lines after it.
+/// Number in `First error at offset: 0x0000000171279c00`, and in the two lines after it.
 fn offset(line: &str) -> Option<u64> {
     let (_, digits) = line.split_once(": 0x")?;
     u64::from_str_radix(digits.trim(), 16).ok().filter(|_| digits.trim().len() == 16)
 }
 
-/// `Warning: Only 30107 of 30108 MByte tested.`
+/// MByte tested and of the card in `Warning: Only 30107 of 30108 MByte tested.`
 fn tested(line: &str) -> Option<(u64, u64)> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let at = words.iter().position(|word| *word == "MByte").filter(|at| *at >= 3)?;

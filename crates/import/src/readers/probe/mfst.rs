@@ -1,8 +1,8 @@
-//! The statistics of mfst's endurance test (`--stats-file`), one row a minute or so.
+//! mfst: the statistics of its endurance test (`--stats-file`), with a row about every minute.
 //!
-//! Column headings are the program's own (mfst.c); rates are in bytes a second over the row's interval. Its time holds
-//! the making of random data and the comparing, and its block size is not in the file: so there is no figure of a
-//! test here, only how the endurance test went.
+//! Column headings are the program's (mfst.c); rates are in bytes a second over the row's interval. This time includes the
+//! making and comparing of data, and the block size is not in the file, so the log has no figure of a test, only the
+//! course of the endurance test.
 
 use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
@@ -11,7 +11,7 @@ use crate::readers::table::TextTable;
 use crate::readers::text::LogText;
 use serde_json::{Value, json};
 
-/// True where the program's headings stand in the first line.
+/// True if the first line has the program's headings.
 pub(crate) fn recognise(text: &LogText) -> bool {
     let head = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     head.starts_with("Date/Time,Rounds Completed,Bytes Written")
@@ -42,7 +42,6 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     Ok(vec![log])
 }
 
-/// A row.
 struct MfstRow {
     at: String,
     rounds: f64,
@@ -56,14 +55,14 @@ struct MfstRow {
 impl MfstRow {
     fn of(row: &crate::readers::table::TableRow<'_>) -> Option<Self> {
         let value = |name: &str| row.get(name).and_then(speed);
-        // An interval in which nothing was written has no rate.
+        // An interval without writes has no rate.
         let rate = |name: &str| value(name).map(|bytes| bytes / 1e6).filter(|mb_s| *mb_s > 0.0);
         Some(MfstRow {
             at: row.get("Date/Time")?.to_owned(),
             rounds: value("Rounds Completed")?,
             written: value("Total Bytes Written")?,
             read: value("Total Bytes Read")?,
-            // The program's own spelling, and the one it will have when it is put right.
+            // The program misspells this heading; the correct spelling is for versions that fix it.
             bad: value("Total Bad Sesctors").or_else(|| value("Total Bad Sectors"))?,
             write_mb_s: rate("Write Rate (bytes/sec)"),
             read_mb_s: rate("Read Rate (bytes/sec)"),
@@ -75,7 +74,7 @@ impl MfstRow {
     }
 }
 
-/// Mean, lowest and highest; `None` of nothing.
+/// Mean, minimum and maximum; `None` without values.
 fn spread(values: impl Iterator<Item = f64> + Clone) -> Option<Value> {
     let n = values.clone().count();
     let low = values.clone().reduce(f64::min)?;

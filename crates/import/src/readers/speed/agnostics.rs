@@ -1,8 +1,8 @@
 //! Raspberry Pi's agnostics (`sdtest.sh`): up to three runs of four or five fio jobs, and whether the card reaches A1.
 //!
-//! KB/sec is fio's KiB/s. The rows `seq-write;0;0;11603;22` hold KiB/s and IOPS of reading and of writing; since July
-//! 2024 a row `seq-read` is among them and blocks and depth are larger (docs/reference/tools.md#agnostics). The
-//! sentences below them were once taken from the wrong rows (agnostics' issue 20), so the rows count.
+//! KB/sec is fio's KiB/s. The rows `seq-write;0;0;11603;22` hold KiB/s and IOPS of reads and of writes; since July 2024 a
+//! row `seq-read` is among them, and blocks and depth are larger (docs/reference/tools.md#agnostics). The sentences below
+//! the rows once had values of wrong rows (agnostics' issue 20), so the rows count.
 
 use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
@@ -13,14 +13,13 @@ use cardscope_model::test_name::{TestName, TestOp};
 use cardscope_model::units::{KIB, MIB};
 use serde_json::{Value, json};
 
-/// One try of the script.
 #[derive(Debug, Default)]
 struct ScriptTry {
     figures: Vec<TestFigure>,
     targets: Vec<TargetLine>,
 }
 
-/// `Random write speed 822 IOPS (target 500) - PASS`
+/// Parts of `Random write speed 822 IOPS (target 500) - PASS`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct TargetLine {
     step: &'static str,
@@ -29,14 +28,14 @@ struct TargetLine {
     passed: bool,
 }
 
-/// Sentences, and the rows that they speak of.
+/// Beginnings of sentences, and the rows with the same value.
 const SENTENCES: [(&str, &str); 3] = [
     ("Sequential write speed ", "seq-write"),
     ("Random write speed ", "rand-4k-write"),
     ("Random read speed ", "rand-4k-read"),
 ];
 
-/// True where a row or a sentence of it stands in it.
+/// True if the text has a row or a sentence of the script.
 pub(crate) fn recognise(text: &LogText) -> bool {
     text.head().lines().any(|line| row(line, false).is_some() || target(line).is_some())
 }
@@ -77,7 +76,7 @@ fn tries(text: &LogText, since_2024: bool) -> Vec<ScriptTry> {
 }
 
 impl ScriptTry {
-    /// The rows' figures; a log that only has the sentences gives theirs.
+    /// Figures of the rows; those of the sentences in a log without rows.
     fn results(&self, since_2024: bool) -> Vec<TestFigure> {
         if !self.figures.is_empty() {
             return self.figures.clone();
@@ -115,7 +114,7 @@ impl TargetLine {
     }
 }
 
-/// The test of a row, and whether its figure is in IOPS.
+/// Test of a row, and true if its figure is in IOPS.
 fn test(step: &str, since_2024: bool) -> Option<(TestName, bool)> {
     let (block, depth) = if since_2024 { (4 * MIB, 32) } else { (512 * KIB, 4) };
     let deep = |mut test: TestName| {
@@ -138,7 +137,7 @@ fn made(step: &str, test: TestName, kib_s: f64, value: f64, in_iops: bool) -> Te
     made
 }
 
-/// `rand-4k-write;0;0;3291;822`
+/// Parses `rand-4k-write;0;0;3291;822`.
 fn row(line: &str, since_2024: bool) -> Option<TestFigure> {
     let mut cells = line.trim().split(';');
     let name = cells.next()?;

@@ -1,9 +1,9 @@
-//! bonnie++'s own CSV line (versions 1.96, 1.97, 1.98, 2.00), else its table.
+//! bonnie++: its CSV line (versions 1.96, 1.97, 1.98, 2.00), else its table.
 //!
-//! K/sec is KiB/s; since 2.00 the table has a letter behind the number. `+++++` is too fast to be measured, no figure.
-//! The CSV's first field is the version of the line; 1.98 has two more fields before the speeds. Latencies are the last
-//! twelve fields, the file tests the twelve before them. Block writes and reads go through the page cache, in chunks of
-//! 8 KiB where nothing else is said; rewriting, seeks and file tests are no such tests and stand beside.
+//! K/sec is KiB/s; since 2.00 the table has a letter after the number. `+++++` is too fast to be measured, so it is no
+//! figure. The CSV's first field is the version of the line; 1.98 has two more fields before the speeds. Latencies are the
+//! last twelve fields, the file tests the twelve before them. Block writes and reads go through the page cache, in chunks
+//! of 8 KiB by default. Rewriting, seeks and file tests are not such tests, so they are stored separately.
 
 use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
@@ -33,26 +33,25 @@ const FILES: [&str; 6] = [
     "random_delete",
 ];
 
-/// What one run measured.
 #[derive(Debug, Default)]
 struct BonnieRun {
     version: Option<String>,
     size_bytes: Option<u64>,
     chunk: u64,
-    /// KiB/s, seeks a second; `None` for `+++++` and for what was not asked for.
+    /// KiB/s, seeks a second; `None` for `+++++` and for a skipped test.
     speeds: [Option<f64>; 6],
-    /// Longest latencies of those in microseconds.
+    /// Longest latencies of these tests, in microseconds.
     latencies_us: [Option<f64>; 6],
     /// Files a second.
     files: [Option<f64>; 6],
 }
 
-/// True where its line or its table stands in it.
+/// True if the text has the program's line or table.
 pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().any(|line| of_csv(line).is_some() || is_heading(line))
 }
 
-/// Reads it: each line, or each table where there is no line, is a run.
+/// Reads the text; each line, or each table in a log without such lines, is a run.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut all: Vec<BonnieRun> = text.lines().filter_map(of_csv).collect();
     if all.is_empty() {
@@ -81,7 +80,7 @@ impl BonnieRun {
         })
     }
 
-    /// Everything that is no figure, by name.
+    /// All values by name that are not figures.
     fn other(&self) -> Map<String, Value> {
         let mut other = Map::new();
         let speeds = SPEEDS.iter().zip(self.speeds).filter(|(name, _)| !name.starts_with("block"));
@@ -98,7 +97,7 @@ impl BonnieRun {
     }
 }
 
-/// Reads the CSV line; `None` where it is none. One that was cut keeps its speeds.
+/// Parses the CSV line; `None` for any other line. A line that is cut off keeps its speeds.
 fn of_csv(line: &str) -> Option<BonnieRun> {
     let first = match line.trim().split_once(',')?.0 {
         "1.96" | "1.97" => 7,
@@ -115,7 +114,7 @@ fn of_csv(line: &str) -> Option<BonnieRun> {
         version: Some(cells.get(1)?.to_owned()).filter(|v| !v.is_empty()),
         size_bytes,
         chunk: cells.get(6).and_then(|cell| parse_size(cell).ok()).filter(|n| *n > 0).unwrap_or(CHUNK),
-        // Without a size nothing was measured, and an old version leaves a field out there.
+        // Without a size nothing was measured, and an old version omits a field then.
         speeds: std::array::from_fn(|n| size_bytes.and_then(|_| value(first + 2 * n))),
         // `21806us`, `15431ms`.
         latencies_us: std::array::from_fn(|n| {
@@ -125,20 +124,20 @@ fn of_csv(line: &str) -> Option<BonnieRun> {
     })
 }
 
-/// The heading above the speeds: `Machine        Size K/sec %CP …`, `Name:Size etc        /sec %CP …`.
+/// True for the heading above the speeds: `Machine        Size K/sec %CP …`, `Name:Size etc        /sec %CP …`.
 fn is_heading(line: &str) -> bool {
     let columns = line.matches("/sec %CP").count();
     columns == 6 && (line.starts_with("Machine") || line.starts_with("Name:Size"))
 }
 
-/// The rows below such headings.
+/// Rows below such headings.
 fn of_tables(text: &LogText) -> Vec<BonnieRun> {
     let lines: Vec<&str> = text.lines().collect();
     let rows = lines.windows(2).filter(|pair| is_heading(pair[0])).filter_map(|pair| of_row(pair[1]));
     rows.collect()
 }
 
-/// `host          512M   568  96  5275   0 …`: six values, each with the processor's share.
+/// Parses `host          512M   568  96  5275   0 …`: six values, each with its share of the processor.
 fn of_row(line: &str) -> Option<BonnieRun> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let at = words.len().checked_sub(12)?;
@@ -151,7 +150,7 @@ fn of_row(line: &str) -> Option<BonnieRun> {
     })
 }
 
-/// `978k`: since 2.00; `k` is what the older headings say.
+/// Parses `978k`, as printed since 2.00; the older headings state `k`.
 fn lettered(text: &str) -> Option<f64> {
     scaled(text, &[("k", 1.0), ("m", 1024.0), ("g", 1024.0 * 1024.0), ("", 1.0)])
 }

@@ -1,9 +1,9 @@
 //! dd in any language: GNU's, busybox's, macOS's and BSD's.
 //!
-//! The result line is known by its grammar and not by its words: bytes, seconds and a speed that fits both. Speeds are
-//! computed from bytes and seconds, so busybox's MB of 2^20 does no harm; coreutils' MB is 10^6. dd does not say
-//! whether it read or wrote, nor its block size: the command tells where it stands in the log, and the count of
-//! records (`51200+0`) tells the block.
+//! The result line is recognised by its grammar instead of its words: bytes, seconds and a speed that agrees with both.
+//! Speeds are computed from bytes and seconds, so that busybox's MB of 2^20 does no harm; coreutils' MB is 10^6. dd prints
+//! neither the direction nor the block size: the command shows both if it is in the log, and the count of records
+//! (`51200+0`) implies the block.
 
 use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
@@ -15,21 +15,21 @@ use cardscope_model::test_name::TestOp;
 use cardscope_model::units::{GIB, MB, MIB, parse_size};
 use std::collections::VecDeque;
 
-/// One finished dd.
+/// Result of one dd with its command.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FinishedDd {
     pub(crate) copied: DdResult,
     command: DdCommand,
-    /// What dd complained of before it.
+    /// Error message of dd before the result.
     pub(crate) error: Option<String>,
 }
 
-/// True where a result line of dd stands in it.
+/// True if the text has a result line of dd.
 pub(crate) fn recognise(text: &LogText) -> bool {
     !finished(text.lines()).is_empty()
 }
 
-/// Reads it: every dd that moved data is a run.
+/// Reads the text; every dd that moved data is a run.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut log = log_of("dd", None);
     let finished = finished(text.lines());
@@ -41,10 +41,10 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     Ok(vec![log])
 }
 
-/// All dd's of some lines, those that moved nothing included.
+/// Results of all dd's in some lines, including those that moved nothing.
 pub(crate) fn finished<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<FinishedDd> {
     let mut found = Vec::new();
-    // The commands whose results are still to come; the last one holds for all that follow.
+    // Commands without a result yet; the last one holds for all results that follow.
     let mut commands = VecDeque::from([DdCommand::default()]);
     let (mut records, mut error) = (None, None);
     for line in lines.map(str::trim).filter(|line| !line.is_empty()) {
@@ -66,7 +66,7 @@ pub(crate) fn finished<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Finished
     found
 }
 
-/// Why figures of these are doubtful, in sentences.
+/// Doubts about the figures, as sentences.
 pub(crate) fn doubts(finished: &[FinishedDd], is_write_known: bool) -> Vec<String> {
     let mut doubts = Vec::new();
     if !is_write_known && finished.iter().any(|dd| dd.command.op.is_none()) {
@@ -83,12 +83,12 @@ pub(crate) fn doubts(finished: &[FinishedDd], is_write_known: bool) -> Vec<Strin
 }
 
 impl FinishedDd {
-    /// It moved nothing, or something went wrong: what could not be flushed was never on the card.
+    /// True if it moved nothing or reported an error: data that could not be flushed never was on the card.
     pub(crate) fn failed(&self) -> bool {
         self.copied.bytes == 0 || self.error.is_some()
     }
 
-    /// Its figure, if it went well; `known` is what the section around it tells of direction and block.
+    /// Figure of a dd without an error. `known` are operation and block according to the section of the log.
     pub(crate) fn figure(&self, known: Option<(TestOp, u64)>, step: &str) -> Option<TestFigure> {
         let op = known.map(|(op, _)| op).or(self.command.op).unwrap_or(TestOp::Write);
         let block = known.map(|(_, block)| block).or(self.command.block).unwrap_or(MIB);
@@ -99,24 +99,23 @@ impl FinishedDd {
     }
 }
 
-/// What a command tells.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct DdCommand {
     op: Option<TestOp>,
-    /// Block size in bytes.
+    /// Bytes.
     block: Option<u64>,
-    /// Past the page cache.
+    /// True if the page cache is bypassed.
     direct: bool,
 }
 
 impl DdCommand {
-    /// The commands of a line in their order: `dd if=/dev/zero of=a … && dd if=a of=/dev/null …` are two.
+    /// Commands of a line, in order: `dd if=/dev/zero of=a … && dd if=a of=/dev/null …` are two.
     fn all(line: &str) -> Vec<Self> {
         let parts = line.contains("dd").then(|| line.split("&&").flat_map(|part| part.split(';')));
         parts.into_iter().flatten().filter_map(DdCommand::of).collect()
     }
 
-    /// Reads a line such as `sudo dd if=/dev/zero of=test bs=8k count=50k conv=fsync`; `None` where it is no dd.
+    /// Parses a line such as `sudo dd if=/dev/zero of=test bs=8k count=50k conv=fsync`; `None` for other commands.
     fn of(line: &str) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let operand = |name: &str| {
@@ -134,15 +133,15 @@ impl DdCommand {
         })
     }
 
-    /// The command with the block size that a count of records tells, where it does not say one itself.
+    /// Adds the block size that follows from a count of records, if the command does not state it.
     fn counted(self, bytes: u64, records: Option<u64>) -> Self {
         let counted = records.filter(|n| *n > 0 && bytes.is_multiple_of(*n)).map(|n| bytes / n);
         DdCommand { block: self.block.or(counted).filter(|block| (1..=GIB).contains(block)), ..self }
     }
 }
 
-/// Zeros and random data are written, what goes to /dev/null was read; a card is read into a file, and a file written to a
-/// card. Between two files, or two cards, nobody can tell.
+/// Direction of a copy: zeros and random data are written, data for /dev/null are read. A copy from a card to a file is a read,
+/// the reverse a write. `None` for copies between two files or two cards.
 fn direction(source: Option<&str>, sink: Option<&str>) -> Option<TestOp> {
     const SOURCES: [&str; 3] = ["/dev/zero", "/dev/urandom", "/dev/random"];
     match (source, sink) {
@@ -154,52 +153,52 @@ fn direction(source: Option<&str>, sink: Option<&str>) -> Option<TestOp> {
     }
 }
 
-/// As Linux and macOS name what a card shows up as.
+/// True for the names of cards on Linux and macOS.
 fn is_card(path: &str) -> bool {
     ["/dev/mmcblk", "/dev/sd", "/dev/disk", "/dev/rdisk", "/dev/nvme"]
         .iter()
         .any(|name| path.starts_with(name))
 }
 
-/// dd's sizes: `k`, `M` and `KiB` are powers of 1024, `kB` and `MB` of 1000; a lone `K` too.
+/// Parses a size of dd: `k`, `M` and `KiB` are powers of 1024, `kB` and `MB` of 1000; a lone `K`, too.
 fn block(text: &str) -> Option<u64> {
     parse_size(text).ok().filter(|bytes| *bytes > 0)
 }
 
-/// How far a printed speed may lie from bytes over seconds: its own rounding to two digits, and MB that are MiB.
+/// Relative deviation of a printed speed from bytes over seconds: rounding to two digits, and MB that are MiB.
 const ROUNDING: f64 = 0.15;
 
-/// What a result line says.
+/// Values of a result line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct DdResult {
     pub(crate) bytes: u64,
     pub(crate) seconds: f64,
-    /// The speed and its unit as printed.
+    /// Speed and its unit as printed.
     pub(crate) value: f64,
     pub(crate) unit: String,
-    /// It may be a state of `status=progress`, which counts whole seconds.
+    /// True if it may be a line of `status=progress`, which prints whole seconds.
     progress: bool,
 }
 
 impl DdResult {
-    /// Speed in MB/s; `None` where nothing was moved.
+    /// `None` if nothing was moved.
     pub(crate) fn mb_s(&self) -> Option<f64> {
         (self.bytes > 0).then(|| self.bytes as f64 / MB / self.seconds)
     }
 }
 
-/// The first number of `51200+0 records in`, in any language.
+/// First number of `51200+0 records in`, in any language.
 fn whole_records(line: &str) -> Option<u64> {
     let count = line.split_whitespace().next()?;
     let (whole, partial) = count.split_once('+')?;
     let partial: u64 = partial.parse().ok()?;
-    // Bytes of partial records are of no even share.
+    // With partial records, bytes over records is not the block.
     whole.parse().ok().map(|whole: u64| if partial == 0 { whole } else { 0 })
 }
 
-/// Reads a result line; `None` where it is none.
+/// Parses a result line; `None` for other lines.
 fn copied(line: &str) -> Option<DdResult> {
-    // Whatever the language, the speed's unit has a slash.
+    // In every language the unit of speed has a slash.
     let numbers = line.contains('/').then(|| numbers(line))?;
     let [(bytes, ..), .., (seconds, _), (speed, after)] = &numbers[..] else { return None };
     if let Some(copied) = bsd(line, &numbers) {
@@ -207,7 +206,7 @@ fn copied(line: &str) -> Option<DdResult> {
     }
     let bytes: u64 = bytes.parse().ok()?;
     let unit = unit(after)?;
-    // busybox writes MB for MiB: near enough to see that the line is one.
+    // busybox prints MiB as MB, which is close enough to recognise the line.
     let (elapsed, value) = (number(seconds)?, number(speed)?);
     let progress = !seconds.contains(['.', ',']);
     consistent(bytes, elapsed, value * decimal_mb_s(unit)?).then(|| DdResult {
@@ -219,7 +218,8 @@ fn copied(line: &str) -> Option<DdResult> {
     })
 }
 
-/// BSD and macOS put bytes a second in brackets: `1048576 bytes transferred in 0.5 secs (2097152 bytes/sec)`.
+/// Parses a line of BSD or macOS, with bytes a second in brackets: `1048576 bytes transferred in 0.5 secs (2097152
+/// bytes/sec)`.
 fn bsd(line: &str, numbers: &[(&str, &str)]) -> Option<DdResult> {
     let (head, _) = line.split_once("bytes/sec")?;
     let (_, speed) = head.rsplit_once('(')?;
@@ -235,21 +235,21 @@ fn consistent(bytes: u64, seconds: f64, mb_s: f64) -> bool {
     seconds > 0.0 && (nothing || (true_mb_s - mb_s).abs() <= ROUNDING * mb_s.max(true_mb_s))
 }
 
-/// The unit behind the last number: letters, a slash, and the language's word for a second.
+/// Unit after the last number: letters, a slash, and the word for a second in any language.
 fn unit(after: &str) -> Option<&str> {
     let unit = after.split_whitespace().next()?.trim_end_matches(['.', ',', ')']);
     let (size, time) = unit.split_once('/')?;
     (size.ends_with('B') && (1..=4).contains(&time.chars().count())).then_some(unit)
 }
 
-/// The numbers of a line, each with what follows it.
+/// Numbers of a line, each with the text after it.
 fn numbers(line: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let mut rest = line;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
         let tail = &rest[start..];
         let part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',');
-        // A small time is printed with an exponent: 8.1e-05 s.
+        // A short time has an exponent: 8.1e-05 s.
         let mut end = tail.find(|c: char| !part(c)).unwrap_or(tail.len());
         if let Some(power) = tail[end..].strip_prefix("e-") {
             end += 2 + power.find(|c: char| !c.is_ascii_digit()).unwrap_or(power.len());

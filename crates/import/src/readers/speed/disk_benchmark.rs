@@ -1,8 +1,8 @@
-//! The Markdown table that Geerling's `disk-benchmark.sh` ends with, of pi-cluster (2024) and raspberry-pi-dramble (2021).
+//! Geerling's `disk-benchmark.sh`: its final Markdown table, of pi-cluster (2024) and raspberry-pi-dramble (2021).
 //!
-//! The script divides iozone's KiB/s by 1024 and writes MB/s: it is MiB/s. Its "1M sequential read" is iozone's
-//! re-read, the write its re-write (docs/reference/tools.md#geerlings-scripts). The older table's fio row is copied
-//! from fio's bracket: MB/s. Steps carry the names of the recipe `geerling-2024`.
+//! The script divides iozone's KiB/s by 1024 and prints MB/s, which are MiB/s. Its "1M sequential read" is iozone's
+//! re-read, the write its re-write (docs/reference/tools.md#geerlings-scripts). The older table's fio row has the MB/s in
+//! fio's brackets. Steps have the names in the recipe `geerling-2024`.
 
 use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
@@ -13,7 +13,7 @@ use cardscope_model::run::TestFigure;
 use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{KIB, MIB};
 
-/// A row's name in small letters, the recipe's step, and the test.
+/// Name of a row in lower case, step of the recipe, and test.
 const ROWS: [(&str, &str, TestName); 6] = [
     ("4k random read", "4k random read", random(4 * KIB, 1, TestOp::Read)),
     ("4k random write", "4k random write", random(4 * KIB, 1, TestOp::Write)),
@@ -23,25 +23,25 @@ const ROWS: [(&str, &str, TestName); 6] = [
     ("1m sequential write", "1024k rewrite", sequential(MIB, TestOp::Write)),
 ];
 
-/// What the older script's fio does: four jobs of depth 64.
+/// Test of fio in the older script: four jobs of depth 64.
 const FIO: TestName = TestName {
     pattern: AccessPattern { order: IoOrder::Sequential, block: MIB, queue: 64, threads: 4 },
     op: TestOp::Read,
 };
 
-/// True where two rows of the table stand in it.
+/// True if the text has two rows of the table.
 pub(crate) fn recognise(text: &LogText) -> bool {
     text.head().lines().filter_map(figure).take(2).count() == 2
 }
 
-/// Reads it: a table is a run.
+/// Reads the text; each table is a run.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut log = log_of("disk-benchmark.sh", None);
     log.runs = RunBuilder::of(text.lines().filter_map(figure));
     Ok(vec![log])
 }
 
-/// `| iozone 4K random read      | 12.09 MB/s |`
+/// Parses `| iozone 4K random read      | 12.09 MB/s |`.
 fn figure(line: &str) -> Option<TestFigure> {
     let cells: Vec<&str> = line.trim().strip_prefix('|')?.split('|').map(str::trim).collect();
     let (name, printed) = (cells.first()?.to_lowercase(), amount(cells.get(1)?)?);

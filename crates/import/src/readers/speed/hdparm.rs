@@ -1,7 +1,7 @@
 //! `hdparm -t` and `-T`, with and without `--direct`.
 //!
-//! hdparm.c prints MB for 2^20 bytes, and kB/sec where it comes to less than one. What -T reads comes from the page
-//! cache, with `--direct` from what the card or its bus keeps at hand: no speed of the card.
+//! hdparm.c prints MB for 2^20 bytes, and kB/sec below one of these. `-T` reads from the page cache, with `--direct` from
+//! caches of the card or its bus, so neither is a speed of the card.
 
 use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
@@ -14,10 +14,10 @@ use cardscope_model::test_name::TestOp;
 use cardscope_model::units::MIB;
 use serde_json::json;
 
-/// What hdparm reads in one piece (TIMING_BUF_MB).
+/// Bytes of one read of hdparm (TIMING_BUF_MB).
 const BLOCK: u64 = 2 * MIB;
 
-/// One line of hdparm that says how fast.
+/// A result line of hdparm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct HdparmTiming<'a> {
     cached: bool,
@@ -26,12 +26,11 @@ struct HdparmTiming<'a> {
     mb_s: f64,
 }
 
-/// True where a line of hdparm stands in it.
 pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().any(|line| timing(line).is_some())
 }
 
-/// Reads it: every timed read is a run, every disk a log.
+/// Reads the text; every timed read is a run, every disk a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     parts::of_devices(text, |line| device(line).map(whole_disk), of_one_disk)
 }
@@ -44,12 +43,12 @@ fn of_one_disk(text: &LogText) -> ReaderOutcome {
     Ok(vec![log])
 }
 
-/// The timed reads of the card itself.
+/// Timed reads of the card itself.
 pub(crate) fn figures(text: &LogText) -> Vec<TestFigure> {
     text.lines().filter_map(timing).filter(|timing| !timing.cached).map(|timing| figure(&timing)).collect()
 }
 
-/// Adds what is no speed of the card: cached reads, and which devices were read.
+/// Adds cached reads, which are no speed of the card, and the devices.
 pub(crate) fn other(text: &LogText, log: &mut CardLog) {
     let cached: Vec<_> = text
         .lines()
@@ -85,12 +84,12 @@ fn devices<'a>(text: &'a LogText<'_>) -> Vec<&'a str> {
     devices
 }
 
-/// `/dev/mmcblk0:`
+/// Device in a heading such as `/dev/mmcblk0:`.
 fn device(line: &str) -> Option<&str> {
     line.strip_suffix(':').filter(|name| name.starts_with("/dev/") && !name.contains(' '))
 }
 
-/// The disk of a partition: `/dev/mmcblk0` of `/dev/mmcblk0p1`, `/dev/sda` of `/dev/sda1`.
+/// Disk of a partition: `/dev/mmcblk0` of `/dev/mmcblk0p1`, `/dev/sda` of `/dev/sda1`.
 fn whole_disk(name: &str) -> &str {
     let without = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let numbered = ["mmcblk", "nvme", "loop", "nbd"].iter().any(|kind| name.contains(kind));

@@ -1,8 +1,8 @@
-//! ioping's statistics, as text and as JSON (`-J`), learned from version 1.3 and held against 1.1's layout.
+//! ioping: its statistics, as text and as JSON (`-J`), in the layouts of versions 1.3 and 1.1.
 //!
-//! KiB and MiB are powers of 1024. `requests completed` counts the time of the requests alone, `generated` the pauses
-//! too: the first is the card's speed. The program does not print whether it went in sequence (`-L`): requests of
-//! 256 KiB, its default with `-L`, are taken for sequential. The first request is warm-up and not counted.
+//! KiB and MiB are powers of 1024. `requests completed` counts the time of the requests alone, `generated` includes the
+//! pauses, so the first is the card's speed. The program does not print whether it read sequentially (`-L`): requests of
+//! 256 KiB, its default with `-L`, count as sequential. The first request is a warm-up and not counted.
 
 use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
@@ -18,15 +18,15 @@ use serde::Deserialize;
 use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};
 use std::fmt;
 
-/// Requests of this size are `-L`'s.
+/// Size of requests with `-L`.
 const LINEAR: u64 = 256 * KIB;
 
-/// True where its statistics stand in it.
+/// True if the text has statistics.
 pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().any(is_title) || is_json(text.body())
 }
 
-/// Reads it: each block of statistics is a figure.
+/// Reads the text; each block of statistics is a figure.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let all = if is_json(text.body()) { of_json(text.body())? } else { of_text(text) };
     let mut log = log_of("ioping", None);
@@ -55,7 +55,7 @@ fn figure(one: &IopingBlock) -> Option<TestFigure> {
     })
 }
 
-/// One block.
+/// Block of statistics.
 #[derive(Debug, Clone, Default)]
 struct IopingBlock {
     op: Option<TestOp>,
@@ -63,7 +63,7 @@ struct IopingBlock {
     file_system: Option<String>,
     requests: f64,
     bytes: f64,
-    /// Bytes of a request, where a request's own line tells.
+    /// Bytes of a request according to a request's line.
     request_bytes: Option<f64>,
     iops: Option<f64>,
     mb_s: Option<f64>,
@@ -73,7 +73,7 @@ struct IopingBlock {
 }
 
 impl IopingBlock {
-    /// Bytes of a request; counts are printed with three digits, so the nearest power of two is meant.
+    /// Bytes of a request. Counts are printed with three digits, so a mean near a power of two is rounded to it.
     fn block(&self) -> Option<u64> {
         let mean = self.request_bytes.unwrap_or(self.bytes / self.requests);
         let power = mean.log2().round();
@@ -83,12 +83,11 @@ impl IopingBlock {
     }
 }
 
-/// `--- /mnt (ext4 /dev/sda1 29.7 GiB) ioping statistics ---`
+/// True for `--- /mnt (ext4 /dev/sda1 29.7 GiB) ioping statistics ---`.
 fn is_title(line: &str) -> bool {
     line.starts_with("--- ") && line.trim_end().ends_with(" ioping statistics ---")
 }
 
-/// Reads all blocks of a text.
 fn of_text(text: &LogText) -> Vec<IopingBlock> {
     let mut all: Vec<IopingBlock> = Vec::new();
     let mut next = IopingBlock::default();
@@ -106,7 +105,7 @@ fn of_text(text: &LogText) -> Vec<IopingBlock> {
     all
 }
 
-/// `4 KiB <<< /mnt …: request=2 time=149.7 us`
+/// Parses `4 KiB <<< /mnt …: request=2 time=149.7 us`.
 fn request(line: &str) -> Option<(f64, TestOp)> {
     let (size, op) = match (line.split_once(" <<< "), line.split_once(" >>> ")) {
         (Some((size, _)), _) => (size, TestOp::Read),
@@ -119,11 +118,11 @@ fn request(line: &str) -> Option<(f64, TestOp)> {
 fn file_system(title: &str) -> Option<String> {
     let (_, rest) = title.rsplit_once('(')?;
     let word = rest.split([' ', ')']).next()?;
-    // `block device` and `device` are no file systems.
+    // `block device` and `device` are not file systems.
     Some(word.to_owned()).filter(|word| !matches!(word.as_str(), "block" | "device" | "character"))
 }
 
-/// `9.35 k requests completed in 472.0 ms, 36.5 MiB read, 19.8 k iops, 77.4 MiB/s`
+/// Parses `9.35 k requests completed in 472.0 ms, 36.5 MiB read, 19.8 k iops, 77.4 MiB/s`.
 fn completed(line: &str, into: &mut IopingBlock) -> Option<()> {
     let (requests, rest) = line.split_once(" requests completed in ")?;
     into.requests = counted(requests)?;
@@ -142,7 +141,7 @@ fn completed(line: &str, into: &mut IopingBlock) -> Option<()> {
     Some(())
 }
 
-/// `min/avg/max/mdev = 149.7 us / 159.9 us / 176.6 us / 11.1 us`
+/// Parses `min/avg/max/mdev = 149.7 us / 159.9 us / 176.6 us / 11.1 us`.
 fn latencies(line: &str, into: &mut IopingBlock) -> Option<()> {
     let (_, rest) = line.split_once("min/avg/max/mdev = ")?;
     let mut times = rest.split(" / ").map(micros);
@@ -155,7 +154,7 @@ fn micros(text: &str) -> Option<f64> {
     scaled(text.trim(), &[&short[..], &long, &[(" hour", 3600e6), (" h", 3600e6)]].concat())
 }
 
-/// `6.25 k`: thousands, millions.
+/// Parses a count with its thousands or millions: `6.25 k`.
 fn counted(text: &str) -> Option<f64> {
     scaled(text.trim(), &[(" k", 1e3), (" m", 1e6), (" M", 1e6), ("", 1.0)])
 }
@@ -165,10 +164,10 @@ fn bytes(text: &str) -> Option<f64> {
     Some(speed(value)? * binary_bytes(unit)?)
 }
 
-/// Statistics in one file that are read.
+/// Most blocks of statistics of one file.
 const MOST_BLOCKS: usize = 50_000;
 
-/// One element of the JSON's list.
+/// Element of the JSON's list.
 #[derive(Debug, Deserialize)]
 struct IopingElement {
     localtime: Option<String>,
@@ -187,7 +186,7 @@ struct IopingIo {
     operation: Option<String>,
 }
 
-/// Times are in nanoseconds.
+/// Times in nanoseconds.
 #[derive(Debug, Deserialize)]
 struct IopingStat {
     count: f64,
@@ -198,20 +197,19 @@ struct IopingStat {
     max: f64,
 }
 
-/// True where it is the list that `-J` prints.
+/// True for the list that `-J` prints.
 fn is_json(body: &str) -> bool {
     let head: String = body.chars().filter(|c| !c.is_whitespace()).take(16).collect();
     head.starts_with("[{\"timestamp\":") && (body.contains("\"io\"") || body.contains("\"stat\""))
 }
 
-/// Reads all blocks of the JSON.
 fn of_json(body: &str) -> Result<Vec<IopingBlock>, String> {
     let mut reader = serde_json::Deserializer::from_str(body.trim());
     let read = reader.deserialize_seq(ElementVisitor).and_then(|all| reader.end().map(|()| all));
     read.map_err(|error| format!("its JSON cannot be read: {error}"))
 }
 
-/// Takes the list's elements one by one: only of those with statistics something is kept.
+/// Visits the list's elements one by one, and stores only those with statistics.
 struct ElementVisitor;
 
 impl<'de> Visitor<'de> for ElementVisitor {

@@ -1,7 +1,7 @@
-//! iozone's table. Its column headings say which test stands where: tests that were not asked for are blank columns.
+//! iozone: its table. The column headings identify the tests; a column is blank if its test was not requested.
 //!
-//! iozone.c prints KiB/s under `kBytes/sec` (old versions: `KBytes/sec`), cut to whole ones; each record size is a row.
-//! The order of the columns is the program's; fields are eight or nine characters wide, by version.
+//! iozone.c prints KiB/s under `kBytes/sec` (old versions: `KBytes/sec`), rounded down; each record size is a row. The
+//! columns have a fixed order; their width is eight or nine characters, depending on the version.
 
 use crate::readers::error::ReaderOutcome;
 use crate::readers::notes::log_of;
@@ -14,15 +14,15 @@ use cardscope_model::test_name::{IoOrder, TestName, TestOp};
 use cardscope_model::units::KIB;
 use serde_json::{Value, json};
 
-/// A column of the table.
+/// Column of the table.
 #[derive(Debug)]
 struct IozoneColumn {
-    /// Its word in the heading's second line.
+    /// Word in the second line of the heading.
     word: &'static str,
     name: &'static str,
-    /// The `-i` that asks for it.
+    /// Number after `-i` that requests the test.
     asked_by: u8,
-    /// Order, operation and step, for those that are sequential or random.
+    /// Order, operation and step of a sequential or random test.
     test: Option<(IoOrder, TestOp, Option<&'static str>)>,
 }
 
@@ -35,7 +35,7 @@ const fn column(
     IozoneColumn { word, name, asked_by, test }
 }
 
-/// All of them, in the program's order.
+/// All columns, in the program's order.
 static COLUMNS: [IozoneColumn; 13] = [
     column("write", "write", 0, Some((IoOrder::Sequential, TestOp::Write, None))),
     column("rewrite", "rewrite", 0, Some((IoOrder::Sequential, TestOp::Write, Some("rewrite")))),
@@ -52,14 +52,12 @@ static COLUMNS: [IozoneColumn; 13] = [
     column("freread", "freread", 7, None),
 ];
 
-/// One row of the table, with the file's size.
 struct IozoneRow {
     file_bytes: u64,
     record_bytes: u64,
     cells: Vec<(&'static IozoneColumn, u64)>,
 }
 
-/// True where the table's heading stands in it.
 pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().any(|line| IozoneHeading::of(line).is_some())
 }
@@ -77,8 +75,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     Ok(vec![log])
 }
 
-/// The tests that are sequential or random, in runs: a new one begins with another file size, and where a record size
-/// comes again.
+/// Sequential and random tests as runs. Another file size, or a repeated record size, begins a run.
 fn runs(text: &LogText) -> Vec<Run> {
     let mut runs = RunBuilder::default();
     let mut size_bytes = None;
@@ -93,7 +90,7 @@ fn runs(text: &LogText) -> Vec<Run> {
     runs.finish()
 }
 
-/// Adds the columns that are neither sequential nor random, and says where the page cache was not kept out.
+/// Adds the other columns, and a doubt if the page cache was not bypassed.
 fn other(text: &LogText, log: &mut CardLog) {
     let mut others: Vec<Value> = Vec::new();
     for IozoneRow { record_bytes, cells, .. } in rows(text) {
@@ -117,7 +114,7 @@ fn cell(column: &IozoneColumn, record_bytes: u64, kib_s: u64) -> Option<TestFigu
 }
 
 impl IozoneColumn {
-    /// The test of a column; `None` for those that are neither sequential nor random.
+    /// Test of a column; `None` if it is neither sequential nor random.
     fn test(&self, record: u64) -> Option<(TestName, Option<&'static str>)> {
         let (order, op, step) = self.test?;
         let test = if order == IoOrder::Random { random(record, 1, op) } else { sequential(record, op) };
@@ -137,7 +134,7 @@ fn rows(text: &LogText) -> impl Iterator<Item = IozoneRow> {
     })
 }
 
-/// The numbers after `-i` in the command, where it is shown.
+/// Numbers after `-i` in the command, if the log has it.
 fn asked_for(text: &LogText) -> Vec<u8> {
     let Some(line) = text.lines().find(|line| line.contains("iozone ") && line.contains(" -i")) else {
         return Vec::new();
@@ -154,17 +151,17 @@ fn refuse_other_units(text: &LogText) -> Result<(), String> {
     }
 }
 
-/// The heading's second line: where each column ends.
+/// Positions in the heading's second line at which the columns end.
 #[derive(Debug, Clone)]
 struct IozoneHeading {
     size_end: usize,
     ends: Vec<usize>,
-    /// False where blanks were lost in copying, so that places mean nothing.
+    /// False if blanks were lost in copying, so that positions are meaningless.
     aligned: bool,
 }
 
 impl IozoneHeading {
-    /// Reads the line `kB  reclen    write  rewrite …`; `None` where it is none.
+    /// Parses the line `kB  reclen    write  rewrite …`; `None` for any other line.
     fn of(line: &str) -> Option<Self> {
         let words = line.contains("reclen").then(|| words(line))?;
         let [(size, size_end), (reclen, _), columns @ ..] = &words[..] else { return None };
@@ -177,8 +174,8 @@ impl IozoneHeading {
         })
     }
 
-    /// Sorts a row's numbers; `None` where the line is no row. `asked` are the numbers of the command's `-i`, for rows
-    /// that lost their blanks.
+    /// Assigns a row's numbers to columns; `None` if the line is not a row. `asked` are the numbers after `-i`, for rows
+    /// without their blanks.
     fn row(&self, line: &str, asked: &[u8]) -> Option<IozoneRow> {
         let words = words(line);
         let numbers: Vec<(u64, usize)> =
@@ -191,7 +188,7 @@ impl IozoneHeading {
         Some(IozoneRow { file_bytes, record_bytes, cells })
     }
 
-    /// Each number under the column that ends nearest; all shifted as far as the file's size is.
+    /// Assigns each number to the column that ends nearest, after a shift by the offset of the file size.
     fn by_position(
         &self,
         speeds: &[(u64, usize)],
@@ -202,7 +199,7 @@ impl IozoneHeading {
             let end = (end + self.size_end).checked_sub(size_end)?;
             let nearest = (0..self.ends.len()).min_by_key(|at| self.ends[*at].abs_diff(end))?;
             let column = &COLUMNS[nearest];
-            // A field is eight or nine wide: farther than half of it stands in no column.
+            // A field is eight or nine characters wide: a number farther than half of that is in no column.
             let fits = self.ends[nearest].abs_diff(end) <= 4
                 && placed.last().is_none_or(|(last, _)| !std::ptr::eq(*last, column));
             if !fits {
@@ -214,7 +211,7 @@ impl IozoneHeading {
     }
 }
 
-/// Numbers in order under the columns that were asked for; without a command only a row of the first columns is clear.
+/// Assigns numbers in order to the requested columns. Without a command only a row of all first columns is unambiguous.
 fn by_flags(speeds: &[(u64, usize)], asked: &[u8]) -> Option<Vec<(&'static IozoneColumn, u64)>> {
     let wanted = |flag: u8| asked.is_empty() || asked.contains(&flag);
     let columns: Vec<&IozoneColumn> = COLUMNS.iter().filter(|column| wanted(column.asked_by)).collect();
@@ -222,7 +219,7 @@ fn by_flags(speeds: &[(u64, usize)], asked: &[u8]) -> Option<Vec<(&'static Iozon
     clear.then(|| columns.into_iter().zip(speeds.iter().map(|(speed, _)| *speed)).collect())
 }
 
-/// The words of a line, each with the place where it ends, in characters.
+/// Words of a line, each with the position of its end, in characters.
 fn words(line: &str) -> Vec<(&str, usize)> {
     let mut words = Vec::new();
     let mut start = None;

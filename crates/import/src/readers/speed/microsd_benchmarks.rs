@@ -1,7 +1,7 @@
-//! Geerling's `microsd-benchmarks.sh`: hdparm, dd and iozone in one file are one run; and any log that holds at least two
-//! of the three.
+//! Geerling's `microsd-benchmarks.sh`: hdparm, dd and iozone in one file, which are one run; also any other log with at
+//! least two of the three.
 //!
-//! The steps carry the names that the recipe `geerling-2020` gives them, so that its runs and these compare.
+//! Steps have the names in the recipe `geerling-2020`, so that both can be compared.
 
 use super::{dd, hdparm, iozone};
 use crate::readers::error::ReaderOutcome;
@@ -11,13 +11,13 @@ use cardscope_model::log::CardLog;
 use cardscope_model::run::{Run, TestFigure};
 use cardscope_model::test_name::IoOrder;
 
-/// True where two of the three tools stand in it.
+/// True if the text has results of two of the three tools.
 pub(crate) fn recognise(text: &LogText) -> bool {
     let tools = [hdparm::recognise, dd::recognise, iozone::recognise];
     tools.iter().filter(|recognise| recognise(text)).count() >= 2
 }
 
-/// Reads it: the k-th results of the tools are run k.
+/// Reads the text; result k of each tool belongs to run k.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let table = iozone::read(text)?.swap_remove(0);
     let mut log = CardLog { tool: log_of("hdparm, dd, iozone", None).tool, ..table };
@@ -28,7 +28,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     collect(&mut runs, log.runs.into_iter().map(|run| run.results.into_iter().map(named).collect()));
     log.runs = runs;
     hdparm::other(text, &mut log);
-    // The script's dd writes; its command is not in its output. In another log of two of them nobody knows.
+    // The script's dd writes, though its command is not in the output. In any other log the direction is unknown.
     let script = hdparm::recognise(text) && iozone::recognise(text);
     log.doubts.extend(dd::doubts(&copies, script));
     Ok(vec![log])
@@ -43,7 +43,7 @@ fn collect(runs: &mut Vec<Run>, parts: impl Iterator<Item = Vec<TestFigure>>) {
     }
 }
 
-/// iozone's figure under the recipe's name for it.
+/// Renames the step of iozone's figure as in the recipe.
 fn named(figure: TestFigure) -> TestFigure {
     let step = match (&figure.step, figure.test.order) {
         (Some(step), _) => format!("iozone {step}"),

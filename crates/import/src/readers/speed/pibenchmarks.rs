@@ -1,7 +1,7 @@
-//! PiBenchmarks' `Storage.sh`: its table, its score, and what it tells of board and card before.
+//! PiBenchmarks' `Storage.sh`: its table, its score, and the data of board and card before these.
 //!
-//! HDParm's MB/s is hdparm's MiB/s; KB/s is KiB/s (fio, iozone); DD's number is copied from dd without its unit, so it
-//! is only true where dd said MB/s: dd's own line, where the log holds it, decides. Steps carry the names of the recipe
+//! HDParm's MB/s is hdparm's MiB/s; KB/s is KiB/s (fio, iozone). DD's number is copied from dd without its unit, so it is
+//! only correct if dd printed MB/s; dd's own line counts if the log has it. Steps have the names in the recipe
 //! `pibenchmarks` (docs/reference/tools.md#pibenchmarks).
 
 use super::dd;
@@ -19,10 +19,10 @@ use cardscope_model::units::{KIB, MIB, mb_per_s};
 use serde_json::json;
 use std::collections::HashMap;
 
-/// Blocks of 4 KiB for all tests but hdparm's.
+/// Block of all tests except hdparm's.
 const BLOCK: u64 = 4 * KIB;
 
-/// The table's rows: program, test, what it is.
+/// Rows of the table: program, name of the test, and test.
 const TESTS: [(&str, &str, TestName); 9] = [
     ("HDParm", "Cached Disk Read", sequential(2 * MIB, TestOp::Read)),
     ("HDParm", "Disk Read", sequential(2 * MIB, TestOp::Read)),
@@ -35,13 +35,13 @@ const TESTS: [(&str, &str, TestName); 9] = [
     ("IOZone", "4k random write", random(BLOCK, 1, TestOp::Write)),
 ];
 
-/// True where two rows of the table stand in it.
+/// True if the text has two rows of the table.
 pub(crate) fn recognise(text: &LogText) -> bool {
-    // The table comes after everything the script installs and prints.
+    // The table follows all output of the script's installation, so the head of the text is not enough.
     text.lines().filter_map(row).take(2).count() == 2
 }
 
-/// Reads it: a table is a run.
+/// Reads the text; each table is a run.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut log = log_of("PiBenchmarks", None);
     log.runs = RunBuilder::of(text.lines().filter_map(row));
@@ -84,10 +84,10 @@ fn mb_s(program: &str, printed: PrintedAmount<'_>) -> Option<f64> {
     }
 }
 
-/// dd's own line knows the unit that the table's row lost.
+/// Corrects the table's row of dd, which lacks the unit, by dd's own line.
 fn settle_dd(text: &LogText, log: &mut CardLog) {
     let copies = dd::finished(text.lines());
-    // The table copies dd's number digit by digit; the first dd that printed it is meant.
+    // The table copies dd's number digit by digit, so the first dd with that number is the right one.
     let mut by_number: HashMap<u64, &dd::FinishedDd> = HashMap::new();
     copies.iter().for_each(|copy| {
         by_number.entry(copy.copied.value.to_bits()).or_insert(copy);
@@ -108,7 +108,7 @@ fn settle_dd(text: &LogText, log: &mut CardLog) {
     }
 }
 
-/// `MicroSD information: Clock Speed: 50.0 - Manufacturer: SanDisk - Model: SL16G - …`
+/// Reads facts from `MicroSD information: Clock Speed: 50.0 - Manufacturer: SanDisk - Model: SL16G - …`.
 fn identify(line: &str, log: &mut CardLog) {
     let Some((title, rest)) = line.split_once(": ") else { return };
     let fields = || rest.split(" - ").filter_map(|field| field.split_once(':'));
@@ -139,7 +139,7 @@ fn set(condition: &mut Condition, word: &str, value: Option<String>) {
     }
 }
 
-/// `A1 Class 10 V10 U1` as `A1`, `C10`, `V10`, `U1`.
+/// Marks in `A1 Class 10 V10 U1`: `A1`, `C10`, `V10`, `U1`.
 fn marks(text: &str) -> Vec<String> {
     let joined = text.replace("Class ", "C");
     let is_mark = |word: &&str| {

@@ -1,10 +1,10 @@
-//! Files that hold the logs of two tools: an afternoon's notes. Neither is lost, nor does one change what the other says.
+//! Files with logs of two tools: both are read, and neither changes the other.
 
 use super::corpus;
 use cardscope_import::readers::read;
 use cardscope_model::log::CardLog;
 
-/// Formats that may stand side by side in a file, one of each row of those that read each other's lines.
+/// Compatible formats, one of each row of those that read each other's lines.
 const SIDE_BY_SIDE: [&str; 10] = [
     "cdm_fio",
     "crystaldiskmark",
@@ -18,7 +18,7 @@ const SIDE_BY_SIDE: [&str; 10] = [
     "mmc-utils",
 ];
 
-/// The first file of a format that is plain text.
+/// First file of a format that is plain text.
 fn plain(format: &str) -> Option<String> {
     let mut all =
         corpus().into_iter().filter(|example| example.format.name == format && !example.is_damaged());

@@ -1,8 +1,8 @@
-//! The corpus of small logs in `fuzz/corpus`, one folder a format: each file is known and read, and nothing that becomes
-//! of it by accident (cut, mixed up, in another encoding, under another importer) does any harm.
+//! Corpus of small logs in `fuzz/corpus`, with a folder for each format: each file is recognised and read, and no accident
+//! (truncated, mixed up, in another encoding, read by another reader) does any harm.
 //!
-//! The files are own ones in the layouts of the tools; fuzzing starts from them. One whose name begins with `damaged`
-//! need not yield anything. What must hold of all that comes out says `cardscope_import::readers::invariants`.
+//! The files were made for this project in the layouts of the tools; fuzzing starts from them. A file whose name begins
+//! with `damaged` need not have results. The invariants are in `cardscope_import::readers::invariants`.
 
 use cardscope_import::readers::{LogFormat, LogText, formats, invariants};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ impl Example {
         self.name.starts_with("damaged")
     }
 
-    /// Where it lies, for messages.
+    /// Path below the corpus, for messages.
     fn place(&self) -> String {
         format!("{}/{}", self.format.name, self.name)
     }
@@ -48,7 +48,7 @@ fn fuzz() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
 }
 
-/// Names in a folder, sorted; without those that begin with a point.
+/// Names in a folder, sorted, without hidden ones.
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let names =
@@ -58,7 +58,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Gives bytes to the importer of a format and to whichever takes them; panics where an invariant of what comes out is broken.
+/// Passes bytes to the reader of a format and to those that recognise them; panics if an invariant is broken.
 fn check(format: &LogFormat, bytes: &[u8]) {
     invariants::check_text(format, &LogText::decode(bytes));
     invariants::check_any(bytes);

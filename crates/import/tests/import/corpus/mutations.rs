@@ -1,5 +1,5 @@
-//! Files as accidents leave them: bits turned, lines lost, doubled and swapped, numbers that are none, two files in one,
-//! and words of a format in an order that no tool prints.
+//! Files after accidents: flipped bits; lost, doubled and swapped lines; invalid numbers; two files in one; and words of a
+//! format in an order that no tool prints.
 
 use super::variants::{coloured, utf16, with_commas};
 use super::{Example, check, corpus};
@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 static CORPUS: LazyLock<Vec<Example>> = LazyLock::new(corpus);
 
-/// What stands where a number was.
+/// Replacements of a number.
 const NUMBERS: [&str; 12] = [
     "NaN",
     "inf",
@@ -27,7 +27,6 @@ const NUMBERS: [&str; 12] = [
     "٣",
 ];
 
-/// One accident.
 #[derive(Debug, Clone)]
 enum Accident {
     Bit(Index, u8),
@@ -35,9 +34,9 @@ enum Accident {
     Doubled(Index),
     Dropped(Index),
     Swapped(Index, Index),
-    /// The numbers of one place in all lines, or of that line alone.
+    /// Replaces the number at one position.
     Number(Index, &'static str),
-    /// A line of another file.
+    /// Inserts a line of another file.
     Foreign(Index, Index, Index),
     Commas,
     Colours,
@@ -94,7 +93,7 @@ impl Accident {
     }
 }
 
-/// A bit of a byte turned; what is no text any more then is read as every file is.
+/// Flips a bit, and decodes the result like any file.
 fn turned(text: &str, at: Index, bit: u8) -> String {
     let mut bytes = text.as_bytes().to_vec();
     if !bytes.is_empty() {
@@ -104,7 +103,7 @@ fn turned(text: &str, at: Index, bit: u8) -> String {
     LogText::decode(&bytes).body().to_owned()
 }
 
-/// Another number, or none, where one stood.
+/// Replaces a number by another one, or by nothing.
 fn with_number(text: &str, at: Index, number: &str) -> String {
     let starts: Vec<usize> = text
         .char_indices()
@@ -122,7 +121,7 @@ fn with_number(text: &str, at: Index, number: &str) -> String {
     [&text[..start], number, &text[end..]].concat()
 }
 
-/// The words of each format's files as they follow each other; letters, digits and signs stand apart.
+/// Words of each format's files in their order; letters, digits and signs are separate words.
 static WORDS: LazyLock<Vec<(&LogFormat, Vec<String>)>> = LazyLock::new(|| {
     let words_of = |format: &'static LogFormat| {
         let files = CORPUS.iter().filter(|example| example.format.name == format.name);
@@ -143,7 +142,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// A number or a few letters, of which an importer knows none.
+/// A number or a few letters that no format contains.
 fn foreign() -> impl Strategy<Value = String> {
     prop_oneof![prop::sample::select(NUMBERS.to_vec()).prop_map(str::to_owned), "(\\PC|\n){0,6}"]
 }
@@ -151,7 +150,7 @@ fn foreign() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 3000,
-        // The same accidents in every run: a finding stays one.
+        // A fixed seed, so that a failure is reproducible.
         rng_seed: RngSeed::Fixed(0x5DCA_2D00),
         failure_persistence: None,
         ..ProptestConfig::default()

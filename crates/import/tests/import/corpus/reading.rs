@@ -1,4 +1,4 @@
-//! What is read from the files as they are, whole and cut.
+//! Reads the files of the corpus as they are, whole and truncated.
 
 use super::{Example, check, corpus, fuzz, names};
 use cardscope_import::readers::{ImportError, LogText, formats, invariants, read};
@@ -9,11 +9,10 @@ use std::time::Duration;
 /// Bytes of a long log.
 const LONG: usize = 256 << 10;
 
-/// Time for such a log, a hundred times what an importer needs that passes over it a few times.
-/// What grows with the square of the length takes minutes.
+/// Time for such a log: a hundred times that of a reader with a few passes. Quadratic time would take minutes.
 const LONG_ENOUGH: Duration = Duration::from_secs(10);
 
-/// Bytes at which a file is cut, spread over it.
+/// Number of positions at which a file is truncated.
 const CUTS: usize = 24;
 
 #[test]
@@ -75,8 +74,7 @@ fn a_file_may_end_anywhere() {
     }
 }
 
-/// Bytes that the tool moved by its speed and by its IOPS, and how far they may lie apart: both are rounded, and the
-/// last I/O may be a part of one.
+/// Bytes according to speed and to IOPS, and their permitted difference: both are rounded, and the last I/O may be partial.
 fn moved(format: &str, figure: &TestFigure) -> Option<(f64, f64, f64)> {
     let block = figure.test.block as f64;
     let by_iops = figure.iops? * block;
@@ -99,12 +97,12 @@ fn speed_and_iops_of_a_figure_agree_in_true_units() {
     assert!(compared > 50, "{compared} figures have both");
 }
 
-/// A file over and over until it is this long.
+/// File repeated up to a length in bytes.
 fn repeated(example: &Example, bytes: usize) -> Vec<u8> {
     example.bytes.iter().copied().cycle().take(bytes).collect()
 }
 
-/// The processor time that this thread has had: a busy machine makes no importer slow.
+/// Processor time of this thread, which does not depend on other load.
 fn worked() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::try_from(time).expect("a time since the thread began")

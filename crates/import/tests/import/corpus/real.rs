@@ -1,4 +1,4 @@
-//! The real logs, whole and cut.
+//! Real logs, whole and truncated.
 
 use crate::data::{data, files_below};
 use cardscope_import::readers::{invariants, read};
@@ -15,7 +15,7 @@ fn every_real_log_keeps_the_invariants_whole_and_cut() {
         }
         let Ok(logs) = read(&bytes) else { continue };
         known += 1;
-        // What one importer takes, its own check must bear too.
+        // The format's own check must accept what its reader accepts.
         invariants::check(&logs[0].format, &bytes);
     }
     assert!(known > 50, "{known} of the files are logs");

@@ -1,11 +1,11 @@
-//! The same log in another encoding, with other line ends, colours or decimals is the same log.
+//! A log in another encoding, with other line ends, colours or decimals is read like the original.
 
 use super::{Example, corpus};
 use cardscope_import::readers::{LogText, read};
 use cardscope_model::log::CardLog;
 use cardscope_model::run::TestFigure;
 
-/// Formats whose numbers never have decimal commas, and why.
+/// Formats whose numbers never have decimal commas, and the reason.
 const WITHOUT_COMMAS: [(&str, &str); 9] = [
     ("plotly-page", "JSON: a comma divides values"),
     ("fio-json", "JSON: a comma divides values"),
@@ -18,7 +18,7 @@ const WITHOUT_COMMAS: [(&str, &str); 9] = [
     ("fio-text", "it prints in C's own locale, and a comma ends a value"),
 ];
 
-/// Whole files of the corpus as text.
+/// Undamaged files of the corpus as text.
 fn clean() -> Vec<(Example, String)> {
     let whole = corpus().into_iter().filter(|example| !example.is_damaged());
     whole
@@ -31,7 +31,7 @@ fn logs(bytes: &[u8], example: &Example) -> Vec<CardLog> {
     read(bytes).unwrap_or_else(|error| panic!("{}: {error}", example.place()))
 }
 
-/// Every variant of every file is the same log as the file's plain text.
+/// Asserts that a variant of every file is read like its plain text.
 fn same(variant: fn(&str) -> Vec<u8>) {
     for (example, text) in clean() {
         assert_eq!(logs(&variant(&text), &example), logs(text.as_bytes(), &example), "{}", example.place());
@@ -43,7 +43,7 @@ pub(super) fn utf16(text: &str, little: bool) -> Vec<u8> {
     ['\u{feff}'.to_string().as_str(), text].concat().encode_utf16().flat_map(unit).collect()
 }
 
-/// Colours as terminals get them, around every line and before its last word.
+/// Terminal colours around every line and before its last word.
 pub(super) fn coloured(text: &str) -> String {
     let line = |line: &str| match line.rsplit_once(' ') {
         Some((start, end)) => format!("\x1b[1;32m{start} \x1b[0;33m{end}\x1b[0m\n"),
@@ -52,7 +52,7 @@ pub(super) fn coloured(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// Decimals with commas; what has several points is a version, an address or a date.
+/// Decimals with commas. A number with several points is a version, an address or a date.
 pub(super) fn with_commas(text: &str) -> String {
     let of_number = |c: char| c.is_ascii_digit() || c == '.';
     let mut out = String::with_capacity(text.len());
@@ -95,7 +95,7 @@ fn colours_of_a_terminal_change_nothing() {
     same(|text| coloured(text).into_bytes());
 }
 
-/// The figures alone: of what stands beside them a version may have had a point.
+/// Figures alone, since a version next to them may have had a point.
 fn figures(logs: &[CardLog]) -> Vec<&TestFigure> {
     logs.iter().flat_map(|log| &log.runs).flat_map(|run| &run.results).collect()
 }

@@ -1,4 +1,4 @@
-//! Probes of capacity: f3 and H2testw.
+//! Capacity tests: f3 and H2testw.
 
 use super::{data, log, printed};
 

@@ -1,9 +1,8 @@
-//! The index's table of flashbench files, row by row: counts of rows, and its spot checks.
+//! flashbench files by the table of the index: numbers of rows, and spot checks.
 
 use super::{data, figures, log, printed};
 use cardscope_model::log::CardLog;
 
-/// A row of the index's table of flashbench files.
 struct Indexed<'a> {
     file: &'a str,
     other_card: bool,
@@ -29,7 +28,7 @@ fn indexed(index: &str) -> Vec<Indexed<'_>> {
     .collect()
 }
 
-/// Rows of a table under `other.flashbench`.
+/// Number of rows in a table under `other.flashbench`.
 fn rows(log: &CardLog, table: &str) -> usize {
     let tables = log.other.get("flashbench").and_then(|tables| tables.get(table));
     tables.and_then(|rows| rows.as_array()).map_or(0, Vec::len)
@@ -71,7 +70,7 @@ fn all_tables_of_flashbench_are_found_as_the_index_counts_them() {
     }
 }
 
-/// Looks up one spot check of the index.
+/// Asserts one spot check of the index.
 fn holds(check: &str, log: &CardLog, file: &str) {
     let words: Vec<&str> = check.split_whitespace().collect();
     let number = |text: &str| -> f64 {

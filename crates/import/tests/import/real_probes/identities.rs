@@ -1,4 +1,4 @@
-//! NVMe's pages, links and buses.
+//! NVMe pages, PCIe links and SD buses.
 
 use super::{data, log};
 

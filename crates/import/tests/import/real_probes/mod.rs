@@ -1,6 +1,4 @@
-//! Real logs of probes, system tools and registers: every file is read, and what their index says of them holds.
-//!
-//! Numbers in here are the index's spot checks.
+//! Real logs of probes, system tools and registers: every file is read, and the spot checks of their index are confirmed.
 
 use crate::data::data;
 use cardscope_import::readers::read;
@@ -13,20 +11,18 @@ mod flashbench;
 mod identities;
 mod speeds;
 
-/// The logs of a file, and the format that read it.
 fn logs(folder: &Path, file: &str) -> Vec<CardLog> {
     let bytes = std::fs::read(folder.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
     read(&bytes).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// The only log of a file.
+/// Single log of a file.
 fn log(folder: &Path, file: &str) -> CardLog {
     let mut logs = logs(folder, file);
     assert_eq!(logs.len(), 1, "{file}");
     logs.remove(0)
 }
 
-/// Names of a folder's files.
 fn files(folder: &Path) -> Vec<String> {
     let entries =
         std::fs::read_dir(folder).expect("a folder of logs").map(|entry| entry.expect("a file").file_name());
@@ -39,7 +35,7 @@ fn figures(log: &CardLog) -> impl Iterator<Item = &TestFigure> {
     log.runs.iter().flat_map(|run| &run.results)
 }
 
-/// The printed figure of a test, and of a step where it is given, in the first run that has it.
+/// Printed figure of a test, and of a step if given, in the first run that has it.
 fn printed(log: &CardLog, test: &str, step: Option<&str>) -> f64 {
     let found =
         figures(log).find(|f| f.name().to_string() == test && (step.is_none() || f.step.as_deref() == step));

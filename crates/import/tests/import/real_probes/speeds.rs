@@ -1,4 +1,4 @@
-//! Tools that measure speed, and scripts that run several of them.
+//! Speed tools, and scripts that run several of them.
 
 use super::{data, figures, log, printed};
 

@@ -1,4 +1,4 @@
-//! Where a partition should start, and what each mkfs should be told of the card.
+//! Advice on the start of a partition and on the options of each mkfs.
 
 use super::facts::{AdviceFacts, EXT4_BLOCK, TargetKind, command, first_partition};
 use super::speed::{smallest_reaching, write_curve};
@@ -7,27 +7,27 @@ use crate::card_map::{MapAdvice, MeasuredMap};
 use crate::shell::quoted;
 use crate::units::{BinarySize, KIB, MIB};
 
-/// mke2fs keeps the stride in 16 bits.
+/// mke2fs stores the stride in 16 bits.
 const MOST_STRIDE: u64 = u16::MAX as u64;
 
-/// F2FS moves its data in segments of 2 MiB (kernel, Documentation/filesystems/f2fs).
+/// Segment of F2FS (kernel, Documentation/filesystems/f2fs).
 const F2FS_SEGMENT: u64 = 2 * MIB;
 
-/// exFAT takes clusters of up to 32 MiB; above 1 MiB a small file wastes more than any card gains.
+/// exFAT allows clusters of up to 32 MiB, but above 1 MiB a small file wastes more space than the card gains speed.
 const MOST_CLUSTER: u64 = MIB;
 
-/// No partition starts before 1 MiB: partition tables and boot loaders lie there.
+/// First start of a partition; partition tables and boot loaders lie before it.
 const FIRST_START: u64 = MIB;
 
-/// Where the erase block is not known: a multiple of every unit that is a power of two up to this, which the SD
-/// specification allows up to 2 TB at most.
+/// Start if the erase block is unknown: a multiple of every power of two that the SD specification allows as a unit
+/// up to 2 TB.
 const SAFE_START: u64 = 64 * MIB;
 
-/// The same for cards up to 32 GB, whose units are 4 MiB at most (SD Physical Layer Specification 4.10, table 4-47).
+/// Start for cards up to 32 GB, whose units are 4 MiB at most (SD Physical Layer Specification 4.10, table 4-47).
 const SAFE_START_SMALL: u64 = 4 * MIB;
 const SMALL_CARD: u64 = 32 << 30;
 
-/// MBR counts sectors of 512 bytes in 32 bits.
+/// Largest disk with an MBR, which counts sectors of 512 bytes in 32 bits.
 const MOST_MBR: u64 = 1 << 41;
 
 pub(super) fn advise(measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
@@ -52,7 +52,7 @@ fn from_unit(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, advice: &mu
         ));
         return;
     }
-    // The claimed unit costs nothing where the measured one divides it.
+    // A multiple of the claimed unit is also one of the measured unit here, so it costs nothing.
     let claimed = facts.claimed_unit.filter(|claimed| claimed.is_multiple_of(unit));
     let step = claimed.unwrap_or(unit);
     let start = FIRST_START.next_multiple_of(step);
@@ -82,7 +82,7 @@ fn partition_command(start: u64, facts: &AdviceFacts) -> String {
     format!("printf 'label: {label}\\nstart={start}KiB, type={kind}\\n' | sfdisk {}", quoted(&facts.target))
 }
 
-/// What to do where the erase block is not known, and why that is safe.
+/// Advises a start that is safe for any erase block, and gives the reason.
 fn safe_default(unit: &Property<u64>, facts: &AdviceFacts, advice: &mut MapAdvice) {
     let why = match (unit.status, &unit.reason, unit.bound) {
         (PropertyStatus::None, ..) => "reads and writes show no erase block on this card".to_owned(),
@@ -155,15 +155,16 @@ fn f2fs(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut Map
     }
 }
 
-/// Segments of 2 MiB in a section that is a whole number of erase blocks: the smallest such section.
+/// Returns the segments in the smallest section that is a whole number of erase blocks.
 fn sections(unit: u64) -> Option<u64> {
     (1..=1024).find(|segments| (segments * F2FS_SEGMENT).is_multiple_of(unit))
 }
 
-/// How many logs F2FS should keep (it takes 2, 4 or 6), where the card keeps too few blocks open for six and the
-/// checkpoints beside them.
+/// Returns the number of F2FS logs (2, 4 or 6) and of open blocks, if the card keeps too few blocks open for six logs
+/// and a checkpoint.
 fn active_logs(measured: &MeasuredMap) -> Option<(u32, u32)> {
     let open = measured.open_blocks.linear.value?;
+    // F2FS writes six logs and a checkpoint, which need seven open blocks.
     let logs = [4, 2].into_iter().find(|logs| logs < &open).unwrap_or(2);
     (open < 7).then_some((logs, open))
 }
@@ -174,6 +175,7 @@ fn exfat(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, advice:
     let page = measured.page_bytes.value.unwrap_or(EXT4_BLOCK);
     let cluster = fast.map(|bytes| {
         let least = bytes.max(page).max(EXT4_BLOCK).next_power_of_two();
+        // A cluster that does not divide the erase block would cross its boundary.
         let whole = unit.map_or(MOST_CLUSTER, power_of_two_in);
         least.min(MOST_CLUSTER).min(whole.max(EXT4_BLOCK))
     });
@@ -209,7 +211,6 @@ fn exfat(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, advice:
     }
 }
 
-/// The largest power of two that divides a unit.
 fn power_of_two_in(unit: u64) -> u64 {
     1 << unit.trailing_zeros().min(63)
 }

@@ -1,9 +1,8 @@
-//! What follows from a map for whoever partitions, formats and uses the card. Pure: figures in, advice out.
+//! Advice for partitioning, formatting and mounting a card, computed from its map. No I/O.
 //!
-//! Nothing is advised that was not measured; where the erase block is not known, the words say which default is safe
-//! and why. What the options mean: manuals of mke2fs(8), mkfs.f2fs(8), mkfs.exfat(8), sfdisk(8), mount(8), ext4(5) and
-//! the kernel's page on F2FS. That ext4's stride stands for the page and its stripe width for the erase block is the
-//! custom of Linaro's flash card survey.
+//! Only measured properties lead to advice; if the erase block is unknown, the text names a safe default and the
+//! reason. Options: manuals of mke2fs(8), mkfs.f2fs(8), mkfs.exfat(8), sfdisk(8), mount(8), ext4(5) and the kernel's
+//! page on F2FS. Linaro's flash card survey uses ext4's stride for the page and its stripe width for the erase block.
 
 mod facts;
 mod layout;
@@ -18,7 +17,7 @@ pub use facts::{AdviceFacts, TargetKind};
 pub use speed::{smallest_reaching, write_curve};
 pub use tried::{AFTER_DISCARD, AS_IT_WAS, apart};
 
-/// Advice from what was measured.
+/// Computes the advice.
 pub fn advise(measured: &MeasuredMap, facts: &AdviceFacts) -> MapAdvice {
     let mut advice = MapAdvice { tried: facts.tried.clone(), ..MapAdvice::default() };
     if facts.target_kind == TargetKind::Directory {
@@ -32,6 +31,7 @@ pub fn advise(measured: &MeasuredMap, facts: &AdviceFacts) -> MapAdvice {
     }
     speed::advise(measured, facts, &mut advice);
     tried::advise(facts, &mut advice);
+    // The commands partition, format or mount, which only works on a block device.
     if !facts.block_device {
         advice.commands.clear();
     }

@@ -1,27 +1,26 @@
-//! What the cost of small and large I/Os, and the number of open blocks, mean for use.
+//! Advice from the cost of I/Os by size and from the number of open blocks.
 
 use super::facts::{AdviceFacts, EXT4_BLOCK, command, first_partition};
 use crate::card_map::property::PropertyStatus;
 use crate::card_map::{MapAdvice, MeasuredMap, SizePoint};
 use crate::units::{BinarySize, KIB, SpeedMbS};
 
-/// From here up a 4 KiB write costs so much that fewer of them are worth losing some seconds in a power cut for:
-/// ext4 writes its journal every 5 s (ext4(5), `commit`), a handful of them each time.
+/// Median latency of a 4 KiB write from which a long commit interval is worth the seconds that a power cut then
+/// loses. ext4 writes its journal every 5 s (ext4(5), `commit`), a handful of such writes each time.
 const COSTLY_US: f64 = 3_000.0;
 
-/// Below this share of the sequential speed, 4 KiB writes hold the card up.
+/// Share of the best speed below which 4 KiB writes slow the card down.
 const SLOW_SHARE: f64 = 0.5;
 
-/// A write curve, and what it is of.
+/// Write speed by size, and the kind of writes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WriteCurve<'a> {
-    /// Its points.
     pub points: &'a [SizePoint],
-    /// `writes in order`, `writes at random`.
+    /// `sequential writes` or `random writes`.
     pub what: &'static str,
 }
 
-/// The curve of writes in order, or at random where that one is missing.
+/// Returns the curve of sequential writes, or of random writes if that is missing.
 pub fn write_curve(measured: &MeasuredMap) -> WriteCurve<'_> {
     let curves = &measured.curves;
     if curves.sequential_write.len() > 1 {
@@ -31,14 +30,14 @@ pub fn write_curve(measured: &MeasuredMap) -> WriteCurve<'_> {
     }
 }
 
-/// The smallest size from which on every point reaches a share of the best speed, or the first that does; `None` with
-/// fewer than two points.
+/// Returns the smallest size from which on every point reaches a share of the best speed, else the first size that
+/// does. Returns None with fewer than two points.
 pub fn smallest_reaching(points: &[SizePoint], share: f64) -> Option<u64> {
     let mut points: Vec<&SizePoint> = points.iter().filter(|p| p.mb_s.is_finite() && p.mb_s > 0.0).collect();
     points.sort_by_key(|p| p.bytes);
     let best = points.iter().map(|p| p.mb_s).fold(0.0, f64::max);
     let fast = |p: &SizePoint| p.mb_s >= best * share;
-    // A reader that splits large I/Os may make the largest of them slow: then the first that is fast.
+    // Readers that split large I/Os may slow down the largest size; then the first fast size counts.
     let from = points.iter().rposition(|p| !fast(p)).map_or(0, |last_slow| last_slow + 1);
     let first = points.get(from).or_else(|| points.iter().find(|p| fast(p)));
     if points.len() < 2 { None } else { first.map(|p| p.bytes) }
@@ -75,8 +74,8 @@ fn sizes(measured: &MeasuredMap, advice: &mut MapAdvice) {
 /// docs/reference/reports.md#lexar-review.
 const STRIPE_SHARE: f64 = 0.9;
 
-/// ext4's stripe at mount time, as docs/reference/reports.md#lexar-review derives it from the same curve. It replaces
-/// the stripe width of mkfs, which is whole erase blocks, so of a card whose erase block is known it is only named.
+/// Advises ext4's stripe at mount time, derived as in docs/reference/reports.md#lexar-review. It overrides the stripe
+/// width of mkfs, so it is not a mount option if that width is already a whole erase block.
 fn stripe(curve: WriteCurve<'_>, advice: &mut MapAdvice) {
     let enough = smallest_reaching(curve.points, STRIPE_SHARE);
     let Some(bytes) = enough.filter(|bytes| *bytes > EXT4_BLOCK && bytes.is_multiple_of(EXT4_BLOCK)) else {

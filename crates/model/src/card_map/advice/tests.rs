@@ -155,7 +155,7 @@ fn names_that_a_shell_would_take_apart_are_quoted() {
 fn without_a_curve_no_size_is_called_slow() {
     assert_eq!(smallest_reaching(&[], 0.5), None);
     assert_eq!(smallest_reaching(&[point((4, 2.0))], 0.5), None);
-    // One lucky small size does not count while a larger one is slow.
+    // A single fast small size does not count while a larger one is slow.
     let bumpy = [(4, 9.0), (8, 2.0), (16, 8.0), (64, 10.0)].map(point);
     assert_eq!(smallest_reaching(&bumpy, 0.5), Some(16 * KIB));
 }

@@ -1,16 +1,15 @@
-//! What trying discard and other file systems showed, in words: an effect is one only where the 95 % intervals do not
+//! Advice from measured effects of discard and file systems. An effect counts only if the 95 % intervals do not
 //! overlap.
 
 use super::facts::{AdviceFacts, command};
 use crate::card_map::{MapAdvice, TriedState};
 
-/// Names of the two states of the bare card.
+/// Name of the first measurement, on the bare card before discard.
 pub const AS_IT_WAS: &str = "as it was";
-/// The same card after discard.
+/// Name of the measurement on the bare card after discard.
 pub const AFTER_DISCARD: &str = "after discard";
 
-/// Whether the second is faster (`Some(true)`), slower (`Some(false)`), or neither: the intervals overlap or one is
-/// missing.
+/// Returns true if the second is faster, false if slower, and None if the intervals overlap or one is missing.
 pub fn apart(first: &TriedState, second: &TriedState) -> Option<bool> {
     let ((low, high), (other_low, other_high)) = (first.ci95?, second.ci95?);
     match () {

@@ -1,5 +1,5 @@
-//! Bars as rows of HTML: a name, a bar, a figure. They take any width, text stays text, and the script finds all it
-//! needs in their attributes.
+//! Bars as rows of HTML with name, bar and figure. They scale to any width, and their attributes hold the values for the
+//! page's script.
 
 use crate::chart::{BarGroup, BarGroups, ChartBar, LimitLine, csv::number};
 use crate::figure::interval;
@@ -7,15 +7,13 @@ use crate::markup::escaped;
 use crate::svg::palette::SERIES;
 use std::fmt::Write;
 
-/// Units of a bar's whole length; whole numbers of them are fine enough for any screen.
+/// Width of the SVG of a full bar. Whole units are fine enough for any screen.
 const LENGTH: f64 = 1000.0;
 
-/// Characters of a name beside which an interval in figures has room where two groups stand beside each other, and of one that
-/// has room itself.
+/// Longest names, in characters, for which two groups fit in a row: with the interval in figures, and without it.
 const SHORT: usize = 12;
 const LONG: usize = 25;
 
-/// All groups.
 pub(super) fn drawn(bars: &BarGroups) -> String {
     let groups: String = bars.groups.iter().map(|one| group(one, bars)).collect();
     if groups.is_empty() {
@@ -26,14 +24,13 @@ pub(super) fn drawn(bars: &BarGroups) -> String {
     let beside = match longest {
         _ if bars.groups.len() == 1 => " alone",
         n if n <= SHORT => "",
-        // Beside such a name there is no room for an interval in figures; it is drawn, and stands in the tables.
+        // The interval in figures has no room after such a name. It is drawn, and the tables list it.
         n if n <= LONG => " long",
         _ => " alone",
     };
     format!("<div class=\"bars{coloured}{beside}\">\n{groups}</div>\n")
 }
 
-/// One test with its bars.
 fn group(group: &BarGroup, bars: &BarGroups) -> String {
     let end = bars.scale_end(group);
     let (name, unit) = (escaped(&group.name), escaped(&bars.unit));
@@ -63,7 +60,7 @@ fn group(group: &BarGroup, bars: &BarGroups) -> String {
     out
 }
 
-/// What the script needs of a bar: its value or the four that can be chosen, the interval, the runs.
+/// Values for the script: the value or its four measures, the interval, the runs.
 fn attributes(bar: &ChartBar) -> String {
     let all = |values: &[f64]| values.iter().map(|v| number(*v)).collect::<Vec<_>>().join(" ");
     let values = bar.measures.map_or_else(|| number(bar.value), |four| all(&four));
@@ -76,7 +73,7 @@ fn along(value: f64, end: f64) -> f64 {
     (LENGTH * (value / end).clamp(0.0, 1.0)).round()
 }
 
-/// The name of what the bars are held against, over its line, on that side where there is more room.
+/// Name of a limit over its line, on the side that has more room.
 fn limit_name(limit: &LimitLine, end: f64) -> String {
     let at = along(limit.value, end) / LENGTH * 100.0;
     let (class, room) = if at > 50.0 { ("before", 100.0 - at) } else { ("behind", at) };
@@ -87,7 +84,7 @@ fn limit_name(limit: &LimitLine, end: f64) -> String {
     )
 }
 
-/// The bar with its whisker, and below it on its track the ticks of its runs; stretched to whatever width there is.
+/// SVG of a bar with its whisker, and below it the ticks of its runs. It is stretched to the width available.
 fn picture(bar: &ChartBar, limits: &[LimitLine], end: f64) -> String {
     let along = |value: f64| along(value, end);
     let high = if bar.runs.is_empty() { 10 } else { 14 };

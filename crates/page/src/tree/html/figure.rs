@@ -1,4 +1,4 @@
-//! What is looked at: charts with their caption and their numbers, and pictures that belong to a card.
+//! HTML figures: charts with caption and numbers, and photographs of a card.
 
 use super::bars;
 use crate::chart::{Chart, ChartKind};
@@ -12,8 +12,8 @@ pub(super) fn is_of_bars(chart: &Chart) -> bool {
     matches!(chart.kind, ChartKind::Bars(_))
 }
 
-/// The chart in its frame; empty where there is nothing to draw. A picture is drawn twice, for a desktop's window and for a
-/// phone, since letters that shrink with it could not be read; in a detail the small one serves both. A title that is the heading above it is not seen again.
+/// A chart in its frame, or an empty text. It is drawn twice, for wide windows and for phones, because scaled text would
+/// be too small; folded sections use the narrow one. A title that repeats the heading is for screen readers only.
 pub(super) fn chart(chart: &Chart, small: bool, head: &str) -> String {
     let drawn = match &chart.kind {
         ChartKind::Bars(bars) => bars::drawn(bars),
@@ -40,7 +40,7 @@ pub(super) fn chart(chart: &Chart, small: bool, head: &str) -> String {
     )
 }
 
-/// A photograph or a screenshot, within the page.
+/// Photograph or screenshot, embedded as base64.
 pub(super) fn photograph(picture: &CardPicture) -> String {
     let caption = escaped(&picture.caption);
     format!(

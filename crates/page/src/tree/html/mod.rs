@@ -1,9 +1,8 @@
-//! A result page as one HTML file: no network, nothing but itself; readable on a phone, printable, light and dark. Bars, tables
-//! and charts stand in it as they are; a small script only adds to them (choosing, filtering, values under the pointer,
-//! pictures to keep), so that the page works without it.
+//! HTML renderer: one self-contained file without network access, for phones and print, light and dark. All content is
+//! readable without scripts; a small script adds sorting, filtering, values under the pointer and saving of charts.
 //!
-//! Everything a stranger wrote (names, notes, conditions) goes through `markup`; the policy in the head forbids any script but
-//! ours and any connection.
+//! Untrusted text (names, notes, conditions) is escaped by `markup`. The content security policy in the head allows only
+//! this script and no connections.
 
 mod bars;
 mod figure;
@@ -17,29 +16,30 @@ use std::fmt::Write;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Begins it: the script itself is a module, which the browser app imports as well.
+/// Starts the script, which is a module because the browser app imports it too.
 const START: &str = "enhance(document);\n";
 
-/// SHA-256 of both in base64: the policy lets it run, and no other. A test holds it against the script.
+/// SHA-256 of script and start in base64, for the content security policy. A test compares it with the script.
 const SCRIPT_HASH: &str = "z5FOz8m2dadl2XSu3/YTzs0fUh0esyMtmbZTAKcH9n0=";
 
-/// Characters of a figure that stands large beside others.
+/// Longest value, in characters, that is printed large.
 const SHORT: usize = 30;
 
-/// Where a block stands: what its headings and charts are like.
+/// Context of a block.
 #[derive(Debug, Clone, Copy)]
 struct BlockPlace<'a> {
-    /// The heading above it.
+    /// Heading above the block.
     head: &'a str,
     /// Level of the next heading.
     level: u8,
-    /// Whether it is a detail, in which charts are small and beside each other.
+    /// True in a folded section, where charts are small and side by side.
     folded: bool,
 }
 
-/// The page of a document.
+/// Returns the page as a complete HTML document.
 pub fn document(page: &Page) -> String {
     let title = if page.title.is_empty() { &*page.answer } else { &page.title };
+    // The style sheet prints only the marked sections, if there are any.
     let sheet = if page.sections.iter().any(|part| part.printed) { " class=\"sheet\"" } else { "" };
     let (header, main, footer) = parts(page);
     format!(
@@ -50,7 +50,7 @@ pub fn document(page: &Page) -> String {
     )
 }
 
-/// The same as a part of another page, which has style, script and policy of its own: what a browser app shows.
+/// Returns the page as an `<article>` for a host page with its own style, script and policy, such as the browser app.
 pub fn fragment(page: &Page) -> String {
     let (header, main, footer) = parts(page);
     format!(
@@ -60,7 +60,7 @@ pub fn fragment(page: &Page) -> String {
     )
 }
 
-/// What stands in header, main part and footer.
+/// Content of header, main part and footer.
 fn parts(page: &Page) -> (String, String, String) {
     let (shut, open): (Vec<&PageSection>, Vec<&PageSection>) =
         page.sections.iter().partition(|part| part.folded);
@@ -95,7 +95,7 @@ fn class(tone: NewsTone) -> &'static str {
     }
 }
 
-/// What was tested, above the answer.
+/// Title and date above the answer.
 fn of(page: &Page) -> String {
     let date = page.date.as_ref().map(|date| format!(" <span>{}</span>", escaped(date))).unwrap_or_default();
     match page.title.is_empty() {
@@ -104,7 +104,7 @@ fn of(page: &Page) -> String {
     }
 }
 
-/// The answer; a verdict at its beginning stands out, and the mark behind it is for screen readers.
+/// Answer with its verdict emphasized. The punctuation after the verdict is kept for screen readers.
 fn answer(answer: &Answer) -> String {
     let rest = answer.rest();
     let mark = usize::from(rest.starts_with([':', ',']));
@@ -151,7 +151,7 @@ fn next(page: &Page) -> String {
     }
 }
 
-/// When, how it ended, and by which version.
+/// Version, date and how the test ended.
 fn footer(page: &Page) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let end: Vec<String> = page.end.iter().map(|line| escaped(line)).collect();
@@ -163,7 +163,7 @@ fn footer(page: &Page) -> String {
     made + &end.join(" ")
 }
 
-/// A part of the page, with a name by which it is reached.
+/// A section with an attribute by which the app finds it.
 fn section(section: &PageSection, level: u8) -> String {
     let place = BlockPlace { head: &section.head, level: level + 1, folded: section.folded };
     let body = body(&section.blocks, place);
@@ -179,14 +179,14 @@ fn section(section: &PageSection, level: u8) -> String {
     }
 }
 
-/// A heading as an attribute of what it stands over: `id="iops-of-the-4-kib-tests"`; letters and digits only.
+/// Attribute made of the letters and digits of a heading: `data-part="iops-of-the-4-kib-tests"`.
 fn slug(head: &str) -> String {
     let words = head.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let name = words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-");
     if name.is_empty() { name } else { format!(" data-part=\"{name}\"") }
 }
 
-/// The blocks; charts of a detail that follow each other stand beside each other.
+/// Consecutive charts of a folded section are placed side by side.
 fn body(blocks: &[PageBlock], place: BlockPlace<'_>) -> String {
     let small = |block: &PageBlock| {
         place.folded && matches!(block, PageBlock::Chart(chart) if !figure::is_of_bars(chart))

@@ -39,7 +39,7 @@ fn a_verdict_stands_out_and_is_still_read_as_a_sentence() {
     assert_eq!(answer(&"SD: no verdict".into()), "SD: no verdict");
 }
 
-/// `UPDATE_DOCS=1 cargo test -p cardscope-page --lib` writes it anew.
+/// `UPDATE_DOCS=1 cargo test -p cardscope-page --lib` updates the stylesheet of the app.
 #[test]
 fn the_browser_app_has_the_colours_of_the_pages() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/style/charts.css");

@@ -1,10 +1,10 @@
-//! What the checks of all tables share: each says what is wrong by key, value and what it must be, so that the model
-//! itself need not doubt its parameters. What a number may be follows from its unit, which its key ends in; sizes, and
-//! values that must fit each other, are checked by their own tables.
+//! Checks that all tables of an archetype share. An error names key, value and what it must be, so that the model can
+//! rely on its parameters. The range of a number follows from the unit that its key ends in; each table checks sizes
+//! and values that depend on each other.
 
 use toml::Value;
 
-/// Says what is wrong with the first thing that is.
+/// Error text for the first wrong value.
 pub(super) type ValueCheck = Result<(), String>;
 
 pub(super) const SECTOR: u64 = 512;
@@ -13,10 +13,9 @@ pub(super) fn ensure(fits: bool, wrong: impl FnOnce() -> String) -> ValueCheck {
     if fits { Ok(()) } else { Err(wrong()) }
 }
 
-/// Where SDUC ends (SDUC Host Implementation Guideline 1.00: 128 TB).
+/// Largest SDUC capacity (SDUC Host Implementation Guideline 1.00: 128 TB).
 const LARGEST_CARD: u64 = 128 << 40;
 
-/// The capacity of a card, as it or its reader announces it.
 pub(super) fn capacity(key: &str, value: u64) -> ValueCheck {
     whole_sectors(key, value)?;
     ensure(value <= LARGEST_CARD, || format!("{key} = {value} must be at most {LARGEST_CARD} (128 TiB)"))
@@ -31,7 +30,7 @@ pub(super) fn some_bytes(key: &str, value: u64) -> ValueCheck {
     ensure(value > 0, || format!("{key} must not be 0"))
 }
 
-/// Checks all numbers of a table, and of the tables in it, that are no integers.
+/// Checks all floating-point numbers of a table and of the tables in it.
 pub(super) fn numbers(path: &str, value: &Value) -> ValueCheck {
     match value {
         Value::Table(table) => table.iter().try_for_each(|(key, value)| match path {
@@ -52,7 +51,7 @@ fn number(path: &str, value: f64) -> ValueCheck {
         "vanish_after_s" => ((0.0..=1e9).contains(&value), "0 to 1000000000 seconds"),
         "spare_share" => ((0.001..=10.0).contains(&value), "0.001 to 10"),
         "disturb_share" => ((0.0..=0.95).contains(&value), "0 to 0.95"),
-        // More flips than this are no flips any more.
+        // At most 64 weak bits are drawn for each MiB; 0.01 gives 20 on average.
         "flip_p" | "read_flip_p" => ((0.0..=0.01).contains(&value), "0 to 0.01"),
         "slow_factor" => ((1.0..=1e6).contains(&value), "1 to 1000000"),
         "start_cycles" => ((0.0..=1e9).contains(&value), "0 to 1000000000"),

@@ -1,121 +1,109 @@
-//! What stands on a card and what is false about it. The kinds of false capacity are those of the model (F) and of f3's
-//! hidden emulator, which folds powers of two only; faults go wrong whatever the capacity is: bits that flip, units that
-//! go bad, commands that fail, the moment at which the card vanishes. None of it is timing.
+//! Content of a card and its lies: kinds of false capacity (docs/reference/flash.md#fake-cards, and f3's hidden
+//! emulator, which wraps at powers of two only), and faults that do not depend on capacity: flipped bits, bad units,
+//! failing commands, a card that vanishes. None of it is timing.
 
 use super::ErrorRanges;
 use super::check::{SECTOR, ValueCheck, ensure, some_bytes, whole_sectors};
 use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
 
-/// Kinds of false capacity.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FakeKind {
-    /// The capacity is real.
     #[default]
     None,
-    /// What lies beyond the real bytes is lost, but for a cache.
+    /// Writes beyond the real bytes are lost, unless a cache holds them.
     Limbo,
     /// Addresses wrap at `wrap_bytes`.
     Wraparound,
-    /// Addresses wrap at `wrap_bytes`, and what then lies beyond the real bytes is lost.
+    /// Addresses wrap at `wrap_bytes`, and those beyond the real bytes are lost.
     Chain,
-    /// The address line worth `wrap_bytes` is not wired: a block and its twin so many bytes further on share one
-    /// place.
+    /// The address line worth `wrap_bytes` is dead: a block and its twin that far apart share one place.
     AddressLine,
-    /// A share of units all over the card is lost.
+    /// A share of the units, all over the card, is lost.
     Damaged,
     /// Any address works until `real_bytes` are in use.
     Overcommitted,
-    /// Writes are accepted and dropped: what stood there stays.
+    /// Writes are accepted and dropped; the old data stays.
     ReadOnly,
 }
 
-/// What a lost block reads as.
+/// Data that a read of a lost block returns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LostRead {
-    /// Zeros.
     #[default]
     Zeros,
     /// 0xFF, as erased flash.
     Ones,
-    /// Something older: what stood in the place before, or the data of another block.
+    /// Older data of that place, or the data of another block.
     Stale,
-    /// Random bytes, others at each read.
+    /// Random bytes that differ at each read.
     Noise,
     /// Random bytes that stay the same.
     Garbage,
-    /// The block that was written last, wherever that was.
+    /// Block that was written last, at any address.
     Last,
-    /// The read fails.
     Error,
 }
 
-/// Which block gives way in a full cache of a fake.
+/// Choice of the block that a full cache of a fake evicts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheKind {
-    /// The one whose number leaves the same remainder by the cache's size.
+    /// Direct-mapped: the block whose number has the same remainder by the cache's size.
     #[default]
     Direct,
-    /// The one used longest ago.
     Lru,
-    /// The one written first.
     Fifo,
 }
 
-/// What an overcommitted card does with a new block when its real bytes are in use.
+/// Behaviour of an overcommitted card at a write to a new block when its real bytes are in use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PoolFull {
-    /// Accepts and drops it.
+    /// Drops the write.
     #[default]
     Vanish,
-    /// Keeps it, and writes are slower from then on.
+    /// Keeps the data, and is slow at writing from then on.
     Slow,
-    /// Answers no more.
+    /// Stops answering.
     Dies,
 }
 
 with_defaults! {
-    /// False capacity (model, F). Units of 4 MiB and a hundredfold fall are those of public reports (AltraMayor/f3 #222,
+    /// False capacity. Units of 4 MiB and a hundredfold slowdown are those of public reports (AltraMayor/f3 #222,
     /// #176).
     #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct FakeCapacity {
-        /// The kind.
         pub kind: FakeKind = FakeKind::None,
-        /// Bytes that really are there; 0 for a card that keeps nothing.
+        /// Bytes that exist; 0 for a card that stores nothing.
         pub real_bytes: Option<u64> = None,
-        /// Where addresses wrap; any multiple of 512. For an address line what it is worth, a power of two.
+        /// Period of the addresses, a multiple of 512; for an address line its worth, a power of two.
         pub wrap_bytes: Option<u64> = None,
-        /// Size of the units that a damaged card loses.
         pub damaged_unit_bytes: u64 = 4 << 20,
-        /// Share of them that are lost; which ones is the seed's choice.
+        /// Share of the units that are lost; the seed chooses them.
         pub damaged_share: f64 = 0.0,
-        /// What an overcommitted card does when it is full.
         pub pool_full: PoolFull = PoolFull::Vanish,
-        /// Then a write takes so many times as long.
+        /// Factor on the time of writes after a pool that turns slow is full.
         pub slow_factor: f64 = 100.0,
-        /// Bytes of the lost range that a cache keeps for a while.
+        /// Size of the cache that hides losses.
         pub cache_bytes: Option<u64> = None,
-        /// Which block gives way in it.
         pub cache_kind: CacheKind = CacheKind::Direct,
-        /// True where it holds lost blocks only; false where every write passes through it and real ones push lost ones
-        /// out.
+        /// True if the cache holds lost blocks only; false if every write passes through it, so that real blocks evict
+        /// lost ones.
         pub cache_strict: bool = true,
-        /// False where it is empty after a reset.
+        /// False if a reset empties the cache.
         pub cache_survives: bool = true,
-        /// What a lost block reads as.
         pub lost: LostRead = LostRead::Zeros,
     }
 }
 
-/// Blocks of this size are what caches of fakes hold, in bytes.
+/// Block of a fake's cache, in bytes.
 const CACHE_BLOCK: u64 = 4096;
 
-/// The truth is worked out unit by unit: more of them would make a card slow to name.
+/// The truth is derived unit by unit, so more units would make a card slow to open.
 const MOST_UNITS: u64 = 1 << 24;
 
 impl FakeCapacity {
@@ -167,7 +155,7 @@ impl FakeCapacity {
     }
 }
 
-/// The sizes that a kind of fake needs; all that are missing are named at once.
+/// Returns the sizes that a kind of fake needs; the error names all that are missing.
 fn given<const N: usize>(sizes: [(&str, Option<u64>); N]) -> Result<[u64; N], String> {
     let missing = sizes.iter().filter(|(_, size)| size.is_none()).map(|(key, _)| *key).collect::<Vec<_>>();
     ensure(missing.is_empty(), || format!("this kind of fake needs {}", missing.join(" and ")))?;
@@ -192,7 +180,6 @@ fn line(worth: u64, announced: u64) -> ValueCheck {
     })
 }
 
-/// Units of which a share is chosen by the seed.
 fn chosen_units(key: &str, bytes: u64, announced: u64) -> ValueCheck {
     whole_sectors(key, bytes)?;
     ensure(announced / bytes <= MOST_UNITS, || {
@@ -201,56 +188,50 @@ fn chosen_units(key: &str, bytes: u64, announced: u64) -> ValueCheck {
 }
 
 with_defaults! {
-    /// Faults; which places they hit is the seed's choice.
+    /// Faults. The seed chooses the places that they hit.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct CardFaults {
-        /// Bytes written to the card before any of the following begins, but for vanishing; 0 for a card that was born
-        /// with them.
+        /// Bytes written before the faults begin, except for vanishing; 0 for a card that had them from the start.
         pub begin_after_bytes: u64 = 0,
-        /// Size of the units that go bad.
         pub unit_bytes: u64 = 4 << 20,
-        /// Share of the units that lose what is in them; a lost block reads as `fake.lost` says.
+        /// Share of the units that lose their data; reads return `fake.lost`.
         pub lost_share: f64 = 0.0,
-        /// Share of the units of which each read and each write fails.
+        /// Share of the units in which every command fails.
         pub failing_share: f64 = 0.0,
-        /// Probability for each sector written that one of its bits is the wrong one, each time it is read.
+        /// Probability for each written sector to have one wrong bit at every read.
         pub flip_p: f64 = 0.0,
-        /// Probability for each sector read that one of its bits is wrong this time.
+        /// Probability for each sector read to have one wrong bit in that read only.
         pub read_flip_p: f64 = 0.0,
-        /// Probability that a read fails; the next try may not.
+        /// Probability that a read fails by chance, so that the next one may succeed.
         pub read_error_p: f64 = 0.0,
-        /// Probability that a write fails.
         pub write_error_p: f64 = 0.0,
-        /// Tries in one place that fail once one has failed by these probabilities: 1 where the next one is answered.
+        /// Attempts at one place that fail after a failure by chance, that one included.
         pub error_tries: u64 = 1,
-        /// Places whose reads, writes or both fail, from the start: `START+LEN`, with `:read` or `:write` behind it for one
-        /// of them, and commas between several.
+        /// Ranges in which commands fail from the start, separated by commas: `START+LEN`, with `:read` or `:write` for
+        /// one kind of command.
         pub error_ranges: ErrorRanges = ErrorRanges::default(),
-        /// I/Os from one stall to the next, in which the card answers nothing; 0 for none.
+        /// I/Os between stalls, in which the card answers nothing; 0 for none.
         pub stall_every_ios: u64 = 0,
-        /// Seconds that a stall lasts.
         pub stall_s: f64 = 0.0,
-        /// The card answers no more after so many bytes written.
+        /// Bytes written after which the card vanishes.
         pub vanish_after_bytes: Option<u64> = None,
-        /// The same after so many reads and writes.
         pub vanish_after_ios: Option<u64> = None,
-        /// The same after so many seconds of its clock.
+        /// Seconds of card time after which it vanishes.
         pub vanish_after_s: Option<f64> = None,
-        /// True where the write with which so many bytes or I/Os are reached is torn by the loss of power: its first half
-        /// is stored, and pages beside it in the erase block are garbled.
+        /// True if the card loses its power during the write that reaches this number of bytes or I/Os: half of the
+        /// write is stored, and pages near it in the erase block are garbled.
         pub vanish_tears: bool = false,
     }
 }
 
 impl CardFaults {
-    /// True where the card has none.
     pub fn none(&self) -> bool {
         let CardFaults { begin_after_bytes, unit_bytes, .. } = *self;
         *self == CardFaults { begin_after_bytes, unit_bytes, ..CardFaults::default() }
     }
 
-    /// Those that decide what stands on the card; the others are of single commands.
+    /// Only the faults that decide the content; the others concern single commands.
     pub(crate) fn of_content(&self) -> CardFaults {
         let CardFaults { begin_after_bytes, unit_bytes, lost_share, flip_p, .. } = *self;
         CardFaults { begin_after_bytes, unit_bytes, lost_share, flip_p, ..CardFaults::default() }
@@ -271,24 +252,22 @@ impl CardFaults {
     }
 }
 
-/// What was done with a card before.
+/// Use of the card before the test.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StartContent {
-    /// Nothing: it is as it left the factory.
     #[default]
     Factory,
-    /// It was written once completely.
+    /// Written once completely.
     Filled,
-    /// A share of its allocation units was written, here and there.
+    /// Written in a share of its allocation units.
     Used,
 }
 
-/// What reads where nothing was ever written, or was discarded.
+/// Data read from a range that was never written, or was discarded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnwrittenRead {
-    /// Zeros.
     #[default]
     Zeros,
     /// 0xFF, as erased flash.
@@ -296,15 +275,12 @@ pub enum UnwrittenRead {
 }
 
 with_defaults! {
-    /// The state a card starts from.
     #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct StartState {
-        /// What was done with it before.
         pub start: StartContent = StartContent::Factory,
-        /// Share of allocation units that a used card has data in; which ones is the seed's choice.
+        /// Share of the allocation units of a used card that hold data; the seed chooses them.
         pub used_share: f64 = 0.5,
-        /// What reads where nothing was written.
         pub unwritten: UnwrittenRead = UnwrittenRead::Zeros,
     }
 }

@@ -1,16 +1,15 @@
-//! Places of a card whose commands fail, as one text: `50MB+100kB, 0+512:write`.
+//! Ranges of a card in which commands fail, as text: `50MB+100kB, 0+512:write`.
 
 use cardscope_model::units::parse_size;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Places whose reads, writes or both fail.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ErrorRanges(Vec<ErrorRange>);
 
-/// One of them, in bytes.
+/// Bytes `start..end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ErrorRange {
     start: u64,
@@ -24,13 +23,13 @@ impl ErrorRanges {
         self.0.is_empty()
     }
 
-    /// True where a command that touches `len` bytes from `offset` on fails.
+    /// True if a command fails that touches `len` bytes from `offset`.
     pub(crate) fn fail(&self, write: bool, offset: u64, len: u64) -> bool {
         let strikes = |r: &ErrorRange| if write { r.writes } else { r.reads };
         self.0.iter().any(|r| strikes(r) && offset < r.end && r.start < offset + len)
     }
 
-    /// Whether commands fail at `at`, and the bytes from there on, at most `len`, for which that holds.
+    /// Returns whether any command fails at `at`, and for how many bytes, at most `len`, that answer holds.
     pub(crate) fn run(&self, at: u64, len: u64) -> (bool, u64) {
         let edges = self.0.iter().flat_map(|r| [r.start, r.end]);
         let next = edges.filter(|edge| *edge > at).min().unwrap_or(u64::MAX);

@@ -1,8 +1,7 @@
-//! The shape of an archetype's file: every parameter with its unit and what it stands for, and the check that its
-//! values can be. Symbols in brackets are those of the equations that the engines' modules name; what a value rests
-//! on stands in each card's file.
+//! Schema of an archetype's file: every parameter with its unit, and the checks of the values. Symbols in parentheses
+//! appear in the equations of the engine modules. Each card's file names the sources of its values.
 //!
-//! Unknown keys are refused, so that a typing error never silently leaves a default in place.
+//! Unknown keys are refused, so that a misspelled key never leaves a default in place.
 
 mod check;
 mod content;
@@ -22,74 +21,64 @@ pub use wear::*;
 use check::{SECTOR, ValueCheck, capacity, ensure, numbers};
 use serde::{Deserialize, Serialize};
 
-/// The seed where none is given.
+/// Seed of a card whose name gives none.
 pub(crate) const DEFAULT_SEED: u64 = 1;
 
-/// A simulated card, with its rig and its truth.
+/// Simulated card, with its rig and its truth.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Archetype {
-    /// The name behind `sim:`.
+    /// Name after `sim:`.
     pub name: String,
-    /// One line for people.
+    /// Description in one line.
     pub title: String,
-    /// The published report that its figures are taken from, if there is one.
+    /// Published report of its figures, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Bytes that the card announces.
     pub announced_bytes: u64,
-    /// Units of the flash.
     #[serde(default)]
     pub flash: FlashUnits,
-    /// Scatter of the times.
     #[serde(default)]
     pub noise: CostNoise,
-    /// The controller in front of the flash.
     #[serde(default)]
     pub front: CommandPath,
-    /// Commands in flight.
     #[serde(default)]
     pub queue: CommandQueue,
-    /// Times of reads; absent only where `constant` is given.
+    /// Times of reads; None only for a card of constant speed.
     pub read: Option<ReadTimes>,
-    /// Times of writes and the mapping engine; absent only where `constant` is given.
+    /// Times of writes and mapping engine; None only for a card of constant speed.
     pub write: Option<WriteTimes>,
-    /// A card of constant speed, to calibrate against.
+    /// Constant speed, to calibrate against.
     pub constant: Option<ConstantCard>,
-    /// A region at the start that is treated specially.
     pub fat_region: Option<FatRegion>,
-    /// Flash used with one bit a cell as a cache.
+    /// pSLC cache: cells used with one bit each.
     pub cache: Option<PslcCache>,
-    /// Wear; absent for a card that never wears out and never moves a block.
+    /// Wear; None for a card that neither wears out nor moves blocks.
     pub wear: Option<WearParameters>,
-    /// Heat; absent where nothing is known of it.
+    /// Heat; None if unknown.
     pub thermal: Option<ThermalNode>,
-    /// What is false about the capacity.
+    /// False capacity.
     #[serde(default)]
     pub fake: FakeCapacity,
-    /// What else goes wrong with it.
     #[serde(default)]
     pub faults: CardFaults,
-    /// What stands on it when it is put in.
+    /// Content at the start.
     #[serde(default)]
     pub state: StartState,
-    /// Reader, bus and host between the card and whoever measures.
     #[serde(default)]
     pub rig: TestRig,
-    /// What the card says of itself.
     #[serde(default)]
     pub identity: CardIdentity,
-    /// What a probe should find.
     pub truth: CardTruth,
 }
 
 impl Archetype {
-    /// Capacity that the host sees: the card's, unless the reader announces another.
+    /// Capacity that the host is given: the card's, unless the reader announces another one.
     pub fn shown_bytes(&self) -> u64 {
         self.rig.shown_bytes.unwrap_or(self.announced_bytes) + self.rig.extra_sectors * SECTOR
     }
 
-    /// Where the addresses end that the reader can reach on the card.
+    /// End of the card's addresses that the reader reaches.
     pub(crate) fn reachable_bytes(&self) -> u64 {
         self.rig.end_bytes.unwrap_or(u64::MAX).min(self.announced_bytes)
     }
@@ -102,9 +91,9 @@ impl Archetype {
             || self.reachable_bytes().min(address_limit) < self.announced_bytes
     }
 
-    /// Holds a card against what the model needs: a sentence that names the key, its value and what it must be.
+    /// Error: a sentence with the wrong key, its value and what it must be.
     pub(super) fn check_values(&self) -> ValueCheck {
-        // Its directory and its NBD export are called by it.
+        // The name is also that of the card's directory and of its NBD export.
         let name = &self.name;
         let of_a_file = (1..=255).contains(&name.len()) && !name.contains('/') && !name.starts_with('.');
         ensure(of_a_file && !name.chars().any(char::is_control), || {
@@ -127,7 +116,7 @@ impl Archetype {
         self.rig.check()
     }
 
-    /// The identity is the card's own word, and the truth follows from the rest.
+    /// Identity and truth are left out: the identity is what the card claims, and the truth follows from the rest.
     fn check_numbers(&self) -> ValueCheck {
         let mut tables = toml::Table::try_from(self).map_err(|e| e.to_string())?;
         tables.retain(|key, _| key != "identity" && key != "truth");

@@ -1,47 +1,46 @@
-//! Times of reads, and of writes by the family of the mapping.
+//! Times of reads, and of writes by family of mapping (docs/reference/flash.md#mapping).
 
 use super::check::{SECTOR, ValueCheck, ensure, some_bytes};
 use serde::{Deserialize, Serialize};
 
-/// Times of a read.
+/// Times of a read. Seconds before the data, unless stated otherwise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadTimes {
-    /// Seconds before the first byte of a 4 KiB read anywhere \[h_r + t_x\].
+    /// Time before the first byte of a 4 KiB read.
     pub base_s: f64,
-    /// The same for a read that continues the last one; as `base_s` where absent.
+    /// Time for a read that continues the last one; None for `base_s`.
     pub sequential_s: Option<f64>,
-    /// The same at `ramp_bytes` and more; as `base_s` where absent. In between it is a straight line.
+    /// Time from `ramp_bytes` on; None for `base_s`. The time grows linearly up to there.
     pub large_s: Option<f64>,
     /// Length at which `large_s` is reached.
     #[serde(default = "ramp_bytes")]
     pub ramp_bytes: u64,
-    /// Added where the read crosses a page \[δ_p\].
+    /// Added if the read crosses a page.
     #[serde(default)]
     pub page_step_s: f64,
-    /// Added where it crosses an allocation unit \[δ_a\].
+    /// Added if it crosses an allocation unit.
     #[serde(default)]
     pub au_step_s: f64,
-    /// Added where it crosses a segment of the mapping table \[δ_s\].
+    /// Added if it crosses a segment of the mapping table.
     #[serde(default)]
     pub segment_step_s: f64,
-    /// The whole read, where all of it lies in the unit read last.
+    /// Time of a whole read within the unit that was read last.
     pub within_read_unit_s: Option<f64>,
-    /// Least seconds from one read's end to the next one's \[t_ser\].
+    /// Least time between the ends of two reads (t_ser).
     #[serde(default)]
     pub serial_s: f64,
-    /// Speed of the transfer in MB/s \[B_r\].
     pub mb_s: f64,
-    /// The same as `base_s` where nothing was ever written, or was discarded; as `base_s` where absent \[t_u\].
+    /// Replaces `base_s` for a range that was never written or was discarded; None for no difference.
     pub unmapped_s: Option<f64>,
-    /// Added where the mapping table of the place is not in the controller's memory \[t_map\].
+    /// Added if the controller's memory lacks that part of the mapping table (t_map).
     #[serde(default)]
     pub map_miss_s: f64,
-    /// Bytes of the card whose mapping the controller holds at a time \[C_map\]; all of them where absent.
+    /// Bytes of the card whose mapping the controller holds at a time (C_map); None for all of them.
     pub map_cache_bytes: Option<u64>,
 }
 
-/// Where base times that grow with the length end, if a file does not say: half a MiB, as on the Express cards.
+/// Default end of the range in which base times grow: 512 KiB, as on the Express cards.
 fn ramp_bytes() -> u64 {
     512 << 10
 }
@@ -53,20 +52,19 @@ impl ReadTimes {
     }
 }
 
-/// Times of a write, by the family of the mapping.
+/// Times of a write, by family of mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "engine", rename_all = "kebab-case")]
 pub enum WriteTimes {
     /// Blocks mapped whole, a few of them open at a time.
     Hybrid(HybridWrite),
-    /// Random writes go to a log, whose reclaiming costs a merge for each allocation unit in it.
+    /// A log for random writes; reclaiming it merges each allocation unit in it.
     Log(LogWrite),
     /// Pages mapped one by one.
     Page(PageWrite),
 }
 
 impl WriteTimes {
-    /// Speed of the transfer and programming in MB/s \[B_w\].
     pub(crate) fn mb_s(&self) -> f64 {
         match self {
             WriteTimes::Hybrid(HybridWrite { mb_s, .. })
@@ -84,84 +82,81 @@ impl WriteTimes {
     }
 }
 
-/// What closing a block copies that was not written whole.
+/// Data that is copied when a block is closed that was not written whole.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CloseCopy {
-    /// Only what was not written since it was opened; all of it after writes out of order.
+    /// Data that was not written since the block was opened; the whole block after writes out of order.
     #[default]
     Partial,
-    /// All of it.
+    /// The whole block.
     Full,
-    /// Only what was written since it was opened: the limit is soft, a few times slower instead of sixty times.
+    /// Data that was written since the block was opened: a soft limit, a few times slower instead of sixty times.
     Written,
 }
 
-/// A log in which small writes are gathered wherever they belong (model 1.2, family 2).
+/// Log for small writes at any address (docs/reference/flash.md#small-write-log).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SmallLog {
-    /// Longest write that goes there \[S_sw\].
+    /// Longest write that goes to the log.
     pub max_write_bytes: u64,
-    /// Seconds of such a write before its data \[t_sw\].
+    /// Seconds before the data of such a write.
     pub write_s: f64,
-    /// Speed of its data in MB/s.
     pub mb_s: f64,
-    /// Bytes that it holds before it is emptied \[C_sw\].
+    /// Bytes in the log at which it is emptied.
     pub bytes: u64,
-    /// Seconds of emptying it \[T_swm\].
+    /// Seconds of emptying it.
     pub merge_s: f64,
-    /// True where it also takes writes that continue an open block, as long as they do not continue the last write.
+    /// True if the log also takes writes that continue an open block, unless they continue the last write.
     #[serde(default)]
     pub takes_turns: bool,
 }
 
-/// Parameters of the hybrid engine (model, W-H).
+/// Parameters of the hybrid engine (docs/reference/flash.md#open-blocks). Times are seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HybridWrite {
-    /// What closing an unfinished block copies.
     pub close: CloseCopy,
-    /// Blocks that may be open while they are written in order \[K\].
+    /// Blocks that may be open while they are written in order (K).
     pub open_linear: u32,
-    /// Blocks that may be open while some are written out of order; 0 merges at every write out of order.
+    /// Blocks that may be open while one is written out of order; 0 merges at every write out of order.
     pub open_random: u32,
-    /// Seconds before the data of any write \[t_w0\].
+    /// Time before the data of any write.
     pub fixed_s: f64,
-    /// Added in the first block of a stream, and where blocks take turns \[t_wn\].
+    /// Added in the first block of a stream, and when streams take turns.
     #[serde(default)]
     pub new_stream_s: f64,
     /// Added to a write that does not continue the last one.
     #[serde(default)]
     pub jump_s: f64,
-    /// Paid once where a stream that had run through a whole block is left.
+    /// Added once when a stream ends that had filled a block.
     #[serde(default)]
     pub stream_end_s: f64,
-    /// Added to a write in order that is shorter than a page \[t_sub\].
+    /// Added to a write in order that is shorter than a page.
     pub sub_page_s: f64,
-    /// Added besides where such a write does not continue the last one: nothing in the controller's memory joins it.
+    /// Added in addition if such a write does not continue the last one, so that the controller cannot join them.
     #[serde(default)]
     pub sub_page_jump_s: f64,
-    /// Added for each end of a longer write in order that cuts a page; as `sub_page_s` where absent.
+    /// Added for each end of a longer write in order that lies inside a page; None for `sub_page_s`.
     pub ragged_s: Option<f64>,
     /// Added to any write out of order.
     #[serde(default)]
     pub random_s: f64,
     /// Added to a write out of order that is shorter than a page.
     pub sub_page_random_s: f64,
-    /// Speed of the transfer and programming in MB/s \[B_w\].
     pub mb_s: f64,
-    /// Speed of copying inside the card in MB/s \[B_copy\].
+    /// Speed of copying inside the card.
     pub copy_mb_s: f64,
-    /// Added to each closing that copies \[t_c\].
+    /// Added to each closing that copies.
     pub close_s: f64,
-    /// Bytes that an open block takes before a write out of order merges it \[R_log\].
+    /// Bytes that an open block takes before a write out of order merges it.
     pub random_log_bytes: u64,
-    /// Where small writes go; absent without such a log.
+    /// Log for small writes; None for a card without one.
     pub small_log: Option<SmallLog>,
 }
 
-/// Open blocks are looked through at each write that changes blocks; real cards have 1 to some dozens.
+/// Limit of open blocks, since each write that changes blocks searches them; real cards have 1 to some dozens.
 const MOST_OPEN: u32 = 1024;
 
 impl HybridWrite {
@@ -188,19 +183,18 @@ impl SmallLog {
     }
 }
 
-/// Parameters of the log engine (model, W-L).
+/// Parameters of the log engine (docs/reference/flash.md#span-of-random-writes). Times are seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogWrite {
-    /// Seconds before the data of a write in order \[t_w0\].
+    /// Time before the data of a write in order.
     pub fixed_s: f64,
-    /// Seconds of one 4 KiB write out of order \[t_b\].
+    /// Time of one 4 KiB write out of order (t_b).
     pub random_s: f64,
-    /// Speed of the transfer and programming in MB/s \[B_w\].
     pub mb_s: f64,
-    /// Bytes that the log holds \[L\].
+    /// Bytes that the log holds (L).
     pub log_bytes: u64,
-    /// Seconds of merging one allocation unit \[T_m\].
+    /// Time of merging one allocation unit (T_m).
     pub merge_s: f64,
 }
 
@@ -212,40 +206,36 @@ impl LogWrite {
     }
 }
 
-/// Parameters of the page engine (model, W-P).
+/// Parameters of the page engine (docs/reference/flash.md#mapping). Times are seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageWrite {
-    /// Seconds before the data of a 4 KiB write \[t_b\].
+    /// Time before the data of a 4 KiB write.
     pub base_s: f64,
-    /// The same at `ramp_bytes` and more; as `base_s` where absent.
+    /// Time from `ramp_bytes` on; None for `base_s`.
     pub large_s: Option<f64>,
-    /// Length at which `large_s` is reached.
     #[serde(default = "ramp_bytes")]
     pub ramp_bytes: u64,
-    /// Least seconds from one write's end to the next one's.
+    /// Least time between the ends of two writes.
     #[serde(default)]
     pub serial_s: f64,
-    /// Speed of the transfer and programming in MB/s \[B_w\].
     pub mb_s: f64,
-    /// Added where the mapping table of the place is not in the controller's memory (`read.map_cache_bytes`).
+    /// Added if the controller's memory lacks that part of the mapping table (`read.map_cache_bytes`).
     #[serde(default)]
     pub map_miss_s: f64,
-    /// Garbage collection; absent where the levels above contain it.
+    /// Garbage collection; None if the other times include it.
     pub gc: Option<GarbageCollection>,
 }
 
-/// Garbage collection: how a card mapped by page gets erased blocks back.
+/// Garbage collection of a card mapped by page.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GarbageCollection {
-    /// Flash beyond what is announced, as a share of it: 0.07 where 2^30 bytes are sold as 10^9.
+    /// Flash beyond the announced capacity, as a share of it: 0.07 if 2^30 bytes are sold as 10^9.
     pub spare_share: f64,
-    /// Bytes that are collected and erased at a time \[E\].
+    /// Bytes that are collected and erased at a time.
     pub unit_bytes: u64,
-    /// Speed of copying what is still valid, in MB/s \[B_copy\].
     pub copy_mb_s: f64,
-    /// Seconds of erasing a unit \[t_erase\].
     pub erase_s: f64,
 }
 

@@ -1,60 +1,54 @@
-//! What use does to a card: its pSLC cache, which is used up; heat; and wear, by erase cycles, blocks that fail and blocks
-//! that are moved.
+//! Effects of use: a pSLC cache that is used up, heat, and wear by erasures (failing blocks, moved blocks).
 
 use super::check::{ValueCheck, ensure, some_bytes};
 use cardscope_model::with_defaults;
 use serde::{Deserialize, Serialize};
 
-/// What a hot card saves at.
+/// Means by which a hot card limits its power.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThrottleKind {
-    /// Its clock: everything takes longer.
+    /// A lower clock: everything takes longer.
     #[default]
     Clock,
-    /// The share of the time for which its data path may be busy: what leaves it idle anyway is as fast as before.
+    /// A limit on the share of time in which the data path is busy: small I/O, which leaves it idle, stays fast.
     Duty,
 }
 
-/// Heat (model, T): one thermal node.
+/// Heat: one thermal node (docs/reference/flash.md#heat).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ThermalNode {
-    /// True where the card reports its temperature (NVMe does, SD does not).
+    /// True if the card reports its temperature (NVMe does, SD does not).
     pub sensor: bool,
-    /// Temperature around it in °C \[T_amb\].
     pub ambient_c: f64,
-    /// Resistance to the surroundings without a fan, in K/W.
+    /// Thermal resistance without a fan.
     pub passive_k_per_w: f64,
-    /// The same with a fan.
     pub active_k_per_w: f64,
-    /// Heat capacity in J/K \[C_th\].
     pub capacity_j_per_k: f64,
-    /// Power at rest in W.
     pub idle_w: f64,
-    /// Power while a command is under way in W \[P_op\].
+    /// Power while a command is under way.
     pub busy_w: f64,
-    /// Added power in W while reads keep the data path busy without a pause \[e_r\].
+    /// Added power while reads keep the data path busy without a pause.
     pub read_w: f64,
-    /// The same for writes \[e_w\].
+    /// Added power while writes do.
     pub write_w: f64,
-    /// Light throttling from this temperature on, in °C \[TMT1\].
+    /// Light throttling from this temperature (TMT1).
     pub tmt1_c: f64,
-    /// Heavy throttling from this temperature on, in °C \[TMT2\].
+    /// Heavy throttling from this temperature (TMT2).
     pub tmt2_c: f64,
     /// Kelvin below a limit at which its throttling ends.
     pub hysteresis_k: f64,
-    /// What throttling slows down.
     #[serde(default)]
     pub throttle: ThrottleKind,
-    /// Speed of reads under light throttling, as a share \[f₁\].
+    /// Speed of reads under light throttling, as a share.
     pub light_read: f64,
     /// Speed of writes under light throttling, as a share.
     pub light_write: f64,
-    /// Power of a command under way while throttled, as a share of `busy_w`: a lower clock draws less.
+    /// Share of `busy_w` that a throttled card draws: a lower clock draws less.
     #[serde(default = "one")]
     pub throttled_busy: f64,
-    /// Speed under heavy throttling, as a share \[f₂\].
+    /// Speed under heavy throttling, as a share.
     pub heavy: f64,
 }
 
@@ -69,26 +63,27 @@ impl ThermalNode {
     }
 }
 
-/// What a card does once its spare blocks are used up.
+/// Behaviour of a card after its spare blocks are used up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndOfLife {
-    /// Writes fail, what is there can still be read.
+    /// Writes fail; data can still be read.
     #[default]
     ReadOnly,
     /// Writes are accepted and dropped.
     SwallowsWrites,
-    /// Each further block that fails loses what is written to it.
+    /// Each further block that fails loses its data.
     LosesBlocks,
-    /// It answers no more.
+    /// The card stops answering.
     Dead,
 }
 
 with_defaults! {
-    /// Wear levelling spreads erasures, so blocks fail by the card's mean number of them.
+    /// Wear. Levelling spreads erasures, so blocks fail by the card's mean number of them
+    /// (docs/reference/flash.md#wear).
     ///
-    /// TLC of today: 3000 erasures by its makers' data sheets; the scatter, the 32 spare blocks and the speed of moving
-    /// one are guesses inside what cards show. \[I\]
+    /// Defaults are those of TLC: 3000 erasures by makers' data sheets; the scatter, the 32 spare blocks and the
+    /// copying speed are assumed.
     #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
     #[serde(deny_unknown_fields, default)]
     pub struct WearParameters {
@@ -96,17 +91,14 @@ with_defaults! {
         pub endurance_cycles: f64 = 3000.0,
         /// σ of the logarithm of a block's endurance.
         pub endurance_sigma: f64 = 0.1,
-        /// Blocks that replace failed ones.
         pub spare_blocks: u32 = 32,
-        /// What follows when they are used up.
         pub end: EndOfLife = EndOfLife::default(),
-        /// Erasures that the card has behind it at the start, as a mean over its blocks.
+        /// Mean erasures of a block before the start.
         pub start_cycles: f64 = 0.0,
-        /// Erasures after which one block at rest is moved, which stalls a write; never where absent.
+        /// Erasures after which a block at rest is moved, which stalls a write; None for never.
         pub level_every: Option<u32> = None,
-        /// Reads of one block after which it is rewritten, which stalls a read; never where absent.
+        /// Reads of a block after which it is rewritten, which stalls a read; None for never.
         pub disturb_reads: Option<u32> = None,
-        /// Speed of moving a block in MB/s \[B_copy\].
         pub copy_mb_s: f64 = 10.0,
     }
 }
@@ -118,65 +110,63 @@ impl WearParameters {
     }
 }
 
-/// What a card does with a write when its cache is used up.
+/// Treatment of a write when the cache is used up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenFull {
-    /// It writes past the cache, at the engine's own speed.
+    /// Writes pass the cache, at the speed of the engine.
     #[default]
     Direct,
-    /// It makes room first: each byte waits for one to be moved, at 1/(1/B_slc + 1/B_fold).
+    /// Each byte waits until one is moved, at 1/(1/B_slc + 1/B_fold).
     Fold,
 }
 
-/// The pSLC cache: times while it takes the writes, and how its clean blocks are used up and come back. In front of
-/// engines that map blocks it makes only the data of writes in order faster; base times that are absent are the
-/// engine's own.
+/// pSLC cache: times of writes into it, and how its clean blocks are used up and cleaned. With engines that map blocks
+/// it speeds up only the data of writes in order. Base times that are None are those of the engine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PslcCache {
-    /// Clean bytes of a card that has rested long \[C_slc, C_max\].
+    /// Clean bytes after a long rest.
     pub clean_bytes: u64,
-    /// Clean bytes at the start; as `clean_bytes` where absent.
+    /// Clean bytes at the start; None for `clean_bytes`.
     pub start_bytes: Option<u64>,
-    /// Bits that a cell holds outside the cache (3 for TLC, 4 for QLC). With it the cache is made of what is free: at
-    /// most `alpha` · free / `bits` bytes; without it the cache is static.
+    /// Bits of a cell outside the cache (3 for TLC, 4 for QLC). If set, the cache is dynamic: at most `alpha` · free /
+    /// `bits` bytes.
     pub bits: Option<u32>,
-    /// Share of what is free that a dynamic cache may take \[α\].
+    /// Share of the free bytes that a dynamic cache may take.
     #[serde(default = "all")]
     pub alpha: f64,
-    /// What happens when it is used up.
     #[serde(default)]
     pub when_full: WhenFull,
-    /// Once used up, the cache takes no write until so many bytes are clean again.
+    /// Clean bytes from which on a used-up cache takes writes again.
     #[serde(default)]
     pub reopen_bytes: u64,
-    /// Speed of cleaning in MB/s, while nothing is written \[B_fold\].
+    /// Speed of cleaning, while nothing is written (B_fold).
     pub clean_mb_s: f64,
-    /// Seconds without a write before cleaning of a used up cache starts \[t_idle\].
+    /// Seconds without a write before the cleaning of a used-up cache starts.
     pub idle_s: f64,
-    /// Seconds without any command after which an open cache is cleaned too.
+    /// Seconds without any command before an open cache is cleaned as well.
     pub rest_s: f64,
-    /// True where an open cache is cleaned as soon as nothing is written, even while the card is read.
+    /// True if an open cache is cleaned as soon as nothing is written, even while the card is read.
     #[serde(default)]
     pub clean_between_reads: bool,
-    /// Bytes of blocks to clean with: each byte written takes one, and at 0 nothing is cleaned any more \[D\].
-    /// Without a limit where absent.
+    /// Bytes of blocks for cleaning: each byte written takes one, and without any left nothing is cleaned. None for no
+    /// limit.
     pub pool_bytes: Option<u64>,
-    /// Seconds without any command after which that pool is full again.
+    /// Seconds without any command after which these blocks are available again.
     #[serde(default = "minutes")]
     pub pool_rest_s: f64,
-    /// Speed of writes into the cache in MB/s \[B_slc\].
+    /// Speed of writes into the cache (B_slc).
     pub write_mb_s: f64,
     /// Seconds before the data of a 4 KiB write into the cache.
     pub write_base_s: Option<f64>,
-    /// The same at the engine's `ramp_bytes` and more.
+    /// Seconds from the engine's `ramp_bytes` on.
     pub write_large_s: Option<f64>,
-    /// Least seconds from one write's end to the next one's.
+    /// Least seconds between the ends of two writes.
     pub write_serial_s: Option<f64>,
-    /// Seconds before the first byte of a 4 KiB read from the cache; as elsewhere where absent.
+    /// Seconds before the first byte of a 4 KiB read from the cache; None for no difference.
     pub read_base_s: Option<f64>,
-    /// Least seconds from one such read's end to the next one's; as elsewhere where absent.
+    /// Least seconds between the ends of two such reads; None for no difference.
     pub read_serial_s: Option<f64>,
 }
 
@@ -189,14 +179,14 @@ fn minutes() -> f64 {
 }
 
 impl PslcCache {
-    /// Bytes that it takes when `free_bytes` of the card hold nothing, if all of them are clean.
+    /// Size of a clean cache while `free_bytes` of the card hold nothing.
     pub fn limit_bytes(&self, free_bytes: u64) -> f64 {
         let most = self.clean_bytes as f64;
         self.bits.map_or(most, |bits| most.min(self.alpha * free_bytes as f64 / f64::from(bits)))
     }
 
-    /// Bytes that it takes when an empty card of `announced` bytes is written through: a dynamic cache shrinks with
-    /// what is free, so that it ends where `used = alpha * (announced - used) / bits`.
+    /// Bytes that the cache takes when an empty card is written from start to end. A dynamic cache shrinks with the
+    /// free bytes, so it ends where `used = alpha * (announced - used) / bits`.
     pub fn through_bytes(&self, announced: u64) -> f64 {
         let most = self.clean_bytes as f64;
         let ends = |bits: u32| self.alpha * announced as f64 / (f64::from(bits) + self.alpha);

@@ -9,7 +9,7 @@ fn card(overrides: &str) -> CardModel {
     CardModel::new(&target_spec::parse(&name).unwrap().archetype, 1)
 }
 
-/// Writes `bytes` in order from `from` on; returns the end and the speed in MB/s.
+/// Writes `bytes` in order from `from`; returns the end and the speed in MB/s.
 fn write(card: &mut CardModel, now: f64, from: u64, bytes: u64) -> (f64, f64) {
     let mut end = now;
     for at in (from..from + bytes).step_by(64 * MIB as usize) {
@@ -25,12 +25,12 @@ fn near(found: f64, expected: f64) {
 
 #[test]
 fn a_dynamic_cache_holds_a_third_of_what_is_free_and_shrinks_as_the_card_fills() {
-    // 253 GB free: 84 GB of cache. With 150 GB held by other data, a third of the rest.
+    // 253 GB free: 84 GB of cache. With 150 GB of other data: a third of the rest.
     for (held, expected) in [(0, 84.5), (150, 34.5)] {
         let mut card = card("bits=3&clean_bytes=120000000000&clean_mb_s=0&reopen_bytes=0");
         card.holds_data(std::iter::once(0..held * GB));
         let (mut now, mut taken) = (0.0, 0);
-        // Always the same gigabyte, so that what is free stays as it is.
+        // Rewriting the same range keeps the free bytes as they are.
         loop {
             let (end, speed) = write(&mut card, now, 200 * GB / MIB * MIB, 256 * MIB);
             if speed < 500.0 {
@@ -63,7 +63,7 @@ fn a_used_up_cache_comes_back_with_the_time_in_which_nothing_is_written() {
     for (pause, expected) in [(21.0, 200.0), (23.0, 600.0)] {
         let mut card = card(refill);
         let (end, _) = write(&mut card, 0.0, 0, 512 * MIB);
-        // A read every second: the card is at work, but not for its cache.
+        // A read every second: the card works, but does not write.
         let mut now = end;
         while now < end + pause * second {
             now = card.serve(now + second, CardCommand { write: false, offset: 0, len: 4096, in_flight: 1 });
@@ -96,7 +96,7 @@ fn in_front_of_mapped_blocks_only_writes_in_order_get_faster() {
         let offset = 8 * GB / MIB * MIB + i * 7919 % 1024 * MIB + 4096;
         card.serve(now, CardCommand { write: true, offset, len: 4096, in_flight: 1 })
     };
-    // The first write finds no block open; the next one closes its block.
+    // The first write opens a block; the second one, elsewhere, closes it.
     let opened = random(&mut card, end, 1);
     let one = random(&mut card, opened, 2) - opened;
     assert!((0.3e9..0.45e9).contains(&one), "{one} ns");

@@ -4,7 +4,7 @@ use crate::archetype::SmallLog;
 const MIB: u64 = 1 << 20;
 const PAGE: u64 = 16384;
 
-/// Blocks of 4 MiB and pages of 16 KiB; 1 ms a write, 10 MB/s, copying at 4 MB/s: a whole block in 1.048576 s.
+/// Blocks of 4 MiB, pages of 16 KiB; 1 ms per write, 10 MB/s, copying at 4 MB/s, so 1.048576 s for a whole block.
 fn card(close: CloseCopy, open: u32) -> HybridWrite {
     HybridWrite {
         close,
@@ -26,7 +26,7 @@ fn engine(p: HybridWrite) -> HybridEngine {
     )
 }
 
-/// Milliseconds of a write beyond its 1 ms and its transfer.
+/// Milliseconds of a write beyond the fixed 1 ms and the transfer.
 fn extra(engine: &mut HybridEngine, offset: u64, len: u64) -> f64 {
     let pages = len.div_ceil(PAGE) * PAGE;
     engine.write(offset, len, true) / 1e6 - 1.0 - pages as f64 / 1e4

@@ -4,7 +4,7 @@ use cardscope_model::random::SeededRandom;
 
 const UNIT: u64 = 1 << 20;
 
-/// A card of 256 MiB with 7 % of spare flash, whose units of 1 MiB are copied at 100 MB/s and erased in 1 ms.
+/// Card of 256 MiB with units of 1 MiB, which are copied at 100 MB/s and erased in 1 ms.
 fn page(spare: f64) -> (PageEngine, u64) {
     let mut card = target_spec::parse("sim:lexar-1tb-express").unwrap().archetype;
     card.announced_bytes = 256 * UNIT;
@@ -19,7 +19,7 @@ fn overwrite(page: &mut PageEngine, mapped: u64, offset: u64, len: u64) -> f64 {
 
 #[test]
 fn the_valid_share_solves_the_models_equation() {
-    // Section 2.2: u = 0.935 gives p = 0.87 and a write amplification of 7.7.
+    // By hand: u = 0.935 gives p = 0.87, and a write amplification of 7.7.
     let p = valid_share(0.935);
     assert!((p - 0.87).abs() < 0.005, "{p}");
     assert!((1.0 / (1.0 - p) - 7.7).abs() < 0.3);
@@ -45,7 +45,7 @@ fn random_overwrites_of_a_full_card_stall_as_the_closed_form_says() {
     };
     round(&mut page, 100_000);
     let (stalled, copied, runs) = round(&mut page, 100_000);
-    // What is free beyond one unit is used up, so u = 256 of 256 · 1.07 - 1 MiB.
+    // All free flash but one unit is used up, so u = 256 / (256 · 1.07 - 1).
     let p = valid_share(256.0 / (256.0 * 1.07 - 1.0));
     let host = 100_000.0 * 4096.0;
     let expected = host * p / (1.0 - p);

@@ -1,40 +1,39 @@
-//! Who is connected, and how much memory each may hold. A client that says nothing, takes no answers or never finishes
-//! what it sends is served as long as nobody else needs its place; then it is the one that has to go.
+//! Connected clients and their limits of memory. A client that sends nothing, takes no answers or never finishes a
+//! request is served until another one needs its place; then it is cut off.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Clients that negotiate at a time; one more, and the first of them is cut off.
+/// Clients that negotiate at a time; one more cuts off the first of them.
 const NEGOTIATING: usize = 64;
 
 /// Clients with a card at a time.
 const SEATS: usize = 64;
 
-/// A client that moved nothing for so long gives up its seat to one that waits for it.
+/// A client that moved nothing for this time loses its seat to a waiting one.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// Bytes of data under way for all clients: writes that still come, answers that were not taken yet.
+/// Bytes of data in flight for all clients: incomplete writes, and answers that were not taken.
 const TOTAL: u64 = 128 << 20;
 
-/// What a client may have under way even where all others have used that up: so none can keep it from working.
+/// Bytes that a client may have in flight even if others have used up the total, so that none can block it.
 const OWN: u64 = 2 << 20;
 
-/// What a client may have under way, but for a single longer request.
+/// Bytes that a client may have in flight, except for a single longer request.
 const EACH: u64 = 32 << 20;
 
-/// What a request takes at least: 8192 under way.
+/// Least bytes that a request counts; limits a client to 8192 requests.
 const LEAST: u64 = 4 << 10;
 
-/// Once others wait for the memory that it holds, a piece of data must have come or gone within this time, and the time
-/// that it takes at the rate below.
+/// Time in which a transfer must end if others wait for its memory, plus the time at [`SLOWEST`].
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Bytes a second.
+/// Bytes per second.
 const SLOWEST: u64 = 8 << 20;
 
-/// How often who waits looks again.
+/// Interval at which waiting clients check again.
 const LOOK: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone, Copy)]
@@ -47,11 +46,11 @@ pub(super) struct NbdClient {
     cut: Box<dyn Fn() + Send + Sync>,
     since: Instant,
     gone: AtomicBool,
-    /// Milliseconds at which it last sent a request or took an answer.
+    /// Milliseconds of its last request or answer.
     moved: AtomicU64,
-    /// Milliseconds by which the data that comes and that goes should have; 0 where there is none.
+    /// Deadlines of the transfers in and out, in milliseconds; 0 without a transfer.
     due: [AtomicU64; 2],
-    /// Bytes that it holds; changed under the lock of all guests.
+    /// Bytes that the client holds; changed under the lock of all clients.
     held: AtomicU64,
 }
 
@@ -73,7 +72,7 @@ impl NbdClient {
         self.moved.store(self.now(), Ordering::Relaxed);
     }
 
-    /// Its connection ends, and what else it asks for is not carried out.
+    /// Ends the connection; further requests are not executed.
     pub(super) fn cut(&self) {
         self.gone.store(true, Ordering::Relaxed);
         (self.cut)();
@@ -96,7 +95,7 @@ impl NbdClient {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// It holds memory, and data of it neither came nor went in time.
+    /// True if the client holds memory and a transfer missed its deadline.
     fn stalls(&self) -> bool {
         let late = |due: &AtomicU64| (1..self.now()).contains(&due.load(Ordering::Relaxed));
         self.held() > 0 && self.due.iter().any(late)
@@ -106,7 +105,7 @@ impl NbdClient {
         Duration::from_millis(self.now() - self.moved.load(Ordering::Relaxed).min(self.now()))
     }
 
-    /// Milliseconds; never 0.
+    /// Milliseconds; at least 1, since 0 means no deadline.
     fn now(&self) -> u64 {
         self.since.elapsed().as_millis() as u64 + 1
     }
@@ -122,7 +121,7 @@ pub(super) struct NbdClients {
 struct ClientsState {
     negotiating: VecDeque<Arc<NbdClient>>,
     seated: Vec<Arc<NbdClient>>,
-    /// Bytes that all of them hold.
+    /// Bytes that all clients hold.
     held: u64,
 }
 
@@ -131,7 +130,7 @@ impl NbdClients {
         NbdClients { since: Instant::now(), inside: Mutex::default(), freed: Condvar::new() }
     }
 
-    /// A client comes, and may negotiate. `cut` ends its connection.
+    /// Registers a client that begins to negotiate. `cut` ends its connection.
     pub(super) fn enter(&self, cut: impl Fn() + Send + Sync + 'static) -> Arc<NbdClient> {
         let guest = NbdClient::new(self.since, cut);
         let mut inside = self.inside();
@@ -142,8 +141,8 @@ impl NbdClients {
         guest
     }
 
-    /// A client that negotiated gets a card, where need be in place of the one that has been idle longest; false where
-    /// none was until then, or it was cut off.
+    /// Gives a client a card, in place of the one that has been idle longest if all seats are taken. Returns false if
+    /// no seat was free until `until`, or the client was cut off.
     pub(super) fn seat(&self, guest: &Arc<NbdClient>, until: Instant) -> bool {
         loop {
             if self.inside().seat(guest) {
@@ -169,11 +168,12 @@ impl NbdClients {
         inside.negotiating.iter().chain(&inside.seated).for_each(|guest| guest.cut());
     }
 
-    /// Waits for memory for a request's data; `None` once the client is gone.
+    /// Reserves memory for a request; None if the client is gone.
     pub(super) fn take(self: &Arc<Self>, guest: &Arc<NbdClient>, len: u64) -> Option<ReservedMemory> {
         let wanted = len.max(LEAST);
         let mut inside = self.inside();
         while !guest.is_gone() && !inside.has_room(guest.held(), wanted) {
+            // Only now, when memory is needed, clients that hold it without moving data are cut off.
             inside.seated.iter().filter(|other| other.stalls()).for_each(|other| other.cut());
             let woken = self.freed.wait_timeout(inside, LOOK);
             inside = woken.unwrap_or_else(PoisonError::into_inner).0;
@@ -207,7 +207,7 @@ impl ClientsState {
         true
     }
 
-    /// Whether one that holds so much already may hold more.
+    /// True if a client that holds `held` bytes may hold `wanted` more.
     fn has_room(&self, held: u64, wanted: u64) -> bool {
         let its_share = held == 0 || held + wanted <= EACH;
         its_share && (held + wanted <= OWN || self.held + wanted <= TOTAL)
@@ -221,7 +221,7 @@ pub(super) struct ReservedMemory {
 }
 
 impl ReservedMemory {
-    /// The data is gone, and only the answer is left.
+    /// Releases the memory of the data; the answer remains.
     pub(super) fn shrink(&mut self) {
         let less = self.bytes - LEAST;
         self.give(less);
@@ -274,7 +274,7 @@ mod tests {
         assert!(!guests.seat(&late, Instant::now()), "all have just come");
         let before =
             |guest: &NbdClient, ms| guest.moved.store(guest.now().saturating_sub(ms), Ordering::Relaxed);
-        // As if the listener had been there for a while.
+        // Idle time is counted from the start of the listener, so that must have run for a while.
         std::thread::sleep(IDLE + Duration::from_millis(500));
         all.iter().for_each(|guest| guest.touch());
         before(&all[5], 1200);

@@ -1,20 +1,20 @@
-//! The negotiation as a machine without sockets: it says how many bytes it wants next, takes them, and gives what to
-//! send and how to go on. It keeps nothing of what a client claims beyond one option of bounded length.
+//! NBD negotiation as a state machine without sockets: it names the bytes that it wants next, takes them, and returns
+//! the answer and the next step. It stores nothing that a client claims except one option of limited length.
 
 use super::super::slot::SECTOR;
 use super::transmit::{
     EXPORT_FLAGS, IntegerReader, LARGEST, MAGIC, OPTION_MAGIC, flag, info, option, option_reply, reply,
 };
 
-/// The longest option that is read: names have at most 4096 bytes by the protocol.
+/// Longest option that is read; the protocol limits names to 4096 bytes.
 const LONGEST: u32 = 8192;
 
-/// A longer one is skipped up to here, and beyond it the client is cut off.
+/// Longest option that is skipped; a longer one ends the connection.
 const SKIPPED: u32 = 1 << 20;
 
 const CHUNK: u32 = 4096;
 
-/// Smallest and preferred block: a card's sector, and what file systems use. The largest is [`LARGEST`].
+/// Smallest, preferred and largest block: a card's sector, the usual block of file systems, and [`LARGEST`].
 const BLOCKS: [u32; 3] = [SECTOR as u32, 4096, LARGEST];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,10 +26,10 @@ pub(super) struct NbdExport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HandshakeNext {
     Negotiate,
-    /// Requests to an export.
+    /// Requests to an export follow.
     Transmit {
         export: usize,
-        /// The client knows the smallest block and keeps to it.
+        /// True if the client knows the smallest block and adheres to it.
         aligned: bool,
     },
     Close,
@@ -63,7 +63,7 @@ impl<'a> NbdHandshake<'a> {
         out
     }
 
-    /// Bytes wanted next; at most [`LONGEST`].
+    /// Number of bytes wanted next; at most [`LONGEST`].
     pub(super) fn wants(&self) -> usize {
         match self.state {
             HandshakeState::ClientFlags => 4,
@@ -73,7 +73,7 @@ impl<'a> NbdHandshake<'a> {
         }
     }
 
-    /// Takes the bytes that were wanted; appends what to send to `out`.
+    /// Takes the bytes that were wanted; appends the answer to `out`.
     pub(super) fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
         match self.state {
             HandshakeState::ClientFlags => self.client_flags(bytes),
@@ -139,7 +139,7 @@ impl<'a> NbdHandshake<'a> {
         HandshakeNext::Negotiate
     }
 
-    /// An export's number; the empty name is the first.
+    /// Number of an export; the empty name is the first one.
     fn find(&self, name: &[u8]) -> Option<usize> {
         match name {
             [] => (!self.exports.is_empty()).then_some(0),
@@ -147,7 +147,7 @@ impl<'a> NbdHandshake<'a> {
         }
     }
 
-    /// The old way of choosing: it has no errors, only hanging up.
+    /// Old form of choosing an export. It has no error replies: a wrong name ends the connection.
     fn export_name(&self, name: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
         let Some(export) = self.find(name) else { return HandshakeNext::Close };
         out.extend(self.exports[export].bytes.to_be_bytes());
@@ -199,7 +199,7 @@ impl<'a> NbdHandshake<'a> {
     }
 }
 
-/// What INFO and GO carry: a name, and the kinds of information asked for.
+/// Data of INFO and GO: a name, and the kinds of information wanted.
 struct ExportQuery<'a> {
     name: &'a [u8],
     kinds: &'a [u8],

@@ -1,5 +1,5 @@
-//! Listens for NBD clients and gives each a thread. A Unix socket is removed at the end; one that a dead server left
-//! behind is replaced.
+//! NBD listener: gives each client a thread. A Unix socket is removed at the end; the socket of a dead server is
+//! replaced.
 
 use super::super::ServeError;
 use super::super::slot::ServedCard;
@@ -23,16 +23,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often a wait for clients looks whether it should stop.
+/// Longest wait for a client before the next check for the end.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// How long it waits after a client could not be accepted.
+/// Pause after a client could not be accepted.
 const BREATH: Duration = Duration::from_millis(50);
 
-/// How long a client may take to negotiate, and to wait for a seat.
+/// Time for negotiating and for waiting for a seat.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Bytes that a negotiation may have, both ways together: the longest option that is skipped, and some.
+/// Bytes of a negotiation in both directions: the longest option that is skipped, and some.
 const MOST_SAID: usize = 2 << 20;
 
 enum ListenSocket {
@@ -40,7 +40,7 @@ enum ListenSocket {
     Unix(UnixSocketFile),
 }
 
-/// A listening server; dropped, it is closed and its clients are cut off.
+/// Listening server; dropping it closes the socket and cuts off the clients.
 pub(in super::super) struct NbdListener {
     shared: Arc<ListenerShared>,
     thread: Option<JoinHandle<()>>,
@@ -74,7 +74,7 @@ impl NbdListener {
         Ok(listener)
     }
 
-    /// Where a card is, as clients of NBD write it.
+    /// NBD URI of a card.
     pub(in super::super) fn uri(&self, name: &str) -> String {
         match &self.shared.socket {
             ListenSocket::Tcp(_, address) => format!("nbd://{address}/{name}"),
@@ -82,7 +82,7 @@ impl NbdListener {
         }
     }
 
-    /// A sentence where others than this machine's users can connect.
+    /// Warning if users of other computers can connect.
     pub(in super::super) fn warning(&self) -> Option<String> {
         match &self.shared.socket {
             ListenSocket::Tcp(_, address) if !address.ip().is_loopback() => Some(format!(
@@ -105,7 +105,7 @@ impl Drop for NbdListener {
     }
 }
 
-/// A path as it may stand in the query of a URI (RFC 3986, section 3.4).
+/// Escapes a path for the query of a URI (RFC 3986, section 3.4).
 fn escaped(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
     let byte = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
@@ -131,6 +131,7 @@ fn tcp(text: &str) -> Result<ListenSocket, ServeError> {
         _ => named(error),
     })?;
     let broken = |error: io::Error| refused(text, &error.to_string());
+    // A client may leave between poll and accept, which must not block then.
     listener.set_nonblocking(true).map_err(broken)?;
     let address = listener.local_addr().map_err(broken)?;
     Ok(ListenSocket::Tcp(listener, address))
@@ -149,7 +150,7 @@ impl ListenSocket {
             ListenSocket::Tcp(listener, _) => {
                 let (stream, _) = listener.accept()?;
                 stream.set_nonblocking(false)?;
-                // Answers are sent at once, not gathered.
+                // Small answers must not wait for more data (Nagle).
                 stream.set_nodelay(true)?;
                 Ok(OwnedFd::from(stream).into())
             }
@@ -171,7 +172,8 @@ impl ListenerShared {
             match self.socket.accept() {
                 Ok(stream) => clients.extend(self.welcome(stream)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // Too many open files, say: the client still waits, and asking again at once would only keep a core busy.
+                // With too many open files, for example, the client still waits: trying again at once would only load a
+                // core.
                 Err(_) => std::thread::sleep(BREATH),
             }
         }
@@ -181,13 +183,13 @@ impl ListenerShared {
         }
     }
 
-    /// Gives a client a thread; one that cannot be had is a client turned away.
+    /// Gives a client a thread; turns the client away if there is none.
     fn welcome(self: &Arc<Self>, stream: ClientStream) -> Option<JoinHandle<()>> {
         let (handle, shared) = (stream.try_clone().ok()?, Arc::clone(self));
         let guest = self.guests.enter(move || drop(handle.shutdown(Shutdown::Both)));
         let theirs = Arc::clone(&guest);
         let serve = move || {
-            // What went wrong on a connection concerns its client, who sees it end.
+            // An error on a connection concerns its client only, which sees the connection end.
             let _ = shared.serve(stream, &theirs);
             shared.guests.leave(&theirs);
         };
@@ -208,12 +210,12 @@ impl ListenerShared {
     }
 }
 
-/// A connection, whichever way it came: once made, one of TCP is read, written and shut down by the same calls as that of a
-/// Unix socket.
+/// Connection of either kind: after accepting, a TCP socket is read, written and shut down by the same calls as a Unix
+/// socket.
 pub(super) type ClientStream = UnixStream;
 
-/// A connection that has until a certain time for a certain number of bytes, both ways together: who sends a byte now and
-/// then gains nothing by it.
+/// Connection with a deadline and a limit of bytes for both directions together, so that a client cannot prolong a
+/// negotiation by sending a byte now and then.
 pub(super) struct LimitedReader<'a> {
     stream: &'a mut ClientStream,
     until: Instant,
@@ -244,7 +246,7 @@ impl<'a> LimitedReader<'a> {
 
 impl Drop for LimitedReader<'_> {
     fn drop(&mut self) {
-        // Without it the connection ends too early, which its client sees.
+        // If this fails, the connection ends too early, which its client sees.
         let _ = self.stream.set_read_timeout(None).and_then(|()| self.stream.set_write_timeout(None));
     }
 }
@@ -265,19 +267,18 @@ impl Write for LimitedReader<'_> {
     }
 }
 
-/// Where NBD clients connect.
+/// Address for NBD clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NbdAddress {
-    /// A host and a port; port 0 lets the kernel choose.
+    /// Host and port; port 0 lets the kernel choose.
     Tcp(String),
-    /// A Unix socket.
     Unix(PathBuf),
 }
 
 impl FromStr for NbdAddress {
     type Err = ServeError;
 
-    /// Whatever has a slash, or does not end in a colon and a number, is a path.
+    /// Text with a slash, or without a colon and a number at its end, is a path.
     fn from_str(text: &str) -> Result<Self, ServeError> {
         let port = text.rsplit_once(':').map(|(host, port)| (host, port.parse::<u16>()));
         match port {
@@ -308,7 +309,7 @@ pub(super) fn refused(address: impl ToString, reason: &str) -> ServeError {
 
 pub(super) struct UnixSocketFile {
     pub(super) listener: UnixListener,
-    /// Its whole path, for messages.
+    /// Absolute path, for messages.
     pub(super) path: PathBuf,
     folder: ResolvedFolder,
     name: OsString,
@@ -322,7 +323,7 @@ impl UnixSocketFile {
             e => refused(path.display(), &e.to_string()),
         };
         let (folder, name) = ResolvedFolder::of_file(path).map_err(broken)?;
-        // Longer paths than a socket's address holds fit this way, too.
+        // A path by descriptor also fits if the whole path is too long for a socket address.
         let at = folder.by_descriptor().join(&name);
         if let Some(there) = folder.look(&name).map_err(broken)? {
             if FileType::from_raw_mode(there.st_mode) != FileType::Socket {
@@ -341,7 +342,7 @@ impl UnixSocketFile {
         Ok(UnixSocketFile { listener, path, folder, name, identity: FileIdentity::from(&made) })
     }
 
-    /// Removes the socket's file, unless somebody else has put another there.
+    /// Removes the socket, unless others have replaced it.
     pub(super) fn remove(&self) {
         let _ = self.folder.remove(&self.name, self.identity);
     }

@@ -1,6 +1,6 @@
-//! Cards over the network: an NBD server (Network Block Device, the protocol's own document `proto.md`: fixed newstyle
-//! negotiation, simple replies). What a client sends is parsed by pure code that is handed bytes and never sees a
-//! socket; a client that sends rubbish is answered with an error or cut off, and the others notice nothing.
+//! NBD server (Network Block Device; the protocol's `proto.md`: fixed newstyle negotiation, simple replies). Pure code
+//! without sockets parses the bytes of a client; a client that sends garbage gets an error or is cut off, without
+//! effect on others.
 
 mod guests;
 mod handshake;

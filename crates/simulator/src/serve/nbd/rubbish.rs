@@ -1,4 +1,4 @@
-//! Clients that send anything at all: no panic, nothing allocated on their word, and the card serves the next one.
+//! Clients that send arbitrary bytes: no panic, no allocation by their claims, and the next client is served.
 
 use super::super::awake::CpuLatencyGuard;
 use super::super::options::ServingOptions;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex};
 const BYTES: u64 = 1 << 20;
 
 thread_local! {
-    /// Each test has its own, so that none meets what another wrote.
+    /// A card for each test thread, so that no test reads what another wrote.
     static CARD: Arc<ServedCard> = {
         let spec = crate::target_spec::parse("sim:constant?announced_bytes=1MiB").unwrap();
         let options = ServingOptions::at_once();
@@ -29,7 +29,7 @@ fn exports() -> Vec<NbdExport> {
     vec![NbdExport { name: "constant".to_owned(), bytes: BYTES }]
 }
 
-/// What a client gets to see.
+/// Bytes that a client receives.
 #[derive(Clone, Default)]
 struct ClientView(Arc<Mutex<Vec<u8>>>);
 
@@ -44,7 +44,7 @@ impl Write for ClientView {
     }
 }
 
-/// Both ways of a connection.
+/// Both directions of a connection.
 struct ConnectionPair<'a> {
     sent: Cursor<&'a [u8]>,
     seen: ClientView,
@@ -66,7 +66,7 @@ impl Write for ConnectionPair<'_> {
     }
 }
 
-/// A client that sends these bytes and hangs up; gives what it saw.
+/// Runs a client that sends these bytes and hangs up; returns what it received.
 fn converse(bytes: &[u8]) -> Vec<u8> {
     let mut wire = ConnectionPair { sent: Cursor::new(bytes), seen: ClientView::default() };
     if let Ok(Some((_, aligned))) = negotiate(&mut wire, &exports()) {
@@ -100,7 +100,7 @@ fn request(flags: u16, command: u16, offset: u64, len: u32) -> Vec<u8> {
     parts.concat()
 }
 
-/// A client as it should be: writes a block, reads it back.
+/// Correct client: writes a block and reads it.
 fn good() -> Vec<u8> {
     let write = [request(0, 1, 4096, 512), vec![0xab; 512]].concat();
     [3u32.to_be_bytes().to_vec(), go(), write, request(0, 0, 4096, 512), request(0, 2, 0, 0)].concat()
@@ -150,7 +150,7 @@ proptest! {
     fn options_of_any_kind_and_content_never_end_a_good_negotiation(
         options in proptest::collection::vec((0u32..20, proptest::collection::vec(any::<u8>(), 0..40)), 0..8),
     ) {
-        // EXPORT_NAME, ABORT and GO end it by themselves, as they should.
+        // EXPORT_NAME, ABORT and GO end a negotiation by design.
         let kept = options.iter().filter(|(number, _)| ![1, 2, 7].contains(number));
         let sent: Vec<u8> = kept.flat_map(|(number, data)| option(*number, data)).collect();
         let rest = good();

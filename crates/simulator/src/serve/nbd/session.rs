@@ -1,5 +1,5 @@
-//! One client: negotiates, then puts its requests to the card. The answers are given by a thread of its own, so that
-//! a client which reads none of them holds up nobody else; and only so much is in flight that it cannot fill memory.
+//! Connection of one client: negotiates, then executes its requests on the card. A thread of the session sends the
+//! answers, so that a client which reads none delays no other; memory for requests in flight is limited.
 
 use super::super::delay::{self, AnswerDelay, DelayOptions};
 use super::super::options::LagMeasure;
@@ -14,10 +14,10 @@ use std::io::{self, IoSlice, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// A connection on which no negotiation came about, or that broke.
 pub(super) type SessionResult = io::Result<()>;
 
-/// Negotiates; gives the card that the client chose, and what it keeps to. `None` where it chose none.
+/// Negotiates; returns the export that the client chose, and whether it adheres to whole sectors. None if it chose
+/// none.
 pub(super) fn negotiate(
     stream: &mut (impl Read + Write),
     exports: &[NbdExport],
@@ -45,7 +45,7 @@ pub(super) struct SessionClient<'a> {
     pub(super) guest: &'a Arc<NbdClient>,
 }
 
-/// Requests to one card, until the client leaves or sends what cannot be followed.
+/// Executes requests to one card until the client leaves or breaks the protocol.
 pub(super) fn transmit<R: Read, W: Write + Send + 'static>(
     reader: R,
     writer: W,
@@ -106,7 +106,7 @@ impl<W: Write + Send + 'static> NbdSession<'_, W> {
         }
     }
 
-    /// Waits for memory; `None` once the client takes no answers any more: what else it sent is not carried out.
+    /// Waits for memory. None if the client was cut off; its further requests are not executed.
     fn take(&self, bytes: u64) -> Option<ReservedMemory> {
         self.client.guests.take(self.client.guest, bytes)
     }
@@ -133,6 +133,7 @@ impl<W: Write + Send + 'static> NbdSession<'_, W> {
         if sync && result.is_ok() {
             (at, result) = none(live.flush(came));
         }
+        // The written data is no longer needed, so its memory is free while the answer waits.
         drop(data);
         if task != NbdCommand::Read {
             taken.shrink();
@@ -141,7 +142,7 @@ impl<W: Write + Send + 'static> NbdSession<'_, W> {
         self.answer(ready, Some((request, at)));
     }
 
-    /// Sends an answer at its time; a refusal, which the card knows nothing of, at once but in its turn.
+    /// Sends an answer when it is due. A refusal, which needs no card, is sent at once, but after earlier answers.
     fn answer(&self, ready: ReadyReply, request: Option<(InFlight, Instant)>) {
         let (writer, guest) = (Arc::clone(&self.writer), Arc::clone(self.client.guest));
         let send = move || {
@@ -178,7 +179,7 @@ impl ReadyReply {
     }
 }
 
-/// Both parts in one call where the kernel takes them, so that a short answer is one packet.
+/// Writes both parts in one call if the kernel takes them, so that a short answer is one packet.
 fn write_both(writer: &mut impl Write, head: &[u8], data: &[u8]) -> io::Result<()> {
     let sent = writer.write_vectored(&[IoSlice::new(head), IoSlice::new(data)])?;
     writer.write_all(head.get(sent..).unwrap_or_default())?;
@@ -192,7 +193,7 @@ fn errno(error: &CardIoError) -> NbdErrno {
     }
 }
 
-/// The data of a write. What of it has not come yet is memory that was never touched.
+/// Reads the data of a write. Memory is committed only for bytes that arrive.
 fn received(reader: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
     let mut data = Vec::with_capacity(len as usize);
     reader.by_ref().take(len).read_to_end(&mut data)?;

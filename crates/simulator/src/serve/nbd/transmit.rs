@@ -1,12 +1,12 @@
-//! A request held against the export: what is to be done, or why not, and how much data follows it; and the numbers
-//! of the protocol, with its fixed records as bytes. Pure. All integers are big-endian.
+//! NBD requests: checks them against the export (what to do, or why not, and how much data follows), and the numbers
+//! and fixed records of the protocol. Pure. All integers are big-endian.
 
 use super::super::slot::whole;
 
-/// The largest request, in bytes: what a client claims beyond it is never allocated.
+/// Largest request in bytes; nothing beyond it is ever allocated.
 pub(super) const LARGEST: u32 = 32 << 20;
 
-/// What a request asks for, by its number in the protocol.
+/// Command, with its number in the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u16)]
 pub(super) enum NbdCommand {
@@ -27,23 +27,23 @@ const TASKS: [NbdCommand; 6] = [
     NbdCommand::WriteZeroes,
 ];
 
-/// The command of a client that leaves.
+/// Command of a client that leaves.
 const DISCONNECT: u16 = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestVerdict {
-    /// Do it; `len` bytes follow where it is a write. `sync` asks for a flush after it.
+    /// Execute it; `len` bytes follow a write. `sync` asks for a flush afterwards.
     Do { task: NbdCommand, offset: u64, len: u64, sync: bool },
-    /// Answer with an error, after skipping so many bytes of data.
+    /// Answer with an error, after skipping this number of bytes.
     Refuse { error: NbdErrno, skip: u64 },
-    /// The client is done, or cannot be followed.
+    /// The client leaves, or breaks the protocol.
     Close,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExportLimits {
     pub(super) bytes: u64,
-    /// The client promised to keep to whole sectors.
+    /// True if the client promised whole sectors.
     pub(super) aligned: bool,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn judge(request: &WireRequest, limits: ExportLimits) -> RequestVerdi
         None => return refuse(NbdErrno::Invalid),
     };
     if matches!(task, NbdCommand::Read | NbdCommand::Write) && request.len > LARGEST {
-        // To skip gigabytes for a client that ignores the announced limit is no service to the others.
+        // Skipping gigabytes for a client that ignores the announced limit would delay the others.
         return if task == NbdCommand::Write { RequestVerdict::Close } else { refuse(NbdErrno::Overflow) };
     }
     match check(request, task, limits) {
@@ -79,7 +79,7 @@ fn check(request: &WireRequest, task: NbdCommand, limits: ExportLimits) -> Optio
     }
     let (offset, len) = (request.offset, u64::from(request.len));
     let fits = offset.checked_add(len).is_some_and(|end| end <= limits.bytes);
-    // Reads and writes of parts of a sector are a favour to who did not promise otherwise.
+    // Parts of sectors are accepted in reads and writes of clients that promised nothing.
     let sectors = limits.aligned || matches!(task, NbdCommand::Trim | NbdCommand::WriteZeroes);
     if len == 0 || (sectors && !whole(offset, len)) {
         return Some(NbdErrno::Invalid);
@@ -91,14 +91,14 @@ fn check(request: &WireRequest, task: NbdCommand, limits: ExportLimits) -> Optio
     }
 }
 
-/// Opens a connection: `NBDMAGIC`.
+/// Start of a connection: `NBDMAGIC`.
 pub(super) const MAGIC: u64 = 0x4e42_444d_4147_4943;
-/// Opens the newstyle negotiation and each option: `IHAVEOPT`.
+/// Start of the newstyle negotiation and of each option: `IHAVEOPT`.
 pub(super) const OPTION_MAGIC: u64 = 0x4948_4156_454f_5054;
-/// Opens each reply to an option.
+/// Start of each reply to an option.
 pub(super) const OPTION_REPLY_MAGIC: u64 = 0x0003_e889_0455_65a9;
 pub(super) const REQUEST_MAGIC: u32 = 0x2560_9513;
-/// Opens each simple reply.
+/// Start of each simple reply.
 pub(super) const REPLY_MAGIC: u32 = 0x6744_6698;
 
 pub(super) mod flag {
@@ -125,23 +125,22 @@ pub(super) mod reply {
     pub(in super::super) const TOO_BIG: u32 = ERROR | 9;
 }
 
-/// Kinds of information about an export.
 pub(super) mod info {
     pub(in super::super) const EXPORT: u16 = 0;
     pub(in super::super) const NAME: u16 = 1;
     pub(in super::super) const BLOCK_SIZE: u16 = 3;
 }
 
-/// What an export can do: has flags, flush, FUA, trim, write zeroes, several connections, cache.
+/// Abilities of an export: has flags, flush, FUA, trim, write zeroes, several connections, cache.
 pub(super) const EXPORT_FLAGS: u16 = 1 | 1 << 2 | 1 << 3 | 1 << 5 | 1 << 6 | 1 << 8 | 1 << 10;
 
-/// Flags of commands: force unit access; the zeros must not be a hole (they never are here).
+/// Flags of commands: force unit access; zeros must not become a hole (they never do here).
 pub(super) mod command_flag {
     pub(in super::super) const FUA: u16 = 1;
     pub(in super::super) const NO_HOLE: u16 = 2;
 }
 
-/// Errors in replies; the protocol's own numbers, which are Linux's.
+/// Errors in replies, with the protocol's numbers, which are those of Linux.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum NbdErrno {
@@ -151,10 +150,10 @@ pub(super) enum NbdErrno {
     Overflow = 75,
 }
 
-/// Bytes of a request without its data.
+/// Length of a request without its data.
 pub(super) const REQUEST_BYTES: usize = 28;
 
-/// A request as it stands on the wire; nothing in it is believed yet.
+/// Request as on the wire, not yet checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WireRequest {
     pub(super) flags: u16,
@@ -164,7 +163,7 @@ pub(super) struct WireRequest {
     pub(super) len: u32,
 }
 
-/// Reads integers from the front of bytes; `None` once they run out.
+/// Reads integers from the front of a slice; None if it is too short.
 pub(super) struct IntegerReader<'a>(pub(super) &'a [u8]);
 
 impl<'a> IntegerReader<'a> {
@@ -194,7 +193,7 @@ impl<'a> IntegerReader<'a> {
 }
 
 impl WireRequest {
-    /// `None` where the magic number is wrong: the client is out of step and cannot be followed any more.
+    /// None if the magic number is wrong: the stream is out of step and cannot be parsed any more.
     pub(super) fn parse(bytes: &[u8; REQUEST_BYTES]) -> Option<WireRequest> {
         let mut reader = IntegerReader(bytes);
         let magic = reader.u32()?;
@@ -204,7 +203,7 @@ impl WireRequest {
     }
 }
 
-/// The head of a simple reply; the data of a read follows it.
+/// Head of a simple reply; the data of a read follows it.
 pub(super) fn reply_head(cookie: u64, error: Option<NbdErrno>) -> [u8; 16] {
     let mut head = [0; 16];
     head[..4].copy_from_slice(&REPLY_MAGIC.to_be_bytes());
@@ -243,10 +242,10 @@ mod tests {
             (CARD, NbdCommand::WriteZeroes as u16, 0, last, 4096, NbdErrno::NoSpace, 0),
             // Beyond the largest request.
             (endless, NbdCommand::Read as u16, 0, 0, LARGEST + 1, NbdErrno::Overflow, 0),
-            // Parts of sectors, of a client that promised whole ones or that would have to have them cleared.
+            // Parts of sectors, of a client that promised whole ones, or in a command that clears whole ones.
             (strict, NbdCommand::Write as u16, 0, 100, 512, NbdErrno::Invalid, 512),
             (CARD, NbdCommand::WriteZeroes as u16, 0, 100, 512, NbdErrno::Invalid, 0),
-            // Flags and commands that nobody knows.
+            // Unknown flags and commands.
             (CARD, NbdCommand::Write as u16, 1 << 9, 0, 512, NbdErrno::Invalid, 512),
             (CARD, 99, 0, 0, 512, NbdErrno::Invalid, 0),
         ] {

@@ -1,6 +1,6 @@
-//! Sessions of cdm_fio in the order and the amounts of that script: each run writes its file once, then goes through
-//! six patterns, five times the file each and forty times for eight jobs, first all reads of a pattern, then its
-//! writes. The history of the cache and of the heat is part of the test, so whole sessions are run.
+//! Sessions of cdm_fio in the order and with the amounts of that script: each run writes its file once, then runs six
+//! patterns, five times the file each and forty times for eight jobs, reads before writes. The history of cache and
+//! heat is part of the test, so whole sessions are run.
 
 use super::page::RunForm;
 use crate::common::{GIB, KIB, MIB, plan};
@@ -8,7 +8,7 @@ use cardscope_engine::content::IoContent;
 use cardscope_engine::target::{IoDirection, IoRequest, Target};
 use cardscope_simulator::{SimTarget, target_spec};
 
-/// The tests in the order of the script.
+/// Tests in the order of the script.
 pub(crate) const TESTS: [&str; 12] = [
     "SEQ1G read",
     "SEQ1G write",
@@ -28,26 +28,25 @@ pub(crate) const Q8T8_WRITE: usize = 11;
 
 const START: u64 = 192 * MIB;
 
-/// One run, as the script prints it: MiB/s, cut off.
+/// Results of one run as the script prints them: MiB/s, rounded down.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ScriptRun {
     pub(crate) mib_s: [f64; 12],
-    /// Seconds that it took, at the script's own size.
+    /// Seconds of the run at the full size of the script.
     pub(crate) seconds: f64,
 }
 
-/// What a session showed.
 #[derive(Debug)]
 pub(crate) struct ScriptSession {
     pub(crate) runs: Vec<ScriptRun>,
     pub(crate) idle_c: f64,
     pub(crate) highest_c: f64,
-    /// Times that light throttling began.
+    /// Number of starts of light throttling.
     pub(crate) throttled: u32,
 }
 
-/// A card under the script, both of them divided by a number: the short form runs a sixteenth of the size on a card
-/// whose cache and heat capacity are a sixteenth too.
+/// Card under the script, both scaled down by `divisor`: the short form runs a sixteenth of the size on a card with a
+/// sixteenth of the cache and of the heat capacity.
 struct ScaledCard {
     card: SimTarget,
     size: u64,
@@ -55,7 +54,7 @@ struct ScaledCard {
     places: u64,
 }
 
-/// As many runs as asked for, on the card as named, with files of `size` MiB each.
+/// Runs the script once for each size of its file, in MiB.
 pub(crate) fn session(name: &str, sizes_mib: &[u64], form: RunForm) -> ScriptSession {
     let divisor = if form == RunForm::Full { 1 } else { 16 };
     let card = SimTarget::named(&scaled(name, divisor)).unwrap();
@@ -112,8 +111,8 @@ impl ScaledCard {
         ScriptRun { mib_s, seconds }
     }
 
-    /// Moves `bytes` in blocks over the file; MiB/s. Driven without the helpers' bookkeeping: these are 26 million
-    /// I/Os a full run.
+    /// Moves `bytes` in blocks over the file; returns MiB/s. Written without the bookkeeping of the helpers, since a
+    /// full run has 26 million I/Os.
     fn drive(&mut self, write: bool, block: u64, depth: u32, bytes: u64, random: bool) -> f64 {
         self.card.plan(&plan(depth, block)).unwrap();
         let direction = if write { IoDirection::Write } else { IoDirection::Read };

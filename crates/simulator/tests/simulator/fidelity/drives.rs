@@ -1,5 +1,5 @@
-//! Cards and drives mapped by page or behind USB, whose figures the flash model's description computes from their
-//! parameters, and what source 003 says of an SSD on a Raspberry Pi 4.
+//! Cards and drives mapped by page or behind USB: figures computed from their parameters, and those of an SSD on a
+//! Raspberry Pi 4 (docs/reference/reports.md#raspberry-pi-comparison).
 
 use super::page::{RowGroup, RowSource};
 use super::row::FidelityRow;
@@ -22,7 +22,7 @@ fn rows() -> Vec<FidelityRow> {
         .collect()
 }
 
-/// 4 KiB writes at random over a span that was written before, in MB/s.
+/// MB/s of random 4 KiB writes over a span that was written before.
 fn random_writes(card: &mut SimTarget, depth: u32, span: u64, count: u64) -> f64 {
     sequential(card, true, MIB, 1, START, span);
     random_4k(card, true, depth, START, span, count / 4);
@@ -109,7 +109,7 @@ fn drive_with_fan() -> Vec<FidelityRow> {
     let mut fan = card(name);
     let fast = sequential(&mut fan, true, MIB, 4, START, 4 * GIB);
     let reads = sequential(&mut fan, false, MIB, 4, START, 100 * GIB);
-    // Overwritten in place so that what is free stays; 40 GB of cache in all.
+    // Overwriting in place keeps the free bytes as they are; 40 GB of cache in all.
     sequential(&mut fan, true, MIB, 4, START, 38 * GIB);
     let slow = sequential(&mut fan, true, MIB, 4, START, 4 * GIB);
     vec![

@@ -1,4 +1,5 @@
-//! SD Express cards under ten runs of cdm_fio, with a fan and without (source 000).
+//! SD Express cards in ten runs of cdm_fio, with and without a fan
+//! (docs/reference/reports.md#microsd-express-benchmarks).
 
 use super::cdm_fio::{Q8T8_WRITE, ScriptRun, ScriptSession, TESTS, session};
 use super::express_printed::{
@@ -17,19 +18,19 @@ its twin as well. Levels are those of the flash model's description, from the sa
     rows: RowSource::Long(rows),
 };
 
-/// A session as it was published, and what of it the model cannot give.
+/// Published session, with the figures that the model misses.
 struct PublishedSession {
     name: &'static str,
     condition: &'static str,
     printed: PrintedRuns,
-    /// MiB a file, run by run.
+    /// MiB of the file, by run.
     sizes: &'static [u64],
-    /// Statistic, test and why it misses.
+    /// Statistic, test, and reason of the miss.
     misses: &'static [(&'static str, usize, &'static str)],
     more: fn(&str, &ScriptSession) -> Vec<FidelityRow>,
 }
 
-/// Why the passive Lexar misses by a few percent more than is allowed.
+/// Reason why the Lexar without a fan misses by slightly more than is allowed.
 const HEAT: &str = "throttling has one factor a direction in the model; the card's differs from test to test (0.71 to 0.91 of the \
 cool speed)";
 const FIRST_RUN: &str =
@@ -122,7 +123,7 @@ const SESSIONS: &[PublishedSession] = &[
     },
 ];
 
-/// The sessions share nothing, so two of them run at a time.
+/// Runs two sessions at a time, since they share nothing.
 fn rows(form: RunForm) -> Vec<FidelityRow> {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let worker = || {
@@ -170,7 +171,8 @@ fn statistics(p: &PublishedSession, session: &ScriptSession, form: RunForm) -> V
     rows
 }
 
-/// The short form may lie inside where the whole session misses, or the other way round: only the latter is judged.
+/// Adds the reason of a miss. The short form may hit where a whole session misses, and the reverse; only whole sessions
+/// count.
 fn excused(row: FidelityRow, why: Option<&str>, form: RunForm) -> FidelityRow {
     match (form, why) {
         (RunForm::Full, Some(why)) => row.because(why),
@@ -187,8 +189,8 @@ fn round(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
 
-/// The first run of a session with a fan is fast, the worst by its writes in order is slow: each is held to the
-/// card's two levels.
+/// The first run of a session with a fan is fast, the run with the slowest writes in order is slow: both are compared
+/// with the two levels of the card.
 fn levels(name: &str, session: &ScriptSession, fast: [f64; 12], slow: [f64; 12]) -> Vec<FidelityRow> {
     let by_write = |a: &&ScriptRun, b: &&ScriptRun| a.mib_s[1].total_cmp(&b.mib_s[1]);
     let worst = session.runs[1..].iter().min_by(by_write).unwrap();
@@ -209,14 +211,14 @@ fn fact(name: &str, what: &str, unit: &'static str) -> FidelityRow {
     FidelityRow::new(name, what, "000", unit)
 }
 
-/// Percent of the runs whose SEQ1G writes lie nearer to the slow level.
+/// Percentage of runs whose SEQ1G writes are nearer to the slow level.
 fn slow_share(session: &ScriptSession, fast: f64, slow: f64) -> f64 {
     let middle = (fast * slow).sqrt();
     let count = session.runs.iter().filter(|run| run.mib_s[1] < middle).count();
     100.0 * count as f64 / session.runs.len() as f64
 }
 
-/// The first run whose reads in order fall below 0.9 of the best, counted from 1; 0 where none does.
+/// Number of the first run whose reads in order are below 0.9 of the best, from 1; 0 for none.
 fn first_hot_run(session: &ScriptSession) -> f64 {
     let best = session.runs.iter().map(|run| run.mib_s[0]).fold(0.0, f64::max);
     session.runs.iter().position(|run| run.mib_s[0] < 0.9 * best).map_or(0.0, |i| i as f64 + 1.0)

@@ -1,8 +1,9 @@
-//! What cdm_fio printed for the SD Express cards of source 000, run by run, in the order of `cdm_fio::TESTS`, in MiB/s.
+//! Output of cdm_fio for the SD Express cards of docs/reference/reports.md#microsd-express-benchmarks: MiB/s by run, in
+//! the order of `cdm_fio::TESTS`.
 
 pub(crate) type PrintedRuns = &'static [[u16; 12]];
 
-/// Lexar PLAY PRO 1 TB with a fan (source 000).
+/// Lexar PLAY PRO 1 TB with a fan.
 pub(crate) const LEXAR_FAN: PrintedRuns = &[
     [745, 597, 491, 430, 713, 627, 33, 157, 463, 534, 428, 534],
     [718, 595, 485, 437, 711, 625, 37, 158, 467, 536, 426, 339],
@@ -16,7 +17,7 @@ pub(crate) const LEXAR_FAN: PrintedRuns = &[
     [737, 280, 482, 223, 745, 285, 20, 140, 398, 226, 332, 266],
 ];
 
-/// The same without a fan.
+/// Lexar PLAY PRO 1 TB without a fan.
 pub(crate) const LEXAR_NO_FAN: PrintedRuns = &[
     [747, 281, 455, 224, 738, 278, 20, 154, 464, 515, 370, 418],
     [690, 242, 407, 210, 663, 234, 18, 110, 316, 172, 246, 357],
@@ -30,7 +31,7 @@ pub(crate) const LEXAR_NO_FAN: PrintedRuns = &[
     [505, 308, 366, 254, 552, 312, 18, 122, 338, 247, 306, 243],
 ];
 
-/// ADATA Premier Extreme 256 GB with a fan (source 000).
+/// ADATA Premier Extreme 256 GB with a fan.
 pub(crate) const ADATA_FAN: PrintedRuns = &[
     [750, 614, 512, 453, 768, 619, 38, 193, 465, 489, 456, 497],
     [749, 598, 529, 454, 765, 617, 34, 192, 463, 493, 459, 497],
@@ -44,7 +45,7 @@ pub(crate) const ADATA_FAN: PrintedRuns = &[
     [771, 288, 513, 247, 761, 289, 19, 88, 250, 191, 205, 252],
 ];
 
-/// The same without a fan.
+/// ADATA Premier Extreme 256 GB without a fan.
 pub(crate) const ADATA_NO_FAN: PrintedRuns = &[
     [775, 610, 516, 444, 777, 619, 36, 193, 454, 478, 413, 389],
     [766, 313, 511, 260, 761, 310, 11, 170, 292, 255, 212, 340],
@@ -58,13 +59,13 @@ pub(crate) const ADATA_NO_FAN: PrintedRuns = &[
     [465, 193, 516, 188, 491, 217, 11, 165, 250, 235, 171, 314],
 ];
 
-/// SanDisk 256 GB: the two runs of source 000, "with unknown mixed methods"; the first moved files of 256 MiB.
+/// SanDisk 256 GB: two runs "with unknown mixed methods"; the first moved files of 256 MiB.
 pub(crate) const SANDISK: PrintedRuns = &[
     [834, 648, 557, 520, 836, 645, 13, 201, 413, 657, 422, 662],
     [803, 650, 559, 517, 831, 653, 13, 201, 409, 598, 423, 302],
 ];
 
-/// A second SanDisk 256 GB of the same repository with a fan, files of 256 MiB.
+/// Second SanDisk 256 GB of the same repository with a fan, files of 256 MiB.
 pub(crate) const TWIN_FAN: PrintedRuns = &[
     [834, 638, 557, 523, 835, 654, 13, 200, 409, 642, 421, 657],
     [836, 641, 552, 518, 831, 636, 15, 198, 406, 384, 421, 246],
@@ -78,7 +79,7 @@ pub(crate) const TWIN_FAN: PrintedRuns = &[
     [835, 422, 547, 392, 818, 444, 12, 197, 403, 380, 420, 242],
 ];
 
-/// The same without a fan.
+/// Second SanDisk 256 GB without a fan.
 pub(crate) const TWIN_NO_FAN: PrintedRuns = &[
     [835, 640, 558, 524, 835, 638, 14, 198, 403, 627, 418, 653],
     [834, 645, 550, 520, 818, 640, 14, 199, 403, 624, 417, 275],

@@ -1,16 +1,16 @@
-//! The patterns of flashbench that several cards are compared by.
+//! Access patterns of flashbench for several cards (docs/reference/tools.md#flashbench).
 
 use crate::common::{MIB, drive, plan};
 use cardscope_simulator::SimTarget;
 
-/// The erase block that all these cards were tested with.
+/// Erase block for which all these cards were tested.
 pub(crate) const AU: u64 = 4 * MIB;
 
-/// Feedback masks of the usual maximal shift registers of 8 to 11 bits.
+/// Feedback masks of maximal shift registers of 8 to 11 bits.
 const MASKS: [(u32, u64); 4] = [(8, 0xb8), (9, 0x110), (10, 0x240), (11, 0x500)];
 
-/// The order in which flashbench visits `count` places: one after the other, or shuffled by a shift register of
-/// which values from `count` on are skipped, zero last.
+/// Order in which flashbench visits `count` places: ascending, or shuffled by a shift register whose values from
+/// `count` on are skipped, with zero last.
 fn order(count: u64, random: bool) -> Vec<u64> {
     if !random {
         return (0..count).collect();
@@ -23,7 +23,7 @@ fn order(count: u64, random: bool) -> Vec<u64> {
     cycle.filter(|place| *place < count).chain([0]).collect()
 }
 
-/// `--open-au`: each position written in each of `n` erase blocks that lie 12 of them apart; MB/s.
+/// MB/s of `--open-au`: each position written in each of `n` erase blocks, which are 12 blocks apart.
 pub(crate) fn open_au(card: &mut SimTarget, n: u64, block: u64, random: bool) -> f64 {
     let places = order(AU / block, random)
         .into_iter()

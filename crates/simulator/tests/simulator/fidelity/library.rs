@@ -1,5 +1,5 @@
-//! All cards together: the spread that source 002 found over its cards, and the random writes that the description of
-//! the flash model computes for each archetype.
+//! All cards together: the spread of docs/reference/reports.md#sd-card-round-up over its cards, and the random writes
+//! computed for each archetype.
 
 use super::flashbench::{AU, open_au};
 use super::page::{RowGroup, RowSource};
@@ -23,13 +23,13 @@ fn rows() -> Vec<FidelityRow> {
     [spread(), random_writes(), small_log(), two_valued_reads()].concat()
 }
 
-/// SD cards, each in a reader that does not hold it back.
+/// SD cards, each in a reader that does not limit it.
 fn sd_cards() -> Vec<String> {
     let is_sd = |name: &&str| Archetype::load(name).unwrap().identity.sd.is_some();
     CARDS.names().filter(is_sd).map(|name| format!("sim:{name}?bus_mb_s=104")).collect()
 }
 
-/// Cards as old as the source, which is of 2013.
+/// Cards as old as the round-up, which is of 2013.
 const OLD: [&str; 8] = [
     "sdsc-2g",
     "oem-8g-bad4k",
@@ -90,7 +90,7 @@ fn random_write(name: &str, span: u64) -> f64 {
     if first < 0.05 { first } else { random_4k(&mut card(name), true, 1, START, span, 100_000) }
 }
 
-/// Over 64 MiB and 1 GiB, in MB/s.
+/// Computed MB/s over 64 MiB and over 1 GiB.
 const COMPUTED: &[(&str, f64, f64)] = &[
     ("sdsc-2g", 0.016, 0.016),
     ("wb6-hard3", 0.19, 0.19),
@@ -124,7 +124,7 @@ fn random_writes() -> Vec<FidelityRow> {
         rows.push(row(name, "1 GiB").near(*large, 10.0).ours(random_write(&sim, GIB)));
     }
     for (what, span) in [("64 MiB", 64 * MIB), ("1 GiB", GIB)] {
-        // The description prints one digit.
+        // The computed figure has one digit.
         let one_digit = row("oem-8g-bad4k", what).between(0.0035, 0.0045).printed("0.004 MB/s");
         rows.push(one_digit.ours(random_write("sim:oem-8g-bad4k", span)));
     }
@@ -135,7 +135,7 @@ fn random_writes() -> Vec<FidelityRow> {
     rows
 }
 
-/// The SanDisk with a soft limit and a log for small writes: log 1 of the flashbench collection.
+/// SanDisk with a soft limit and a log for small writes: log 1 of the flashbench collection.
 fn small_log() -> Vec<FidelityRow> {
     let name = "sim:sandisk-su04g";
     let row = |what: &str, unit| FidelityRow::new(name, what, "wirenboard", unit);
@@ -163,7 +163,7 @@ fn small_log() -> Vec<FidelityRow> {
     ]
 }
 
-/// The SD NAND chip: file 32 of the flashbench collection.
+/// SD NAND chip: file 32 of the flashbench collection.
 fn two_valued_reads() -> Vec<FidelityRow> {
     let name = "sim:sdnand-0.5g";
     let row = |what: &str, unit| FidelityRow::new(name, what, "wirenboard", unit);

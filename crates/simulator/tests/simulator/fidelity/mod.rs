@@ -1,6 +1,6 @@
-//! Every published figure that an archetype must reproduce, beside what the model gives, as rows of a page.
+//! Published figures that archetypes must reproduce, and the model's results, as rows of `docs/fidelity.md`.
 //!
-//! The quick groups are held against the page on every run; long sessions run in a short form. The page is written by
+//! Every run compares the quick groups with the page; long sessions run in a short form. The page is written by
 //! `UPDATE_DOCS=1 cargo test --profile long -p cardscope-simulator --test simulator fidelity -- --ignored`.
 
 mod cdm_fio;
@@ -19,7 +19,7 @@ mod wirenboard;
 use page::{RowGroup, RunForm};
 use row::FidelityRow;
 
-/// The sections of the page, in its order.
+/// Sections of the page, in its order.
 const GROUPS: &[RowGroup] = &[
     seed_004::GROUP,
     wirenboard::GROUP,
@@ -30,7 +30,7 @@ const GROUPS: &[RowGroup] = &[
     drives::GROUP,
 ];
 
-/// The rows of all groups, side by side: they share nothing.
+/// Rows of all groups, computed in parallel.
 fn run(form: RunForm) -> Vec<Vec<FidelityRow>> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = GROUPS.iter().map(|group| scope.spawn(move || group.run(form))).collect();
@@ -42,13 +42,13 @@ fn faults(results: &[Vec<FidelityRow>]) -> Vec<String> {
     results.iter().flatten().filter_map(FidelityRow::fault).collect()
 }
 
-/// What a form shows of each group; nothing for a group that it runs only in part.
+/// Sections by group; None for a group of which this form runs a part only.
 fn sections(form: RunForm, results: &[Vec<FidelityRow>]) -> Vec<Option<String>> {
     let pairs = GROUPS.iter().zip(results);
     pairs.map(|(group, rows)| group.is_shown(form).then(|| group.section(rows))).collect()
 }
 
-/// Writes the page where that is asked for, and holds it and the figures against the model.
+/// Writes the page if requested, and compares page and figures with the model.
 fn judge(form: RunForm) {
     let results = run(form);
     let shown = sections(form, &results);

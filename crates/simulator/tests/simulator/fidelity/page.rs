@@ -1,31 +1,30 @@
-//! The page that shows every row, made by the rows themselves: `docs/fidelity.md`.
+//! The page of all rows, `docs/fidelity.md`, written from the rows.
 
 use super::row::FidelityRow;
 use std::path::{Path, PathBuf};
 
-/// How much of a group is run.
+/// Extent of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunForm {
-    /// What the ordinary tests have time for: smaller sessions, looked at but not compared with the page.
+    /// Smaller sessions, for ordinary test runs; not compared with the page.
     Short,
-    /// What the page shows.
+    /// Whole sessions, as on the page.
     Full,
 }
 
-/// Where a group's rows come from.
+/// Function that computes the rows of a group.
 #[derive(Clone, Copy)]
 pub(crate) enum RowSource {
-    /// Quick enough for every test run.
+    /// Fast enough for every test run.
     Quick(fn() -> Vec<FidelityRow>),
-    /// Long sessions, which know a short form.
+    /// Long sessions, which have a short form.
     Long(fn(RunForm) -> Vec<FidelityRow>),
 }
 
-/// A section of the page.
 #[derive(Clone, Copy)]
 pub(crate) struct RowGroup {
     pub(crate) title: &'static str,
-    /// What the reader should know of how it was measured.
+    /// Method of the measurements, for readers of the page.
     pub(crate) note: &'static str,
     pub(crate) rows: RowSource,
 }
@@ -38,7 +37,7 @@ impl RowGroup {
         }
     }
 
-    /// True where this form gives what the page shows.
+    /// True if this form gives the rows of the page.
     pub(crate) fn is_shown(&self, form: RunForm) -> bool {
         form == RunForm::Full || !matches!(self.rows, RowSource::Long(_))
     }
@@ -47,7 +46,7 @@ impl RowGroup {
         format!("## {}\n", self.title)
     }
 
-    /// The section as it stands on the page; nothing for a group without rows.
+    /// Section of the page; empty for a group without rows.
     pub(crate) fn section(&self, rows: &[FidelityRow]) -> String {
         if rows.is_empty() {
             return String::new();
@@ -76,7 +75,7 @@ pub(crate) fn path() -> PathBuf {
 
 const HEAD: &str = include_str!("head.md");
 
-/// The page: sections as given, and those not given as they stand in the old page.
+/// Page with the given sections; a section that is None is copied from the old page.
 pub(crate) fn assemble(old: &str, groups: &[RowGroup], sections: &[Option<String>]) -> String {
     let mut page = HEAD.to_owned() + "\n";
     for (group, section) in groups.iter().zip(sections) {
@@ -88,7 +87,7 @@ pub(crate) fn assemble(old: &str, groups: &[RowGroup], sections: &[Option<String
     page.trim_end().to_owned() + "\n"
 }
 
-/// A section of the old page, from its heading to the next one.
+/// Section of the old page, from its heading to the next one.
 fn kept(old: &str, heading: &str) -> String {
     let Some(start) = old.find(heading) else { return String::new() };
     let body = &old[start..];

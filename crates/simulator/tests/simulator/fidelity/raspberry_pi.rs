@@ -1,5 +1,5 @@
-//! The cards of the Raspberry Pi 4 tables (source 003): hdparm, dd of 8 KiB blocks through the page cache, and
-//! iozone's 4 KiB random reads and writes over a file of 100 MB.
+//! Cards of the Raspberry Pi 4 tables (docs/reference/reports.md#raspberry-pi-comparison): hdparm, dd with blocks of 8
+//! KiB through the page cache, and random 4 KiB reads and writes of iozone over a file of 100 MB.
 
 use super::page::{RowGroup, RowSource};
 use super::row::FidelityRow;
@@ -13,7 +13,7 @@ order: 1 MiB blocks, 256 and 512 MiB. Random 4 KiB: one at a time over 100 MB of
     rows: RowSource::Quick(rows),
 };
 
-/// hdparm -t, dd, 4 KiB random read and write in MB/s.
+/// hdparm -t, dd, random 4 KiB read and write, in MB/s.
 const PUBLISHED: &[(&str, [f64; 4])] = &[
     ("evoplus-32g-u1-fakeq", [43.92, 21.3, 10.80, 3.85]),
     ("sandisk-ultra-16g-u1", [42.30, 8.2, 6.57, 1.52]),

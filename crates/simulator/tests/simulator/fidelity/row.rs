@@ -1,37 +1,34 @@
-//! One published figure and what the model gives for it. A row that misses must say why, and a row that does not
-//! miss must not: an excuse that is no longer needed fails as well.
+//! Published figure and the model's result. A row that misses must have a reason, and a row that does not miss must
+//! have none, so that a reason which is no longer needed fails as well.
 
-/// What a source allows the model to give.
+/// Range that a source allows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FigureBound {
-    /// A figure, and by how many percent ours may differ.
+    /// Figure, and allowed deviation in percent.
     Near(f64, f64),
-    /// A range that ours must lie in.
     Between(f64, f64),
-    /// Ours must be this or less.
     AtMost(f64),
-    /// Ours must be this or more.
     AtLeast(f64),
 }
 
-/// A published figure beside ours.
+/// Published figure and the model's result for it.
 #[derive(Debug, Clone)]
 pub(crate) struct FidelityRow {
-    /// The archetype, with its overrides where it has some.
+    /// Archetype, with overrides if there are any.
     pub(crate) card: String,
     what: String,
     source: &'static str,
     unit: &'static str,
     bound: FigureBound,
-    /// The figure as its source prints it, where that says more than the bound.
+    /// Figure as printed by the source, if that says more than the bound.
     printed: Option<String>,
     ours: f64,
     why: Option<String>,
 }
 
 impl FidelityRow {
-    /// `what` says how it was measured, span, count and state of the card included; `source` is one of those that
-    /// the page's head explains.
+    /// `what` describes the measurement, with span, count and state of the card; `source` is one of those in the page's
+    /// head.
     pub(crate) fn new(
         card: impl Into<String>,
         what: impl Into<String>,
@@ -67,22 +64,22 @@ impl FidelityRow {
         FidelityRow { bound: FigureBound::AtLeast(low), ..self }
     }
 
-    /// The source's own words or digits.
+    /// Sets the words or digits of the source.
     pub(crate) fn printed(self, text: impl Into<String>) -> FidelityRow {
         FidelityRow { printed: Some(text.into()), ..self }
     }
 
-    /// What the model gives.
+    /// Sets the model's result.
     pub(crate) fn ours(self, value: f64) -> FidelityRow {
         FidelityRow { ours: value, ..self }
     }
 
-    /// One sentence on why this row misses.
+    /// Sets the reason why this row misses.
     pub(crate) fn because(self, sentence: impl Into<String>) -> FidelityRow {
         FidelityRow { why: Some(sentence.into()), ..self }
     }
 
-    /// How far ours lies from the figure, or beyond the bound, in percent; 0 inside a bound.
+    /// Deviation from the figure, or beyond the bound, in percent; 0 inside a bound.
     pub(crate) fn deviation(&self) -> f64 {
         let (low, high) = match self.bound {
             FigureBound::Near(value, _) => (value, value),
@@ -96,11 +93,11 @@ impl FidelityRow {
 
     pub(crate) fn within(&self) -> bool {
         let allowed = if let FigureBound::Near(_, percent) = self.bound { percent } else { 0.0 };
-        // 11 for 10 is 10 %, whatever binary fractions make of it.
+        // The margin allows for binary fractions: 11 instead of 10 is 10 %.
         self.deviation().abs() <= allowed + 1e-9
     }
 
-    /// What is wrong with the row, if anything is.
+    /// Error of the row, if it misses without a reason or has one without missing.
     pub(crate) fn fault(&self) -> Option<String> {
         let FidelityRow { card, what, ours, .. } = self;
         let figure = format!("{card}, {what}: {ours:.4} against {} ({})", self.published(), self.allowed());
@@ -111,7 +108,7 @@ impl FidelityRow {
         }
     }
 
-    /// The reason as a line of the page, where the row misses.
+    /// Reason of a miss, as a line of the page.
     pub(crate) fn reason(&self) -> Option<String> {
         self.why.as_ref().map(|why| format!("- `{}`, {}: {why}", self.card, self.what))
     }
@@ -157,7 +154,7 @@ impl FidelityRow {
     }
 }
 
-/// Three digits that count, as the sources print them.
+/// Three significant digits, as the sources print them.
 fn digits(value: f64) -> String {
     let before = value.abs().max(1e-9).log10().floor() as i32 + 1;
     format!("{value:.*}", (3 - before).clamp(0, 5) as usize)

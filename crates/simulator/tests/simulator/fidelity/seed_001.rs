@@ -1,4 +1,5 @@
-//! The eleven cards of source 001 under KDiskMark: what its text says of them, as figures or as bounds of ours.
+//! Eleven cards under KDiskMark (docs/reference/reports.md#microsd-speed-comparison): statements of its text, as
+//! figures or as bounds of this project.
 
 use super::page::{RowGroup, RowSource};
 use super::row::FidelityRow;
@@ -17,21 +18,21 @@ const PRO: &str = "sim:pro-64g-u3";
 const PLUS: &str = "sim:proplus-128g-a2";
 const START: u64 = 192 * MIB;
 
-/// A card with the test file on it.
+/// Card with the test file written.
 fn prepared(name: &str, file: u64) -> SimTarget {
     let mut card = card(name);
     sequential(&mut card, true, MIB, 1, START, file);
     card
 }
 
-/// SEQ1M Q8T1, MB/s as KDiskMark prints it.
+/// SEQ1M Q8T1 in MB/s as KDiskMark prints it.
 fn seq1m(name: &str, write: bool, file: u64) -> f64 {
     let mut card = prepared(name, file);
     let places = (0..5 * file / MIB).map(|i| START + i * MIB % file);
     (5 * file) as f64 / 1.024e6 / drive(&mut card, &plan(8, MIB), write, places)
 }
 
-/// RND4K, MB/s as KDiskMark prints it.
+/// RND4K in MB/s as KDiskMark prints it.
 fn rnd4k(name: &str, write: bool, depth: u32, file: u64) -> f64 {
     let count = if file > 64 * MIB { 300_000 } else { 100_000 };
     random_4k(&mut prepared(name, file), write, depth, START, file, count) / 1.024
@@ -167,7 +168,7 @@ fn old_cards() -> Vec<FidelityRow> {
     ]
 }
 
-/// Seconds of one random 4 KiB write on a card so slow that 2 000 are enough.
+/// Seconds of a random 4 KiB write, on cards so slow that 2 000 are enough.
 fn seconds_each(name: &str) -> f64 {
     4096e-6 / random_4k(&mut prepared(name, GIB), true, 1, START, GIB, 2_000)
 }

@@ -1,4 +1,4 @@
-//! The Lexar of source 004 against every table that it prints. Tolerances are those of the flash model's description.
+//! The Lexar card against all tables of its review (docs/reference/reports.md#lexar-review).
 
 use super::flashbench::{AU, open_au};
 use super::page::{RowGroup, RowSource};
@@ -33,7 +33,7 @@ fn row(what: String, unit: &'static str) -> FidelityRow {
     FidelityRow::new(LEXAR, what, "004", unit)
 }
 
-/// A size as flashbench prints it.
+/// Size as flashbench prints it.
 fn size(bytes: u64) -> String {
     match bytes {
         b if b >= 1024 * MIB => format!("{} GiB", b / (1024 * MIB)),
@@ -42,7 +42,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// Boundary, and what the review prints for it in ms.
+/// Boundary, and the ms that the review prints for it.
 const ALIGN: [(u64, f64); 22] = [
     (4096 * MIB, 1.714870),
     (2048 * MIB, 1.933958),
@@ -68,7 +68,7 @@ const ALIGN: [(u64, f64); 22] = [
     (2 * KIB, 0.047241),
 ];
 
-/// flashbench -a -c 32 -b 1024: means over the places of the least read before, on and after the boundary, in ms.
+/// flashbench -a -c 32 -b 1024: means over all places of the least read before, on and after the boundary, in ms.
 fn align(card: &mut SimTarget, boundary: u64) -> [f64; 3] {
     let places: Vec<u64> =
         (0..7).map(|i| boundary + i * 4096 * MIB).filter(|p| p + 1024 < card.info().bytes).collect();
@@ -83,7 +83,7 @@ fn align(card: &mut SimTarget, boundary: u64) -> [f64; 3] {
     [0, 1, 2].map(|i| least.iter().map(|l| l[i]).sum::<f64>() / places.len() as f64 * 1e3)
 }
 
-/// Two lines of the original are noise, as the model's description says of them.
+/// Lines of the review that deviate by noise.
 const NOISE: [u64; 2] = [256 * MIB, 512 * KIB];
 
 fn align_as_time() -> Vec<FidelityRow> {
@@ -103,7 +103,7 @@ fn align_as_time() -> Vec<FidelityRow> {
         .collect()
 }
 
-/// Map segment, erase block, page, read unit and buffer: the order of the levels is exact.
+/// Map segment, erase block, page, read unit and buffer: their levels must be in exactly this order.
 fn assert_levels_in_order(found: &[f64]) {
     let least = |lines: &[f64]| lines.iter().copied().fold(f64::INFINITY, f64::min);
     let most = |lines: &[f64]| lines.iter().copied().fold(0.0, f64::max);
@@ -113,7 +113,7 @@ fn assert_levels_in_order(found: &[f64]) {
     }
 }
 
-/// Overrides that make the archetype a card of reading (b). 1 ms of base is the middle of the public flashbench runs.
+/// Overrides for reading (b). A base of 1 ms is the median of the public flashbench runs.
 const DIFFERENCE: &str = "sim:lexar-16g-c10?base_s=0.00095&within_read_unit_s=0.001&flash.page_bytes=4096\
 &page_step_s=0.00078&au_step_s=0.00056&segment_step_s=0.00057";
 
@@ -167,14 +167,14 @@ fn dd_sweep() -> Vec<FidelityRow> {
     measured.into()
 }
 
-/// flashbench -f: the first six erase blocks written whole, MB/s of each.
+/// MB/s of flashbench -f: each of the first six erase blocks, written whole.
 fn columns(lexar: &mut SimTarget, block: u64) -> Vec<f64> {
     let in_au = |au: u64| (0..AU / block).map(move |i| au * AU + i * block);
     (0..6).map(|au| AU as f64 / 1e6 / drive(lexar, &plan(1, block), true, in_au(au))).collect()
 }
 
 fn find_fat() -> Vec<FidelityRow> {
-    // Columns 2 to 6 of the review, averaged.
+    // Means of columns 2 to 6 of the review.
     let published = [
         (MIB, 12.8),
         (512 * KIB, 12.8),
@@ -199,7 +199,7 @@ fn find_fat() -> Vec<FidelityRow> {
         first.push(tables.iter().map(|t| t[0]).sum::<f64>() / 5.0 / mean);
         rows.push(row(format!("-f {}, columns 2 to 6", size(block)), "MB/s").near(mb_s, 5.0).ours(mean));
     }
-    // The review's own 4 KiB line gives 1.47 / 1.92 = 0.766.
+    // The 4 KiB line of the review gives 1.47 / 1.92 = 0.766.
     for (end, share) in [
         ("least", first.iter().copied().fold(1.0, f64::min)),
         ("most", first.iter().copied().fold(0.0, f64::max)),
@@ -230,7 +230,7 @@ fn open_linear() -> Vec<FidelityRow> {
         let found = open_au(&mut lexar, 5, block, false);
         rows.push(row(format!("-O 5 blocks, {}", size(block)), "MB/s").near(mb_s, 8.0).ours(found));
     }
-    // What ran before leaves blocks open: five, begun and never finished.
+    // Earlier tests leave blocks open: five, begun and never finished.
     let mut lexar = card(LEXAR);
     drive(&mut lexar, &plan(1, 16 * KIB), true, (1..=5).map(|i| 2048 * MIB + i * 12 * AU));
     let whole = open_au(&mut lexar, 6, 4 * MIB, false);
@@ -244,7 +244,7 @@ fn open_linear() -> Vec<FidelityRow> {
         let found = open_au(&mut lexar, 6, block, false);
         rows.push(row(format!("-O 6 blocks, {}", size(block)), "MB/s").near(mb_s, percent).ours(found));
     }
-    // The author had stopped by then.
+    // The review has no figure for this size.
     let found = open_au(&mut lexar, 6, 64 * KIB, false);
     let predicted = FidelityRow::new(LEXAR, "-O 6 blocks, 64 KiB", "model", "MB/s");
     rows.push(predicted.near(0.10, 10.0).printed("0.10 MB/s predicted").ours(found));
@@ -254,7 +254,7 @@ fn open_linear() -> Vec<FidelityRow> {
 fn open_random() -> Vec<FidelityRow> {
     let mut lexar = card(LEXAR);
     let mut rows = Vec::new();
-    // Means of the three tables of 4 MiB and 2 MiB blocks where they have the line.
+    // Means of the three tables of 4 MiB and 2 MiB blocks, where they have this line.
     for (block, mb_s) in
         [(512 * KIB, 12.2), (128 * KIB, 10.4), (64 * KIB, 9.0), (32 * KIB, 6.8), (16 * KIB, 4.6)]
     {
@@ -267,7 +267,7 @@ fn open_random() -> Vec<FidelityRow> {
     rows
 }
 
-/// What the review says in its summary, and what the page cache makes of the card.
+/// Figures of the review's summary, and I/O through the page cache.
 fn others() -> Vec<FidelityRow> {
     let reads = sequential(&mut card(LEXAR), false, MIB, 1, 0, 256 * MIB);
     let mut rows = vec![row("sequential read, 1 MiB".to_owned(), "MB/s").near(20.40, 3.0).ours(reads)];
@@ -279,7 +279,7 @@ fn others() -> Vec<FidelityRow> {
             .near(20.40, 5.0)
             .ours(64.0 * 1.048576 / seconds),
     );
-    // dd bs=8k conv=fsync: gathered by the host, so the small block costs nothing.
+    // dd bs=8k conv=fsync: the host joins small blocks, so they cost nothing.
     let buffered = LanePlan { path: KernelPath::Buffered, ..plan(1, 8 * KIB) };
     let start = lexar.now();
     drive(&mut lexar, &buffered, true, (0..51200).map(|i| 192 * MIB + i * 8 * KIB));

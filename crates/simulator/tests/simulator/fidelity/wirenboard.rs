@@ -1,5 +1,5 @@
-//! The open-au tables of two cards of the public flashbench logs, cell by cell: 1 to 7 erase blocks in turn, in order
-//! and shuffled, at each block size. The figures are those that the logs print, in MB/s.
+//! Open-au tables of two cards of the public flashbench logs (docs/reference/flash.md#public-logs), cell by cell: 1 to
+//! 7 erase blocks in turn, in order and shuffled, at each block size. Figures are MB/s as printed.
 
 use super::flashbench::open_au;
 use super::page::{RowGroup, RowSource};
@@ -20,7 +20,7 @@ blocks than the card keeps open.",
 const SIZES: [u64; 9] =
     [MIB, 512 * KIB, 256 * KIB, 128 * KIB, 64 * KIB, 32 * KIB, 16 * KIB, 8 * KIB, 4 * KIB];
 
-/// A log: the card, its limit of open blocks, and the tables of 1 to 7 blocks.
+/// Log: card, limit of open blocks, and tables of 1 to 7 blocks.
 struct OpenAuLog<const N: usize> {
     card: &'static str,
     name: &'static str,
@@ -78,7 +78,7 @@ const LOG_3_3: OpenAuLog<9> = OpenAuLog {
     ],
 };
 
-/// One table: MB/s at each size, after the larger sizes that flashbench begins with.
+/// Table in MB/s by block size, after the larger sizes with which flashbench begins.
 fn table<const N: usize>(card: &mut SimTarget, n: u64, random: bool) -> [f64; N] {
     open_au(card, n, 4 * MIB, random);
     open_au(card, n, 2 * MIB, random);
@@ -92,7 +92,7 @@ fn table<const N: usize>(card: &mut SimTarget, n: u64, random: bool) -> [f64; N]
     cells
 }
 
-/// Deviation of one cell in percent.
+/// Deviation of a cell in percent.
 struct CellDeviation {
     blocks: usize,
     size: u64,

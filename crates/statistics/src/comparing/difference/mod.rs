@@ -1,56 +1,50 @@
-//! Whether two cards differ in one test: by how much, how sure that is, and how many more runs would settle it.
+//! Difference of two cards in one test: ratio, probability, and the runs that would settle it.
 //!
-//! The ratio of their usual speeds ([`crate::usual`]), in logarithms so that either card may come first. Two answers from
-//! one distribution. *The chance that one is faster* counts that cards lie as far apart as those that were published: it is
-//! what a person wants to know who has to choose. *p* does not: it is how often cards that are alike would look so
-//! different, and what is called real rests on it. A test of ranks or a permutation would ask for no shape of the spread,
-//! but with five runs a side it cannot say less than p = 0.008, which no correction for a dozen tests survives.
+//! The ratio of their usual speeds ([`crate::usual`]) is computed in logarithms, so that the order of the cards does not
+//! matter. It answers two questions. *The chance that one is faster* uses the differences between published cards as a
+//! prior, which suits a person who has to choose. *p* does not: it is the probability of such a difference between equal
+//! cards, and decides significance. A rank or permutation test would need no model of the spread, but with five runs of
+//! each card its p is at least 0.008, which no correction for a dozen tests survives.
 
 use super::REAL;
 use crate::usual::{NormalMixture, SpreadTable, UsualSpeed, noticed};
 use cardscope_model::comparison::{ChanceGrade, PairVerdict};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// A side of fewer runs never differs for real: two that agree may be one state of the card. No p is given either.
+/// Runs of each card without which there is neither p nor significance. Two runs that agree may share one state of the card.
 pub const LEAST_RUNS: u32 = 3;
 
-/// Where more runs than this would be needed, runs are not what is missing.
+/// Limit of further runs. If more are needed, runs are not the problem.
 const MOST_MORE_RUNS: u32 = 100;
 
-/// Standard errors beyond the limit that make a chance of 80 % to get there (the quantile of a normal distribution).
+/// Standard errors beyond the limit for a power of 80 % (normal quantile).
 const POWER: f64 = 0.8416;
 
-/// Runs are taken to jump between two levels where that is so probable: the other card may then jump, too.
+/// Probability of two levels from which the other card may have two as well.
 const JUMPS: f64 = 0.8;
 
-/// Cards of which one stands still have no ratio; beyond a million it means nothing.
+/// Limit of the ratio, for cards of which one stands still.
 const MOST_FACTOR: f64 = 1e6;
 
-/// What can be said of two cards in one test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CardDifference {
-    /// Usual speed of the second over that of the first, from 10^-6 to 10^6; 1 where one is unknown or both stand still.
+    /// Speed of the second over that of the first, from 10^-6 to 10^6. 1 if one is unknown or both stand still.
     pub factor: f64,
-    /// 95 % interval of the factor, by itself: not widened for other comparisons. `None` where a side is unknown.
+    /// 95 % interval of the factor, not corrected for other comparisons. None if a card has no runs.
     pub ci95: Option<[f64; 2]>,
-    /// Chance that the first card's usual speed is the higher one.
     pub first_faster: f64,
-    /// Chance that it is higher by more than anybody overlooks, and that the second's is.
     pub noticed: [f64; 2],
-    /// What that chance is called.
     pub grade: ChanceGrade,
-    /// Probability of such a difference by chance alone; `None` where a side has fewer than [`LEAST_RUNS`].
+    /// Probability of such a difference by chance, None if a card has fewer than [`LEAST_RUNS`].
     pub p: Option<f64>,
-    /// What can be said for sure.
     pub verdict: PairVerdict,
-    /// Further runs of each side that settle it with a chance of 80 %, if the difference is what it seems; `None` where
-    /// it is settled, or where more than 100 would be needed.
+    /// Further runs of each card that settle it with 80 % power. None if it is settled, or if more than 100 are needed.
     pub more_runs: Option<u32>,
     known: Option<UsualDifference>,
 }
 
-/// Compares two cards by what is known of their usual speeds. `besides` is the variance that the logarithm of the factor has
-/// from what differs beside that which is compared: nothing is then almost certain.
+/// Compares two cards by their usual speeds. `besides` is the variance of the log ratio from other differences of the
+/// setup. If it is above 0, no grade is "almost certain".
 pub fn difference(
     first: Option<&UsualSpeed>,
     second: Option<&UsualSpeed>,
@@ -77,12 +71,11 @@ pub fn difference(
 }
 
 impl CardDifference {
-    /// The same after correction for the number of comparisons: `p` as [`super::holm`] makes it of all of them. What was
-    /// real by itself may then be none, and takes more runs.
+    /// Replaces p by the one that [`super::holm`] corrected. Significance may be lost, and more runs may be needed.
     pub fn corrected(mut self, p: f64) -> CardDifference {
         let (Some(known), Some(own)) = (&self.known, self.p) else { return self };
         let p = p.clamp(own, 1.0);
-        // What was asked of p is asked of it as much more strictly as the correction raised it.
+        // The level for further runs becomes stricter by the same ratio.
         let level = if p > 0.0 { REAL * own / p } else { REAL };
         self.p = Some(p);
         self.verdict = known.verdict(self.ci95, self.p);
@@ -91,15 +84,12 @@ impl CardDifference {
     }
 }
 
-/// Two usual speeds and the difference of their logarithms, the second's less the first's.
 #[derive(Debug, Clone, PartialEq)]
 struct UsualDifference {
     log: f64,
     apart: NormalMixture,
-    /// The same if no card has a level at which no run was made.
     seen: NormalMixture,
     runs: [u32; 2],
-    /// Variances of the two, and of what else differs.
     variances: [f64; 2],
     besides: f64,
 }
@@ -108,7 +98,7 @@ impl UsualDifference {
     fn new(first: &UsualSpeed, second: &UsualSpeed, besides: f64) -> UsualDifference {
         let most = MOST_FACTOR.ln();
         let apart = second.log().minus(first.log());
-        // Where one of the two is seen to jump, the other may, too.
+        // If one card has two levels, the other may have them too.
         let steady = first.two_levels.max(second.two_levels) < JUMPS;
         let seen = if steady { second.seen().minus(first.seen()) } else { apart.clone() };
         UsualDifference {
@@ -154,7 +144,6 @@ impl UsualDifference {
         }
     }
 
-    /// The least number of further runs that settles it at this level, if the difference is what it seems.
     fn more_runs(&self, verdict: PairVerdict, level: f64) -> Option<u32> {
         if verdict != PairVerdict::CannotTell {
             return None;
@@ -175,8 +164,7 @@ impl UsualDifference {
         Some(least)
     }
 
-    /// Whether so many further runs would, by the normal quantile of the level. More runs know a mean better as their number
-    /// grows, whatever they are worth; what else differs stays.
+    /// True if so many further runs would settle it. They reduce the variance of the cards, not that of other differences.
     fn settled_by(&self, further: u32, normal: f64) -> bool {
         let shrunk = |side: usize| {
             let runs = f64::from(self.runs[side]);
@@ -192,7 +180,7 @@ impl UsualDifference {
     }
 }
 
-/// What the greater of two chances is called; where something else differs too, nothing is almost certain.
+/// Grade of the greater probability, limited if something else differs too.
 fn grade(noticed: [f64; 2], confounded: bool) -> ChanceGrade {
     let grade = ChanceGrade::of(noticed[0].max(noticed[1]));
     if confounded { grade.min(ChanceGrade::Likely) } else { grade }

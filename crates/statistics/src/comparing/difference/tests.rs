@@ -1,4 +1,4 @@
-//! Two cards, with numbers of our own and those of docs/reference/reports.md#microsd-express-benchmarks.
+//! Comparisons of artificial cards and of docs/reference/reports.md#microsd-express-benchmarks.
 
 use super::*;
 use crate::usual::{SpreadKind, SpreadSubject};
@@ -6,7 +6,7 @@ use cardscope_model::random::SeededRandom;
 use cardscope_model::test_name::{IoOrder, TestOp};
 use proptest::prelude::*;
 
-/// Two cards of one sort, in a test.
+/// Two cards of the same kind in a test.
 fn among(express: bool, order: IoOrder, op: TestOp, first: &[f64], second: &[f64]) -> CardDifference {
     let table = SpreadTable::shipped();
     let spread = table.spread(SpreadKind { express, of: SpreadSubject::Test(order, op) });
@@ -18,7 +18,7 @@ fn among(express: bool, order: IoOrder, op: TestOp, first: &[f64], second: &[f64
     )
 }
 
-/// Two SD cards, reading in sequence.
+/// Two SD cards in sequential reads.
 fn difference(first: &[f64], second: &[f64]) -> CardDifference {
     among(false, IoOrder::Sequential, TestOp::Read, first, second)
 }
@@ -43,11 +43,11 @@ fn a_card_that_is_twice_as_fast_in_five_runs_is_faster() {
 #[test]
 fn the_writes_of_seed_000_suggest_a_tenth_and_show_nothing() {
     let found = among(true, IoOrder::Sequential, TestOp::Write, &ADATA, &LEXAR);
-    // Of arithmetic means it would be 403.7 / 452.4 = 0.892.
+    // The ratio of arithmetic means would be 403.7 / 452.4 = 0.892.
     assert!((found.factor - 0.8876).abs() < 1e-3, "{found:?}");
     assert!(found.grade < ChanceGrade::Likely && found.first_faster > 0.55, "{found:?}");
     assert_eq!(found.verdict, PairVerdict::CannotTell);
-    // docs/reference/flash.md#comparing-two-cards has 0.84 to 1.54 for the inverse, by drawing blocks.
+    // docs/reference/flash.md#comparing-two-cards has 0.84 to 1.54 for the inverse, by a block bootstrap.
     let [low, high] = found.ci95.unwrap();
     assert!(low < 0.70 && high > 1.1, "{found:?}");
     assert_eq!(found.more_runs, None, "a mean over two levels is not settled by runs");
@@ -99,7 +99,7 @@ fn the_further_runs_that_are_asked_for_settle_it_in_most_cases() {
         let then = difference(&first[..3 + more], &second[..3 + more]);
         settled += u32::from(then.verdict != PairVerdict::CannotTell);
     }
-    // What three runs show of difference and spread is rough: 80 % would come out if it were exact.
+    // Three runs estimate difference and spread only roughly. With exact values 80 % would be settled.
     assert!(settled > 110, "{settled} of 200");
 }
 
@@ -121,7 +121,7 @@ fn five_hundred_runs_in_twelve_tests_take_no_time() {
         assert!(difference(&first, &second).p.is_some());
         assert!(super::super::two_levels(&first).is_none());
     }
-    // Unoptimised and on a busy machine; 30 ms are allowed in a release.
+    // Limit for an unoptimized build on a busy machine. A release build may take 30 ms.
     assert!(began.elapsed().as_secs_f64() < 1.0, "{:?}", began.elapsed());
 }
 

@@ -1,4 +1,4 @@
-//! Levels, marks and age.
+//! Error rates of speed levels, marks and ageing.
 
 use super::runs::Kind;
 use super::tables::{keep, percent, table};
@@ -35,8 +35,7 @@ fn two_levels_are_found_in_most_sessions_of_ten_runs_and_hardly_ever_where_there
     assert!(two.iter().all(|kind| found(*kind, 10) > 0.6));
 }
 
-/// An archive of cards with marks, the speed of each mark the given factor above the last one's, and a spread of e^1
-/// between cards, as 4 KiB writes have.
+/// Cards with marks, each mark faster than the last by a factor, with a spread of e^1 between cards, as in 4 KiB writes.
 fn archive(cards: &[usize], factor: f64, random: &mut SeededRandom) -> Vec<(String, f64)> {
     let mark = |(number, count): (usize, &usize)| -> Vec<(String, f64)> {
         let mut speed = || factor.powi(number as i32) * random.normal().exp();
@@ -70,7 +69,7 @@ fn a_mark_that_says_nothing_is_believed_in_5_of_100_archives_and_explains_next_t
     keep("marks", &table("cards of each mark", &heads, &rows));
 }
 
-/// A card with a session of three runs in each of so many months, 2 % of noise between sessions.
+/// Monthly sessions of three runs with a yearly change, and 2 % of noise between sessions.
 fn aging(months: usize, change: f64, random: &mut SeededRandom) -> Vec<(f64, f64)> {
     let mut session = |month: usize| {
         let day = 30.4 * month as f64;

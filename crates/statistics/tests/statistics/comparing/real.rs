@@ -1,5 +1,4 @@
-//! The public ten-run logs of SD Express cards (docs/reference/reports.md#microsd-express-benchmarks), compared as a
-//! careful person would.
+//! Comparisons of the public ten-run logs of SD Express cards (docs/reference/reports.md#microsd-express-benchmarks).
 
 use cardscope_model::comparison::{ChanceGrade, PairVerdict};
 use cardscope_model::test_name::{IoOrder, TestOp};
@@ -7,7 +6,7 @@ use cardscope_statistics::comparing::{CardDifference, difference, two_levels};
 use cardscope_statistics::usual::{SpreadKind, SpreadSubject, SpreadTable, UsualSpeed};
 use std::path::PathBuf;
 
-/// The figures of one test in the order of the runs; `None`, with a line that says so, where the logs are not.
+/// Speeds of one test in the order of runs. None, with a message, if the logs are missing.
 fn figures(log: &str, test: &str) -> Option<Vec<f64>> {
     let beside = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
     let path = std::env::var_os("CARDSCOPE_DATA").map_or(beside, PathBuf::from).join("cdm_fio").join(log);
@@ -32,7 +31,7 @@ fn writes_into_a_cache_have_two_levels_and_reads_with_a_fan_one() {
     assert_eq!(two_levels(&figures(ADATA, "Sequential Read:").unwrap()), None);
 }
 
-/// Two SD Express cards in a test of sequential transfers.
+/// Two SD Express cards in a sequential test.
 fn compared(op: TestOp, first: &[f64], second: &[f64]) -> CardDifference {
     let table = SpreadTable::shipped();
     let spread = table.spread(SpreadKind { express: true, of: SpreadSubject::Test(IoOrder::Sequential, op) });
@@ -49,7 +48,7 @@ fn a_hot_card_reads_slower_than_another_with_a_fan_and_one_that_was_hot_half_the
         "{:?}",
         lexar.p
     );
-    // Hot from the sixth run on: two stretches are worth two or three runs, not ten.
+    // Hot from the sixth run on: two stretches are worth two or three independent runs, not ten.
     let itself = compared(TestOp::Read, &cool, &figures(ADATA_HOT, "Sequential Read:").unwrap());
     assert!(itself.grade >= ChanceGrade::Leans && itself.p.is_some_and(|p| p > 0.001), "{:?}", itself.p);
 }

@@ -1,32 +1,31 @@
-//! Simulated runs of the kinds that cards give. Parameters from docs/reference/flash.md#sd-express-runs: spreads of 0.4
-//! to 3.8 % with a fan and up to 21 % hot, lag-1 correlations up to 0.7, writes of SD Express cards between two levels
-//! of about 600 and 280 MB/s.
+//! Simulated series of runs. Parameters from docs/reference/flash.md#sd-express-runs: deviations of 0.4 to 3.8 % with a fan and
+//! up to 21 % hot, lag-1 correlations up to 0.7, writes of SD Express cards on levels of about 600 and 280 MB/s.
 
 use cardscope_model::random::SeededRandom;
 
-/// Runs of one card in the order of measuring.
+/// Runs of one card, in their order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
-    /// Independent noise of so much of the mean.
+    /// Independent noise.
     Noise(f64),
-    /// Noise whose neighbours correlate: deviation and correlation.
+    /// Correlated noise: deviation and correlation.
     Follow(f64, f64),
-    /// 600 or 280 MB/s, anew for each run, with so many of them slow.
+    /// 600 or 280 MB/s at random, with this share of slow runs.
     Levels(f64),
-    /// 600 or 280 MB/s, and the next run stays with this probability where the last was.
+    /// 600 or 280 MB/s, staying on the level with this probability.
     Stay(f64),
-    /// Two to six fast runs, then slow ones with a fast one in ten: a cache that is full.
+    /// Two to six fast runs, then mostly slow ones with a fast one in ten, as with a full cache.
     Cache,
-    /// Thirty percent slower over a few runs, with noise of 1.5 %.
+    /// Falls by 30 % over a few runs, with 1.5 % of noise.
     Heat,
     /// A third slower from the sixth run on, unsteadily.
     Throttle,
-    /// Noise of 2 %, and one run in twelve takes two and a half times as long.
+    /// Noise of 2 %, and one run in twelve 2.5 times as long.
     Stalls,
 }
 
 impl Kind {
-    /// What the tables call it.
+    /// Label in the tables.
     pub(crate) fn name(self) -> String {
         match self {
             Kind::Noise(spread) => format!("noise of {:.0} %", 100.0 * spread),
@@ -42,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// So many runs in MB/s.
+    /// Speeds of `count` runs in MB/s.
     pub(crate) fn runs(self, count: usize, random: &mut SeededRandom) -> Vec<f64> {
         let mut state =
             State { off: random.normal(), slow: random.unit() < 0.5, fast_runs: 2 + random.index(5) };

@@ -1,6 +1,6 @@
-//! Tables of the rates that were measured, and their places in `docs/comparing.md`.
+//! Tables of error rates in `docs/comparing.md`.
 
-/// A table with a heading for its rows, one for each column, and rows of a name and its cells.
+/// Table with a heading for the rows and one for each column.
 pub(crate) fn table(heading: &str, columns: &[String], rows: &[(String, Vec<String>)]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let with = |first: &str, rest: &[String]| [&[first.to_owned()][..], rest].concat();
@@ -14,7 +14,7 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// Prints the table, and keeps it in `docs/comparing.md` where that is asked for.
+/// Prints the table, and writes it to `docs/comparing.md` if requested.
 pub(crate) fn keep(name: &str, table: &str) {
     cardscope_testkit::written_docs::keep("comparing", &format!("comparing: {name}"), table);
 }

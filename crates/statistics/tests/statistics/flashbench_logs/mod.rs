@@ -1,5 +1,5 @@
-//! The reading of flashbench's tables on the logs of real cards: cards that other people measured, and in which a
-//! person reads page and erase block by eye (docs/reference/flash.md#erase-blocks).
+//! Flash geometry from the flashbench logs of real cards, compared with what a person reads in them
+//! (docs/reference/flash.md#erase-blocks).
 
 use cardscope_model::card_map::FlashGeometry;
 use cardscope_model::card_map::property::{Property, PropertyStatus};
@@ -10,7 +10,7 @@ use cardscope_statistics::flashbench::geometry;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The public logs, where they lie on this machine.
+/// Public logs, if they are on this machine.
 fn logs() -> Option<Vec<PathBuf>> {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("CARDSCOPE_DATA").map_or(here, PathBuf::from);
@@ -20,7 +20,7 @@ fn logs() -> Option<Vec<PathBuf>> {
     (!files.is_empty()).then_some(files)
 }
 
-/// Microseconds of flashbench's `1.48ms`, `373µs`, `-13700n` (numbers are cut to seven bytes, and lose their unit so).
+/// Parses flashbench's `1.48ms`, `373µs`, `-13700n` into µs. Numbers are cut to seven bytes and may lose their unit.
 fn micros(text: &str) -> Option<f64> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit() && c != '.');
     let unit = match &text[digits.len()..] {
@@ -33,7 +33,7 @@ fn micros(text: &str) -> Option<f64> {
     Some(digits.parse::<f64>().ok()? * unit)
 }
 
-/// The tables of `-a` and `-O` in a log.
+/// Tables of `-a` and `-O` in a log.
 fn tables(log: &[u8]) -> FlashbenchTables {
     let text = String::from_utf8_lossy(log);
     let mut tables = FlashbenchTables::default();
@@ -74,7 +74,7 @@ fn tables(log: &[u8]) -> FlashbenchTables {
     tables
 }
 
-/// What is read in each log that has tables of `-a`.
+/// Geometry of each log with tables of `-a`.
 fn shown() -> Option<BTreeMap<String, FlashGeometry>> {
     let read = read(|tables| !tables.align.is_empty());
     if read.is_none() {
@@ -83,7 +83,7 @@ fn shown() -> Option<BTreeMap<String, FlashGeometry>> {
     read
 }
 
-/// What is read in each log whose tables are wanted.
+/// Geometry of each log whose tables match.
 fn read(wanted: impl Fn(&FlashbenchTables) -> bool) -> Option<BTreeMap<String, FlashGeometry>> {
     let name = |p: &PathBuf| p.file_stem().unwrap().to_string_lossy().replace("result_", "");
     let read = |path: &PathBuf| {
@@ -93,13 +93,12 @@ fn read(wanted: impl Fn(&FlashbenchTables) -> bool) -> Option<BTreeMap<String, F
     Some(logs()?.iter().filter_map(read).collect())
 }
 
-/// By log: page in KiB and erase block in MiB, 0 where the column of differences shows none, or not which
-/// (`docs/accuracy.md` says why). The table was drawn up from the fit and
-/// then checked against the columns with the answers known, so it holds regressions and is no blind reading: from the
-/// bottom, the first line from which on the differences stay clearly higher is the page, the second one the erase block.
-/// On some a reader wavers: 1 and 4 rise at 4 MiB and as much again at 8 MiB (0: either may be the erase block), 20_2
-/// climbs slowly from 31 to 124 µs (a page of 8 KiB may be seen in it, and the erase block at 1 or 2 MiB), 29_1 and 29_3
-/// are 20 µs higher at 4 and 8 MiB only, and lower again from 16 MiB on (0).
+/// Log, page in KiB and erase block in MiB. 0 if the column of differences shows none or is ambiguous
+/// (`docs/accuracy.md`). The table was made from the fit and then checked against the columns, so it is a regression test
+/// and no blind reading: from the bottom, the first line from which differences stay clearly higher is the page, the second
+/// the erase block. Ambiguous logs: 1 and 4 rise at 4 MiB and as much again at 8 MiB (0), 20_2 climbs slowly from 31 to
+/// 124 µs (perhaps a page of 8 KiB and an erase block of 1 or 2 MiB), 29_1 and 29_3 are 20 µs higher at 4 and 8 MiB only
+/// and lower again from 16 MiB on (0).
 const CHECKED: [(&str, u64, u64); 31] = [
     ("1", 0, 0),
     ("1_2", 0, 4),
@@ -152,7 +151,7 @@ fn most_cards_have_pages_of_16_kib_and_erase_blocks_of_4_mib() {
     let count = |of: &dyn Fn(&FlashGeometry) -> Option<u64>, bytes: u64| {
         shown.values().filter(|s| of(s).is_some_and(|found| found == bytes)).count()
     };
-    // Of all 46 runs, of which 31 are here: 4 MiB in 35 of 39 that show one, 16 KiB in 27 of 33.
+    // Of all 46 runs, of which 31 are here: 4 MiB in 35 of 39 with a result, 16 KiB in 27 of 33.
     let unit = count(&|s| s.erase_block_bytes.value, 4 << 20);
     let page = count(&|s| s.page_bytes.value, 16 << 10);
     assert!(unit >= 24 && page >= 23, "{unit} of 4 MiB, {page} of 16 KiB");
@@ -171,7 +170,7 @@ fn logs_of_one_card_agree() {
 
 #[test]
 fn a_table_of_a_card_with_two_kinds_of_answers_shows_nothing() {
-    // The SD NAND of the public logs: 0.23 or 1.64 ms a place; flashbench prints means over seven places.
+    // The SD NAND of the public logs takes 0.23 or 1.64 ms for a place, and flashbench prints means over seven places.
     let mut random = SeededRandom::from_state(32);
     let mut mean = || (0..7).map(|_| if random.index(2) == 0 { 230.0 } else { 1640.0 }).sum::<f64>() / 7.0;
     for _ in 0..50 {
@@ -186,8 +185,8 @@ fn a_table_of_a_card_with_two_kinds_of_answers_shows_nothing() {
     }
 }
 
-/// By log: the limit of open blocks in order and out of it; 0 where there is none up to the most that were tested, `None`
-/// where the tables do not show it (too few of them, or writes that get slower with each block more).
+/// Log, and the limits of open blocks for sequential and random writes. 0 if there is none up to the largest number tested,
+/// None if the tables do not show it.
 const LIMITS: [(&str, Option<u32>, Option<u32>); 25] = [
     ("1", Some(4), Some(4)),
     ("10", Some(3), None),
@@ -226,7 +225,7 @@ fn open_blocks_of_the_public_logs_stay_those_that_were_read_when_the_rule_was_ma
     }
 }
 
-/// Tables of `-O` at blocks of 4 MiB: blocks in turn, order, and speeds from 4 MiB down by halves.
+/// Tables of `-O` with blocks of 4 MiB: number of blocks, order, and speeds from 4 MiB down by halves.
 fn open(rounds: &[(u32, bool, &[f64])]) -> Vec<OpenAu> {
     let rows = rounds.iter().flat_map(|(count, random, speeds)| {
         (0..).zip(*speeds).map(|(halved, mb_s)| OpenAu {
@@ -241,7 +240,7 @@ fn open(rounds: &[(u32, bool, &[f64])]) -> Vec<OpenAu> {
     rows.collect()
 }
 
-/// Output of a fork's `-a` in docs/reference/reports.md#lexar-review: one time a line, in nanoseconds, from 2 KiB up.
+/// Output of a fork's `-a` in docs/reference/reports.md#lexar-review: a time in nanoseconds for each line, from 2 KiB up.
 const ACROSS: [u32; 22] = [
     47_241, 650_218, 749_787, 789_915, 797_909, 802_411, 733_568, 836_088, 885_901, 716_409, 802_924,
     1_421_637, 1_382_772, 1_339_159, 1_296_054, 1_362_197, 1_335_984, 1_173_544, 1_324_035, 2_060_743,
@@ -291,7 +290,7 @@ fn open_blocks_need_a_table_of_few_blocks_and_none_left_out_beside_the_limit() {
 
 #[test]
 fn scatter_alone_makes_no_limit_of_open_blocks() {
-    // Lines of the public logs repeat within 1 to 8 %, and one in thirty meets a stall.
+    // Lines of the public logs repeat within 1 to 8 %, and one in thirty contains a stall.
     let mut random = SeededRandom::from_state(11);
     let mut named = 0;
     for _ in 0..200 {

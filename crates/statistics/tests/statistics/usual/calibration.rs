@@ -1,4 +1,4 @@
-//! How often what is said of two cards is right, on pairs drawn from what the table of spreads describes.
+//! Calibration of comparisons, on pairs of cards drawn from the spread table.
 
 use super::drawn::{Law, apart};
 use crate::comparing::tables::{keep, percent, table};
@@ -8,16 +8,16 @@ use cardscope_model::random::SeededRandom;
 use cardscope_statistics::comparing::{CardDifference, difference};
 use cardscope_statistics::usual::{KindSpread, SpreadKind, SpreadTable, UsualSpeed};
 
-/// Runs of the two cards.
+/// Numbers of runs of the two cards.
 const SIDES: [(usize, usize); 6] = [(1, 1), (2, 2), (3, 3), (3, 10), (5, 5), (10, 10)];
 
-/// Cases of each pair of numbers: each of the grades has more than 2000 of them over all.
+/// Cases for each pair of numbers, so that each grade has more than 2000 in total.
 const CASES: usize = 2800;
 
-/// The same where a share is asked of all of them: 5 % is known to ±0.6 %.
+/// The same for shares of all cases: 5 % has an error of ±0.6 %.
 const FEWER: usize = 1400;
 
-/// A pair of cards of one kind with its truth: the logarithm of the second one's usual speed over the first one's.
+/// Pair of cards of one kind with the true log ratio of their usual speeds.
 struct Case {
     truth: f64,
     jumps: bool,
@@ -65,7 +65,7 @@ fn noticed() -> f64 {
     (1.0 + NOTICED).ln()
 }
 
-/// Wrong is the wrong card, and a difference that nobody notices.
+/// False for the wrong card, and for a difference that nobody would notice.
 fn is_right(case: &Case) -> bool {
     let [first, second] = case.found.noticed;
     if second > first { case.truth > noticed() } else { case.truth < -noticed() }
@@ -123,7 +123,7 @@ fn of_cards_that_are_alike_5_in_100_differ_by_themselves_and_95_in_100_intervals
     keep("alike drawn", &table("runs", &heads, &rows));
 }
 
-/// What is found by who knows spread and correlation of both cards beforehand.
+/// True if a test with the true spread and correlation of both cards finds the difference.
 fn by_an_oracle(laws: [Law; 2], sides: (usize, usize), runs: [&[f64]; 2]) -> bool {
     let side = |law: Law, count: usize, runs: &[f64]| {
         let Law::Steady { deviation, correlation: by } = law else { return (0.0, 0.0) };
@@ -165,7 +165,7 @@ fn nine_tenths_of_what_an_oracle_finds_is_found() {
                 let known = |runs: &[f64]| UsualSpeed::of(runs, spread);
                 let seen = difference(known(&first).as_ref(), known(&second).as_ref(), shipped, 0.0);
                 found += usize::from(seen.verdict == PairVerdict::SecondFaster);
-                // As one of twelve tests, each of which is as clear.
+                // One of twelve tests that are equally clear.
                 let p = (12.0 * seen.p.unwrap_or(1.0)).min(1.0);
                 corrected += usize::from(seen.corrected(p).verdict == PairVerdict::SecondFaster);
                 oracle += usize::from(by_an_oracle(laws, sides, [&first, &second]));

@@ -1,17 +1,16 @@
-//! Series drawn from what the table of spreads describes, with parameters between its places, so that the method has not
-//! seen them.
+//! Series drawn from the spread table, with parameters between its entries, which the method does not know.
 
 use cardscope_model::random::SeededRandom;
 use cardscope_statistics::usual::{KindSpread, SpreadTable, lists};
 
-/// A kind of series with its parameters.
+/// Kind of series with its parameters.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Law {
     Steady { deviation: f64, correlation: f64 },
     Jumping { deviation: f64, slow: f64, stay: f64, step: f64 },
 }
 
-/// One of a list by its share, moved by up to half a place, evenly in `scale`.
+/// Draws from a list by its shares, moved by up to half a step, evenly on a linear or logarithmic scale.
 fn pick(shares: &[f64], list: &[f64], random: &mut SeededRandom, logarithmic: bool) -> f64 {
     let mut left = random.unit() * shares.iter().sum::<f64>();
     let at = shares.iter().position(|share| {
@@ -45,7 +44,7 @@ impl Law {
         }
     }
 
-    /// So many runs in MB/s around a usual speed that is given as its logarithm.
+    /// Speeds of `count` runs in MB/s around a usual speed, given as its logarithm.
     pub(super) fn runs(self, usual: f64, count: usize, random: &mut SeededRandom) -> Vec<f64> {
         match self {
             Law::Steady { deviation, correlation: by } => {
@@ -72,7 +71,7 @@ impl Law {
     }
 }
 
-/// How far apart two cards lie, as the table has it.
+/// Distance of two cards by the table.
 pub(super) fn apart(table: &SpreadTable, random: &mut SeededRandom) -> f64 {
     pick(&table.cards, &lists::APART, random, true) * random.normal()
 }

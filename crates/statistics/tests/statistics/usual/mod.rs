@@ -1,5 +1,4 @@
-//! What is known of a card's usual speed: the table of spreads, made of all real series there are, and how often what is said
-//! by it is right.
+//! Usual speed: the spread table of all real series, and the calibration of what it predicts.
 
 mod calibration;
 mod drawn;

@@ -1,4 +1,4 @@
-//! Real series, of which runs are held out: 95 % intervals hold 90 to 97 % of them.
+//! Cross-validation on real series: 95 % intervals contain 90 to 97 % of the runs that were held out.
 
 use super::spreads::{all_series, kinds};
 use crate::comparing::tables::{keep, percent, table};
@@ -9,7 +9,7 @@ fn runs_that_were_held_out_lie_where_they_are_predicted_to() {
     let Some(series) = all_series() else { return };
     let mut rows = Vec::new();
     let (mut held, mut all) = (0, 0);
-    // A fifth of the series is held out of the table by which its runs are predicted.
+    // The table for a fifth of the series is learned from the others.
     for fold in 0..5 {
         let taught: Vec<_> =
             series.iter().enumerate().filter(|(i, _)| i % 5 != fold).map(|(_, s)| s.clone()).collect();

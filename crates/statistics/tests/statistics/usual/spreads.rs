@@ -1,4 +1,4 @@
-//! The table of spreads that ships with the program, made of all real series there are:
+//! Built-in spread table, learned from all real series:
 //! `UPDATE_SPREADS=1 cargo test -p cardscope-statistics --test statistics spreads`.
 
 use cardscope_model::collection;
@@ -14,42 +14,42 @@ use std::path::PathBuf;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/usual/spreads.toml");
 
-/// Fewer runs are no series.
+/// Least runs of a series.
 const LEAST_RUNS: usize = 3;
 
-/// What a parent kind knows counts as so many series of its children.
+/// Weight of the parent kind as a prior, in series.
 const PARENT: f64 = 4.0;
 
-/// Nothing is known of the parent of all: it counts as two series.
+/// Weight of the flat prior of the topmost kind, in series.
 const NOTHING: f64 = 2.0;
 
-/// Five runs show the correlation of neighbours to ±0.4 (Marriott and Pope 1954), and the shares that make the series
-/// most probable are a few peaks: so much of all series is taken to correlate as what follows, less for more. Ten runs
-/// of SD Express cards show up to 0.7, most of them far less (docs/reference/flash.md#sd-express-runs).
+/// Five runs show the correlation of neighbours only to ±0.4 (Marriott and Pope 1954), so the most likely shares are a few
+/// peaks. Therefore 60 % of all series are assumed to correlate as follows, and less for more runs. Ten runs of SD Express
+/// cards show up to 0.7, most of them far less (docs/reference/flash.md#sd-express-runs).
 const UNSEEN: f64 = 0.6;
 const USUAL: [f64; 7] = [0.55, 0.22, 0.1, 0.06, 0.04, 0.02, 0.01];
 
-/// A read through the host's page cache that is so much faster than the slowest of its series came out of that cache, in part
-/// or whole (INDEX of the reference data: reads of dd after the first, and hdparm's after dd, are often cached).
+/// Ratio to the slowest read of a series above which a read through the page cache was partly cached (INDEX of the
+/// reference data: reads of dd after the first, and of hdparm after dd, are often cached).
 const CACHED: f64 = 1.15;
 
-/// No two units of one model were published side by side: assumed, of the order of the spread between lots that makers
-/// allow for in their marks.
+/// Assumed spread between units of one model, since no two were published together: about that between production lots
+/// that makers allow for in their marks.
 const UNITS: UnitSpread = UnitSpread { deviation: 0.05, models: 0 };
 
-/// Words of which the collection has no pair of one card's figures: assumed to move a speed as much as another tool does.
+/// Keys without a pair of results in the collection. They are assumed to change a speed as much as another tool does.
 const ASSUMED: [&str; 7] = ["recipe", "reader", "usb_host", "board", "board_clock", "state", "file_system"];
 const ASSUMED_DEVIATION: f64 = 0.1;
 const ASSUMED_PAIRS: f64 = 4.0;
 
-/// A test's runs under one setting.
+/// Runs of a test under one setting.
 #[derive(Clone)]
 pub(super) struct Series {
     pub(super) kind: SpreadKind,
     pub(super) logs: Vec<f64>,
 }
 
-/// The reference data's flashbench folder; `None`, with a line that says so, where it is not.
+/// Logs in the flashbench folder of the reference data. None, with a message, if it is missing.
 fn real_logs() -> Option<Vec<CardLog>> {
     let beside = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
     let data = std::env::var_os("CARDSCOPE_DATA").map_or(beside, PathBuf::from);
@@ -76,7 +76,7 @@ fn collected() -> Vec<(String, CardLog)> {
 
 type TestKey = (TestName, Option<String>);
 
-/// The runs of a log by size and test, in MB/s.
+/// Runs of a log by size and test, in MB/s.
 fn tests(log: &CardLog) -> BTreeMap<Option<u64>, Vec<(TestKey, Vec<f64>)>> {
     let mut found: BTreeMap<Option<u64>, Vec<(TestKey, Vec<f64>)>> = BTreeMap::new();
     for run in log.runs.iter().filter(|run| run.counted) {
@@ -99,7 +99,7 @@ fn setting(log: &CardLog) -> Setting {
     Setting { condition: log.condition.clone(), ..Setting::default() }
 }
 
-/// Every series of a log, that over all its tests included.
+/// All series of a log, including the one over all tests.
 fn series(log: &CardLog) -> Vec<Series> {
     let setting = setting(log);
     let mut found = Vec::new();
@@ -126,7 +126,7 @@ fn series(log: &CardLog) -> Vec<Series> {
     found
 }
 
-/// All real series there are; `None` where the reference data are not there.
+/// All real series, None if the reference data is missing.
 pub(super) fn all_series() -> Option<Vec<Series>> {
     let mut found: Vec<Series> = collected().iter().flat_map(|(_, log)| series(log)).collect();
     found.extend(real_logs()?.iter().flat_map(series));
@@ -142,7 +142,8 @@ fn learned(series: &[&Series], parent: &KindSpread, strength: f64) -> KindSpread
     found
 }
 
-/// The spreads of all kinds, each drawn to that of the tests of the same direction on the same sort of card, those to all.
+/// Spreads of all kinds, each with that of the tests of the same direction on the same sort of card as prior, and those with
+/// the spread of all tests.
 pub(super) fn kinds(series: &[Series]) -> BTreeMap<String, KindSpread> {
     let all = learned(&series.iter().collect::<Vec<_>>(), &KindSpread::even(), NOTHING);
     let mut found = BTreeMap::new();
@@ -161,7 +162,7 @@ pub(super) fn kinds(series: &[Series]) -> BTreeMap<String, KindSpread> {
     found
 }
 
-/// The logarithms of geometric means of one card under one setting, by test.
+/// Logarithms of the geometric means of one card under one setting, by test.
 struct Side {
     report: String,
     card: String,
@@ -188,7 +189,7 @@ fn sides() -> Vec<Side> {
     found
 }
 
-/// Logarithms of the factors between two sides, test by test.
+/// Log ratios of two sides, test by test.
 fn factors<'a>(a: &'a Side, b: &'a Side) -> impl Iterator<Item = f64> + 'a {
     a.means.iter().filter_map(|(key, mean)| Some(b.means.iter().find(|(k, _)| k == key)?.1 - mean))
 }
@@ -198,7 +199,7 @@ fn pairs(sides: &[Side]) -> impl Iterator<Item = (&Side, &Side)> {
     (0..sides.len()).flat_map(of).filter(|(a, b)| a.report == b.report)
 }
 
-/// The words in which two settings differ.
+/// Keys in which two settings differ.
 fn differing(a: &Side, b: &Side) -> Vec<String> {
     let words = a.setting.keys().chain(b.setting.keys()).cloned().collect::<std::collections::BTreeSet<_>>();
     words.into_iter().filter(|word| a.setting.get(word) != b.setting.get(word)).collect()
@@ -211,7 +212,7 @@ fn effects(sides: &[Side]) -> Vec<ConditionEffect> {
             by_word.entry(word.clone()).or_default().extend(factors(a, b));
         }
     }
-    // Few pairs say little: what is assumed counts as some pairs more.
+    // The assumed effect counts as some pairs, because few pairs are unreliable.
     let rms = |logs: &[f64]| {
         let squares =
             logs.iter().map(|log| log * log).sum::<f64>() + ASSUMED_PAIRS * ASSUMED_DEVIATION.powi(2);
@@ -243,7 +244,7 @@ fn table(series: &[Series]) -> SpreadTable {
     })
 }
 
-/// Shares to three digits behind the point, so that the file can be read.
+/// Rounds shares to three decimals, for a readable file.
 fn rounded(mut table: SpreadTable) -> SpreadTable {
     let round = |value: &mut f64| *value = (*value * 1e4).round() / 1e4;
     for spread in table.kinds.values_mut() {

@@ -1,4 +1,4 @@
-//! The page holds together whatever cards are called, is small, reaches nowhere, and reads well without its script.
+//! HTML pages: valid for any card name, small, self-contained, and readable without the script.
 
 use cardscope_compare::page::publication::page::page as page_of;
 use cardscope_model::publication::Publication;
@@ -10,7 +10,7 @@ fn html(publication: &Publication) -> String {
     document(&page_of(publication))
 }
 
-/// The page as XML: what it has is closed, so that a reader for XML reads it once its head and its script are out of the way.
+/// Parses the page as XML after removing head and script.
 fn well_formed(page: &str) {
     let body =
         page.split_once("<body").and_then(|(_, body)| body.split_once('>')).map(|(_, body)| body).unwrap();
@@ -54,7 +54,7 @@ fn a_card_that_is_called_like_the_end_of_a_script_ends_none() {
 fn the_page_reaches_nowhere() {
     let page = html(&sample::publication(3, 3, 3));
     assert!(page.contains("default-src 'none'"));
-    // The name of SVG in the script is a name, no address that anything is loaded from.
+    // The SVG namespace in the script is a name, not an address that is loaded.
     let outside = page.replace("http://www.w3.org/2000/svg", "");
     for reach in ["http:", "https:", " src=", "@import", "url("] {
         assert!(!outside.contains(reach), "{reach}");

@@ -1,4 +1,4 @@
-//! Where fields of registers stand in the specification.
+//! Places of register fields in the specification.
 
 use cardscope_identity::page::page;
 use cardscope_model::identity::{HexRegisters, from_hex};

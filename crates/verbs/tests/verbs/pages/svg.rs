@@ -1,4 +1,4 @@
-//! What charts look like as SVG, and that nothing strange in them breaks it.
+//! SVG charts: content, and validity for any input.
 
 use cardscope_compare::page::comparison::words::RunMeasure;
 use cardscope_compare::page::{bar_charts as bars, time_chart as over_time};
@@ -17,7 +17,7 @@ fn plot(points: Vec<(f64, f64)>) -> Plot {
     }
 }
 
-/// The plot as it stands on a page.
+/// SVG of a plot as in a page.
 fn drawn(plot: &Plot) -> String {
     of(&Chart::from(plot), SvgMedium::Wide)
 }

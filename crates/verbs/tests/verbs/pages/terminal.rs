@@ -1,4 +1,4 @@
-//! Pages of every kind on a terminal.
+//! Terminal pages of every kind of document.
 
 use cardscope_compare::page::comparison::ComparisonLayout;
 use cardscope_model::job::{JOBS, Job};
@@ -20,7 +20,7 @@ fn recipe(name: &str) -> ExplainedRecipe {
     cardscope_model::recipe::parse(text, None).unwrap().explained()
 }
 
-/// A page of each kind of document.
+/// Pages of all kinds of documents.
 fn pages() -> Vec<Page> {
     let of_files = RECIPES.names().map(|name| cardscope_bench::page::recipes::page(&recipe(name)));
     let of_files = of_files.chain(JOBS.names().map(|name| cardscope_compare::page::jobs::page(&job(name))));
@@ -41,7 +41,7 @@ fn pages() -> Vec<Page> {
     of_files.chain(pages).collect()
 }
 
-/// Whether an answer is one sentence of 80 columns, which begins with a capital, a number or a name.
+/// True if an answer is one sentence within 80 columns that begins with a capital, a number or a name.
 fn is_one_sentence(answer: &str) -> bool {
     let named = answer.split_whitespace().next().is_some_and(|word| word.ends_with(':'));
     let begins = answer.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit()) || named;
@@ -56,7 +56,7 @@ fn every_answer_is_one_sentence() {
     assert!(!is_one_sentence("not a sentence.") && !is_one_sentence("No stop"));
 }
 
-/// What may be wider than a screen: charts, which have a width of their own, and what is typed or copied.
+/// True for lines that may exceed the screen: charts of fixed width, and text that is typed or copied.
 fn keeps_its_width(page: &Page, line: &str) -> bool {
     fn within(blocks: &[PageBlock], line: &str) -> bool {
         blocks.iter().any(|block| match block {

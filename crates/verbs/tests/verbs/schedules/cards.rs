@@ -1,4 +1,4 @@
-//! The cards of the schedules: small ones, genuine, slow and fake, filled with known data.
+//! Cards of the schedules: small, filled with known data, genuine, slow or fake.
 
 use super::table::{InsertedCard, SECTOR};
 use cardscope_engine::content::IoContent;
@@ -10,16 +10,16 @@ use std::os::unix::fs::FileExt as _;
 
 const MIB: u64 = 1 << 20;
 
-/// A card by what it is.
+/// Kind of a test card.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TestCardKind {
-    /// Its name and what is different about it.
+    /// Simulated target with its overrides.
     pub(super) name: &'static str,
     pub(super) is_fake: bool,
-    /// Where its addresses begin again, and how many bytes from there are real.
+    /// Bytes after which addresses repeat, and real bytes from each repetition on.
     wrap: u64,
     real: u64,
-    /// Whether it is too slow for any mark.
+    /// True if the card is too slow for any mark.
     pub(super) is_slow: bool,
 }
 
@@ -32,13 +32,13 @@ const fn fake(wrap: u64, real: u64, name: &'static str) -> TestCardKind {
 }
 
 impl TestCardKind {
-    /// The sectors that lead to the same place as this one.
+    /// Sectors that share the storage of a sector.
     pub(super) fn aliases(self, sector: u64, sectors: u64) -> impl Iterator<Item = u64> {
         let step = (self.wrap / SECTOR).min(sectors);
         (sector % step..sectors).step_by(step as usize)
     }
 
-    /// Whether a sector leads to a place that keeps anything.
+    /// True if the storage of a sector keeps data.
     fn keeps(self, sector: u64) -> bool {
         sector * SECTOR % self.wrap < self.real
     }
@@ -62,10 +62,10 @@ pub(super) const KINDS: [TestCardKind; 7] = [
     ),
 ];
 
-/// The name by which it is tested.
+/// Target name under which the card is tested.
 pub(super) const NAME: &str = "sim:card";
 
-/// A whole address space of data that nobody would take for empty.
+/// Card whose whole address space is filled with data that cannot pass for empty.
 pub(super) fn filled(kind: TestCardKind, seed: u64) -> SimTarget {
     let mut card = SimTarget::named(kind.name).unwrap();
     card.plan(&plan(MIB)).unwrap();
@@ -80,18 +80,18 @@ pub(super) fn filled(kind: TestCardKind, seed: u64) -> SimTarget {
     card
 }
 
-/// A card that says of itself what `kind` says, or nothing.
+/// Card with the identity of its kind, or without one.
 pub(super) fn piece(card: Option<SimTarget>, kind: TestCardKind, speaks: bool) -> InsertedCard {
     let archetype = target_spec::parse(kind.name).unwrap().archetype;
     InsertedCard { card, identity: speaks.then(|| identity(&archetype).unwrap()) }
 }
 
-/// What the card of a killed program held.
+/// Card as the killed process left it.
 pub(super) fn saved(kind: TestCardKind, state: &std::path::Path) -> SimTarget {
     SimTarget::named(&format!("{}&state={}", kind.name, state.display())).unwrap()
 }
 
-/// Everything that stands on a card.
+/// Reads the whole card.
 pub(super) fn content(card: &mut SimTarget) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(card.info().bytes as usize);
     card.plan(&plan(MIB)).unwrap();
@@ -101,7 +101,7 @@ pub(super) fn content(card: &mut SimTarget) -> Vec<u8> {
     bytes
 }
 
-/// The sectors that do not hold what they did; of those that `looked_at` names.
+/// Sectors that differ from `before`, among those in blocks that `looked_at` selects.
 pub(super) fn changed(
     card: &mut SimTarget,
     kind: TestCardKind,

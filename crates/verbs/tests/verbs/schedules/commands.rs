@@ -1,4 +1,4 @@
-//! The commands of the schedules, as a user types them, and what each has said that it writes.
+//! Commands of the schedules as a user types them, each with its promise about the card's data.
 
 use super::cards::NAME;
 use super::table::SECTOR;
@@ -22,22 +22,22 @@ use serde::Serialize;
 use serde_json::Value;
 use std::ops::Range;
 
-/// What a command may do to the card.
+/// Permitted effect of a command on the card.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum DataPromise {
-    /// It writes nothing.
+    /// Writes nothing.
     ReadsOnly,
-    /// Whatever it writes to holds at the end what it held.
+    /// Restores everything that it overwrites.
     Keeps,
-    /// The same, by an image that it saves before.
+    /// Overwrites, after saving an image.
     KeepsByImage,
-    /// It overwrites so many MiB from this one on, and nothing outside of them.
+    /// Overwrites only this range: start and length in MiB.
     Overwrites(u64, u64),
     OverwritesAll,
 }
 
-/// A command line without the verb's target, and what it says that it does. `IMAGE` stands for a file, `RECIPE` for a short
-/// one of the tests' own.
+/// Command lines without the target, and their promises. `IMAGE` stands for a file, `RECIPE` for a short recipe of these
+/// tests.
 pub(super) const COMMANDS: &[(&str, DataPromise)] = &[
     ("verify", DataPromise::Keeps),
     ("verify", DataPromise::Keeps),
@@ -74,23 +74,23 @@ pub(super) const COMMANDS: &[(&str, DataPromise)] = &[
     ("format --backup IMAGE", DataPromise::OverwritesAll),
 ];
 
-/// What a command came to.
+/// Result of a command.
 #[derive(Debug, Default)]
 pub(super) struct CommandResult {
-    /// Null where it was refused.
+    /// Null if the command was refused.
     pub(super) document: Value,
     pub(super) failure: Option<Failure>,
-    /// What its exit status says of the card.
+    /// Verdict of the exit status.
     pub(super) exit: ExitStatus,
-    /// Reads until then that brought what a lost write should have replaced.
+    /// Reads so far that returned data older than a lost write.
     pub(super) stale_reads: u64,
-    /// Whether the card had lost a sector by then.
+    /// True if the card had lost a sector by the end.
     pub(super) is_lossy: bool,
-    /// Reads until then that brought other data than the card's, and were compared with what was written.
+    /// Reads so far that a lasting fault misread, and that were compared with written data.
     pub(super) misread_stamps: u64,
-    /// Whether an I/O had failed where one had failed before.
+    /// True if an I/O failed in a place that had failed before.
     pub(super) failed_again: bool,
-    /// Sectors that it listed as such that may have changed.
+    /// Sectors that the command listed as possibly changed.
     pub(super) listed: Vec<Range<u64>>,
 }
 
@@ -105,7 +105,7 @@ fn typed<R: Args>(words: &[String]) -> R {
     CommandArguments::try_parse_from(words).unwrap_or_else(|error| panic!("{words:?}: {error}")).request
 }
 
-/// Carries a command out on what is in the slot.
+/// Runs a command on the card in the slot.
 pub(super) fn run(words: &[String], interrupt: &InterruptFlag, events: &mut dyn Listener) -> CommandResult {
     match words[0].as_str() {
         "verify" => verb::<verify::VerifyRequest>(words, interrupt, events),
@@ -157,7 +157,7 @@ fn ended<D: ReportDocument + Serialize>(outcome: Result<VerbOutcome<D>>) -> Comm
     }
 }
 
-/// What the file lists that a document names for what may have changed, in sectors.
+/// Sector ranges in the file that a document names as possibly changed.
 fn listed(document: &Value) -> Vec<Range<u64>> {
     let file = document.pointer("/may_have_changed/file").and_then(Value::as_str);
     let text = file.map(|file| std::fs::read_to_string(file).unwrap()).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Where a worker keeps what outlives it: its disks, the card and the truth of a program that was killed, and what
-//! commands do without faults, which all workers share.
+//! Files of a worker that outlive it: its disks, card and truth of a killed process, and results of faultless runs, which
+//! all workers share.
 
 use super::disks::Disks;
 use super::fault::Course;
@@ -7,7 +7,7 @@ use super::table::{CARD, FaultTruth, SECTORS, TRUTH};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// A short recipe with every direction, pattern and depth.
+/// Short recipe with every direction, pattern and depth.
 const RECIPE: &str = r#"
 name = "schedule"
 title = "A short recipe for cards that fail"
@@ -37,13 +37,13 @@ pub(super) struct FaultWorkspace {
 }
 
 impl FaultWorkspace {
-    /// The desk of a worker in a folder.
+    /// Workspace of a worker in the folder of all workers.
     pub(super) fn of(folder: &Path, worker: usize) -> FaultWorkspace {
         let own = folder.join(format!("worker-{worker}"));
         FaultWorkspace { disks: Disks::at(&own), own, shared: folder.join("shared") }
     }
 
-    /// Makes what must be there before the first schedule.
+    /// Creates everything that schedules need.
     pub(super) fn set_up(&self) {
         self.disks.mount();
         fs::create_dir_all(self.grave()).unwrap();
@@ -60,7 +60,7 @@ impl FaultWorkspace {
         self.disks.archive.join("cardscope.db")
     }
 
-    /// An archive in which nothing is yet: to make one takes longer than a schedule.
+    /// Empty archive to copy, since creating one takes longer than a schedule.
     fn template(&self) -> PathBuf {
         self.own.join("empty.db")
     }
@@ -73,13 +73,13 @@ impl FaultWorkspace {
         self.grave().join(CARD)
     }
 
-    /// The truth of a program that was killed.
+    /// Truth about the card at the last kill.
     pub(super) fn truth(&self) -> FaultTruth {
         let truth: FaultTruth = serde_json::from_slice(&fs::read(self.grave().join(TRUTH)).unwrap()).unwrap();
         FaultTruth { sectors: fs::read(self.grave().join(SECTORS)).unwrap(), ..truth }
     }
 
-    /// How often the program was killed in the schedule that is under way.
+    /// Number of kills in the current schedule.
     pub(super) fn deaths(&self) -> u32 {
         fs::read_to_string(self.own.join("deaths")).map_or(0, |text| text.parse().unwrap())
     }
@@ -88,12 +88,12 @@ impl FaultWorkspace {
         fs::write(self.own.join("deaths"), (self.deaths() + 1).to_string()).unwrap();
     }
 
-    /// The schedule under way is over.
+    /// Forgets the kills of a finished schedule.
     pub(super) fn bury(&self) {
         let _ = fs::remove_file(self.own.join("deaths"));
     }
 
-    /// What is played, in words, for whoever finds that it failed.
+    /// Describes the current schedule for a report of its failure.
     pub(super) fn note(&self, what: &str) {
         fs::write(self.own.join("note"), what).unwrap();
     }
@@ -102,13 +102,13 @@ impl FaultWorkspace {
         fs::read_to_string(self.own.join("note")).unwrap_or_default()
     }
 
-    /// Empty disks, but for an archive without sessions.
+    /// Clears the disks and copies an empty archive to them.
     pub(super) fn clear(&self) {
         self.disks.clear();
         fs::copy(self.template(), self.archive()).unwrap();
     }
 
-    /// What stands on a card before anything is done to it, made once and left in a file: little of it is looked at.
+    /// Original content of a card, written once to a file of which little is read.
     pub(super) fn before(&self, card: &str, make: impl FnOnce() -> Vec<u8>) -> File {
         let path = self.own.join(card.replace('/', "_"));
         File::open(&path).unwrap_or_else(|_| {
@@ -117,7 +117,7 @@ impl FaultWorkspace {
         })
     }
 
-    /// What a command does without a fault, found out once.
+    /// Course of a command without faults, determined once.
     pub(super) fn course(&self, shape: usize, find_out: impl FnOnce() -> Course) -> Course {
         let file = self.shared.join(format!("course-{shape}"));
         if let Ok(known) = fs::read(&file) {

@@ -1,5 +1,4 @@
-//! The two disks of a schedule, each a file system of its own in memory that can become full: one for the archive and
-//! images, one for journals.
+//! Two small file systems in memory that a schedule can fill up: one for the archive and images, one for journals.
 
 use rustix::fs::statvfs;
 use rustix::io::Errno;
@@ -9,7 +8,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Enough for what a card of a schedule needs, and for the room that journals want to see.
+/// Size in bytes, enough for a schedule and for the free space that journals demand.
 const ROOM: u64 = 512 << 20;
 
 #[derive(Debug, Clone)]
@@ -19,12 +18,12 @@ pub(super) struct Disks {
 }
 
 impl Disks {
-    /// Where they are in a folder.
+    /// Mount points in a folder.
     pub(super) fn at(folder: &Path) -> Disks {
         Disks { archive: folder.join("archive"), journals: folder.join("state") }
     }
 
-    /// Mounts them; they are seen by this process and those that it starts, and go with the last of them.
+    /// Mounts both; only this process and its children see them, and they vanish with the last of them.
     pub(super) fn mount(&self) {
         for disk in [&self.archive, &self.journals] {
             std::fs::create_dir_all(disk).unwrap();
@@ -33,13 +32,12 @@ impl Disks {
         }
     }
 
-    /// Takes whatever room is left.
+    /// Shrinks disks until they are full.
     pub(super) fn fill(&self, archive: bool, journals: bool) {
         for (disk, _) in
             [(&self.archive, archive), (&self.journals, journals)].iter().filter(|(_, full)| *full)
         {
-            // The archive is written by a thread of its own, which may take more meanwhile; a disk smaller than what is on
-            // it is refused.
+            // The archive's thread may write more in the meantime, and a size below the used bytes is refused.
             let mut resized = Err(Errno::INVAL);
             while resized == Err(Errno::INVAL) {
                 resized = resize(disk, taken(disk));
@@ -48,12 +46,12 @@ impl Disks {
         }
     }
 
-    /// Gives the room back.
+    /// Restores the size.
     pub(super) fn free(&self) {
         [&self.archive, &self.journals].iter().for_each(|disk| resize(disk, ROOM).unwrap());
     }
 
-    /// Removes everything on them.
+    /// Removes all files.
     pub(super) fn clear(&self) {
         self.free();
         for disk in [&self.archive, &self.journals] {
@@ -70,7 +68,7 @@ fn options(bytes: u64) -> CString {
     CString::new(format!("size={bytes}")).unwrap()
 }
 
-/// Bytes that are on it, a block at least.
+/// Used bytes, at least one block.
 fn taken(disk: &Path) -> u64 {
     let seen = statvfs(disk).unwrap();
     ((seen.f_blocks - seen.f_bfree) * seen.f_frsize).max(seen.f_frsize)

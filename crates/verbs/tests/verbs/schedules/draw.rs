@@ -1,8 +1,8 @@
-//! Everything about a schedule follows from its seed.
+//! Deterministic random numbers of a schedule.
 
 use cardscope_model::random::mix;
 
-/// Draws one thing after the other from a seed.
+/// Random numbers from a seed.
 #[derive(Debug, Clone)]
 pub(super) struct SeededDraw(u64);
 
@@ -11,13 +11,13 @@ impl SeededDraw {
         SeededDraw(mix(seed ^ 0x7363_6865_6475_6c65))
     }
 
-    /// A whole number below `n`.
+    /// Number below `n`.
     pub(super) fn below(&mut self, n: u64) -> u64 {
         self.0 = mix(self.0);
         self.0 % n.max(1)
     }
 
-    /// True once in `n` draws.
+    /// True with probability 1/n.
     pub(super) fn once_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }

@@ -1,52 +1,52 @@
-//! What goes wrong, and at which call on the target.
+//! Kinds of faults, and the call on the target at which one strikes.
 
 use super::draw::SeededDraw;
 use serde::{Deserialize, Serialize};
 
-/// A fault, which strikes at a call or at the first one after it that it can strike.
+/// Fault that strikes at a call, or at the first later call to which it applies.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Fault {
-    /// So many I/Os, flushes or discards in a row fail. Of a write half may have reached the card.
+    /// `count` I/Os, flushes or discards in a row fail. Half of a torn write reaches the card.
     Errors { count: u32, torn: bool },
-    /// The sector that the I/O begins with fails from now on.
+    /// The first sector of the I/O fails from then on.
     BadSector,
-    /// The card is there and answers nothing any more.
+    /// The card stays present but never answers again.
     Silent,
-    /// An answer comes late.
+    /// An answer is late.
     Stall { seconds: u32 },
-    /// So many reads move half of their bytes and fail.
+    /// `count` reads transfer half of their bytes and fail.
     ShortReads { count: u32 },
-    /// So many reads bring wrong data and say that all is well.
+    /// `count` reads succeed with wrong data.
     WrongData { count: u32, kind: Wrong },
-    /// So many writes say that all is well and are lost, whole or but for their first half.
+    /// `count` writes succeed but are lost, completely or except for their first half.
     LostWrites { count: u32, half: bool },
-    /// The card is pulled out; whoever opens it anew finds what was put in.
+    /// The card is removed; the next opening finds what was inserted instead.
     Vanish(PutIn),
-    /// The disk has no room any more: that of the archive and of images, that of the journals, or both.
+    /// The disk of the archive and images, the disk of the journals, or both are full.
     FullDisk { archive: bool, journals: bool },
-    /// Ctrl-C; the second one after so many calls ends the program at once.
+    /// Ctrl-C; a second one after `again` calls ends the program at once.
     Signal { again: Option<u32> },
-    /// The program is killed; of a write under way half may have reached the card.
+    /// The program is killed. Half of a torn write reaches the card.
     Kill { torn: bool },
-    /// The card is in another reader from now on, or goes on failing.
+    /// The card is in a bad reader, or fails, from then on.
     Lasting(Lasting),
 }
 
-/// What lasts, as overrides of a simulated card.
+/// Lasting fault as overrides of a simulated card.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Lasting {
     pub(super) overrides: &'static str,
     pub(super) harm: Harm,
 }
 
-/// What a lasting fault does.
+/// Effect of a lasting fault.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Harm {
-    /// Reads bring other data than the card's.
+    /// Reads return wrong data.
     Misreads,
     /// I/Os fail.
     Fails,
-    /// Answers come late.
+    /// Answers are late.
     Delays,
 }
 
@@ -54,7 +54,7 @@ const fn lasting(harm: Harm, overrides: &'static str) -> Lasting {
     Lasting { overrides, harm }
 }
 
-/// Of cards of 24 MiB.
+/// Lasting faults for cards of 24 MiB.
 const LASTING: [Lasting; 16] = [
     lasting(Harm::Misreads, "repeat_bytes=64KiB"),
     lasting(Harm::Misreads, "repeat_bytes=128KiB"),
@@ -74,18 +74,18 @@ const LASTING: [Lasting; 16] = [
     lasting(Harm::Delays, "stall_every_ios=300&stall_s=7"),
 ];
 
-/// How data is wrong.
+/// Kind of wrong data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Wrong {
     OneBit,
     Zeros,
-    /// The rest of the buffer is what was in it before.
+    /// The second half of the buffer keeps its previous content.
     Stale,
-    /// Each sector in the place of its neighbour.
+    /// Sectors are rotated by one.
     Swapped,
 }
 
-/// What is in the slot after the card was pulled out.
+/// Content of the slot after the card was removed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum PutIn {
     Same,
@@ -93,11 +93,11 @@ pub(super) enum PutIn {
     Nothing,
 }
 
-/// A number of [`Fault::of_number`] for each kind of fault that strikes.
+/// Argument of [`Fault::of_number`] for each kind of striking fault.
 const STRIKING: [u64; 11] = [0, 2, 3, 4, 5, 6, 8, 10, 12, 13, 14];
 
 impl Fault {
-    /// True for a fault of that harm that lasts.
+    /// True for a lasting fault of this effect.
     pub(super) fn lasts(self, wanted: Harm) -> bool {
         matches!(self, Fault::Lasting(Lasting { harm, .. }) if harm == wanted)
     }
@@ -107,7 +107,7 @@ impl Fault {
         Fault::of_number(number, draw)
     }
 
-    /// Kinds of faults: those that strike, then those that last.
+    /// Number of kinds: striking, then lasting ones.
     pub(super) const KINDS: u64 = STRIKING.len() as u64 + LASTING.len() as u64;
 
     pub(super) fn is_lasting(kind: u64) -> bool {
@@ -148,7 +148,7 @@ impl Fault {
         }
     }
 
-    /// Whether it leaves both the card and what is read of it as they are.
+    /// True if the fault changes neither the card's data nor what is read of it.
     pub(super) fn is_harmless(self) -> bool {
         matches!(
             self,
@@ -162,14 +162,14 @@ impl Fault {
     }
 }
 
-/// A fault with its call: the n-th on the target, from 0.
+/// Fault with its call on the target, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Due {
     pub(super) step: u64,
     pub(super) fault: Fault,
 }
 
-/// What a run without faults shows of itself: how many calls it makes, and with which one it begins to put back.
+/// Course of a run without faults: number of calls, and the call at which restoring begins.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Course {
     pub(super) steps: u64,
@@ -177,7 +177,7 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// A call of such a run: of the beginning, of the end, of the putting back, or any.
+    /// Draws a call: near the start, near the end, of the restoring, or any.
     pub(super) fn step(self, draw: &mut SeededDraw) -> u64 {
         let Course { steps, restoring_at } = self;
         match (draw.below(10), restoring_at) {

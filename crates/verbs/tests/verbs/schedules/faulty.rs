@@ -1,5 +1,5 @@
-//! A simulated card behind a target on which something goes wrong at a call of its schedule. It stands where a real device
-//! stands, below everything of Cardscope, and keeps the truth about what reached the card.
+//! Target that injects faults in front of a simulated card. It replaces a real device, below all of Cardscope, and records
+//! what really reached the card.
 
 use super::fault::{Due, Fault, PutIn, Wrong};
 use super::table::{FaultScenario, SECTOR, sector};
@@ -16,34 +16,34 @@ use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// A write that is lost takes as long as on a card of this speed, in bytes a second.
+/// Speed in bytes a second by which a lost write takes time.
 const LOSES_AT: u64 = 20_000_000;
 
 pub(super) struct FaultyTarget {
     info: TargetInfo,
-    /// None once it was pulled out.
+    /// `None` once the card was removed.
     card: Option<SimTarget>,
     is_own: bool,
     table: Arc<Mutex<FaultScenario>>,
-    /// I/Os that the card has, what becomes of their answers, and whether their place had failed before.
+    /// I/Os in flight: their answer, and true if their range had failed before.
     flying: Vec<(IoRequest, Answer, bool)>,
-    /// Answers that the card does not give.
+    /// Completions made by the injector, or of the card and ready to be returned.
     made_up: Vec<IoCompletion>,
-    /// What stands in a slot in place of what was read.
+    /// Wrong data by slot, in place of the card's buffer.
     spoiled: BTreeMap<u32, Spoiled>,
-    /// Slots that were misread by a lasting fault, and not compared yet.
+    /// Slots misread by a lasting fault, not yet compared.
     misread: BTreeSet<u32>,
-    /// Slots with sectors that lost their last write, and not compared yet.
+    /// Slots with sectors whose last write was lost, not yet compared.
     stale: BTreeSet<u32>,
-    /// The fault that strikes, and how often it still does.
+    /// Active fault, and its remaining strikes.
     striking: Option<(Fault, u32)>,
-    /// Why nothing is answered any more.
+    /// Error of all further calls.
     over: Option<TargetError>,
     block: u64,
     now: Nanos,
 }
 
-/// What becomes of the answer to an I/O.
+/// Treatment of the card's answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Answer {
     True,
@@ -51,7 +51,7 @@ enum Answer {
     Short,
 }
 
-/// The memory of a slot with wrong data, of which the first `len` bytes were read at `offset`.
+/// Wrong data of a slot; its first `len` bytes were read at `offset`.
 #[derive(Debug, Default)]
 struct Spoiled {
     offset: u64,
@@ -83,7 +83,7 @@ impl FaultyTarget {
         self.table.lock().unwrap()
     }
 
-    /// Counts a call, and has what is due come over the card.
+    /// Counts a call and applies the pending fault.
     fn call(&mut self, operation: &'static str, offset: u64) -> Result<(), TargetError> {
         let mut table = self.table.lock().unwrap();
         table.steps += 1;
@@ -131,7 +131,7 @@ impl FaultyTarget {
         self.over.clone().map_or(Ok(()), Err)
     }
 
-    /// Whether the fault that is at work strikes this kind of call, once more.
+    /// Returns the active fault if it applies to this call, and counts the strike.
     fn strikes(&mut self, wanted: impl Fn(Fault) -> bool) -> Option<Fault> {
         let (fault, left) = self.striking.as_mut().filter(|(fault, _)| wanted(*fault))?;
         let fault = *fault;
@@ -146,7 +146,7 @@ impl FaultyTarget {
         self.card.as_mut().unwrap()
     }
 
-    /// Answers an I/O in place of the card.
+    /// Completes an I/O in place of the card.
     fn make_up(&mut self, io: &IoRequest, result: Result<(), TargetError>) {
         if result.is_err() && io.direction == IoDirection::Write {
             self.table().truth.errors += 1;
@@ -155,7 +155,7 @@ impl FaultyTarget {
         self.made_up.push(IoCompletion { slot: io.slot, at, result });
     }
 
-    /// Hands an I/O on to the card, or only the first `len` bytes of it.
+    /// Passes the first `len` bytes of an I/O to the card.
     fn hand_on(&mut self, io: &IoRequest, len: u32, answer: Answer) -> Result<(), TargetError> {
         if len == 0 {
             return Ok(());
@@ -214,7 +214,7 @@ impl FaultyTarget {
         }
     }
 
-    /// Brings the first bytes of a write onto the card, and nobody hears of it.
+    /// Writes the first `len` bytes to the card and hides the completion.
     fn lands(&mut self, io: &IoRequest, len: u32) -> Result<(), TargetError> {
         self.hand_on(io, len, Answer::True)?;
         if len > 0 {
@@ -242,7 +242,7 @@ impl FaultyTarget {
         truth.clear(offset, len, sector::LOST | sector::REFUSED);
     }
 
-    /// An answer of the card, as it is handed on.
+    /// Applies the treatment to a completion of the card.
     fn take(&mut self, mut done: IoCompletion) {
         let at = self.flying.iter().position(|(io, ..)| io.slot == done.slot).unwrap();
         let (io, answer, again) = self.flying.remove(at);
@@ -460,7 +460,7 @@ impl Target for FaultyTarget {
 }
 
 impl Drop for FaultyTarget {
-    /// A card that is closed stays in the slot.
+    /// A closed card stays in the slot.
     fn drop(&mut self) {
         let Some(mut card) = self.card.take() else { return };
         let _ = card.complete(self.flying.len(), &mut Vec::new());

@@ -1,5 +1,5 @@
-//! What must hold after a schedule, whatever went wrong: nothing lost that was promised, nothing written that was not
-//! announced, no verdict on evidence that a fault spoiled, and a document that is stored.
+//! Invariants after a schedule: no promised data lost, no unannounced write, no verdict on spoiled evidence, and a stored
+//! document.
 
 use super::commands::{CommandResult, DataPromise};
 use super::fault::{Fault, Harm};
@@ -12,22 +12,22 @@ use serde_json::Value;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// All that is known after a schedule.
+/// Everything known after a schedule.
 pub(super) struct ScheduleRecord<'a> {
     pub(super) shape: &'a ScheduleCase,
     pub(super) fault: Fault,
     pub(super) truth: FaultTruth,
-    /// Sectors that do not hold what they held.
+    /// Sectors whose content changed.
     pub(super) changed: Vec<u64>,
-    /// What the command came to; none where it was killed.
+    /// `None` if the command was killed.
     pub(super) ended: Option<CommandResult>,
-    /// What it came to when it went on after that.
+    /// Result of the command resumed after an early end.
     pub(super) resumed: Option<CommandResult>,
     pub(super) restores: Vec<CommandResult>,
     pub(super) archive: PathBuf,
 }
 
-/// Panics with what is wrong, in the order of its weight.
+/// Panics at the first violated rule, most severe first.
 pub(super) fn judge(record: &ScheduleRecord<'_>) {
     record.stays_within_what_was_announced();
     record.writes_no_more_than_allowed();
@@ -45,7 +45,7 @@ impl ScheduleRecord<'_> {
         assert!(holds, "{otherwise}{}", self.words());
     }
 
-    /// What the program has said, to be shown.
+    /// Output of the commands for the panic message.
     fn words(&self) -> String {
         let all = self.ended.iter().chain(&self.resumed).chain(&self.restores);
         let words = all.map(|ended| {
@@ -57,14 +57,14 @@ impl ScheduleRecord<'_> {
         words.collect()
     }
 
-    /// What was done to the place that a sector leads to.
+    /// Union of the bits of all sectors that share the storage of this one.
     fn bits(&self, sector: u64) -> u8 {
         let sectors = &self.truth.sectors;
         let aliases = self.shape.kind.aliases(sector, sectors.len() as u64);
         aliases.map(|alias| sectors[alias as usize]).fold(0, |all, bits| all | bits)
     }
 
-    /// The sectors that the command said it overwrites, saved or not.
+    /// Sectors that the command may overwrite, with or without saving them.
     fn announced(&self) -> Range<u64> {
         let sectors = |mib: u64| mib * (1 << 20) / SECTOR;
         match self.shape.says {
@@ -93,17 +93,17 @@ impl ScheduleRecord<'_> {
         let most = self.shape.words.iter().skip_while(|word| *word != "--max-write").nth(1);
         let most = most.and_then(|most| most.trim_end_matches('M').parse::<u64>().ok());
         let restored = ended.document.get("bytes_restored").and_then(Value::as_u64).unwrap_or_default();
-        // A write that failed is done once more; the second is the one that counts.
+        // A failed write is repeated, and only the repetition counts.
         let written = self.truth.written.saturating_sub(restored + self.truth.landed_of_failed);
         self.must(most.is_none_or(|most| written <= most << 20), "more was written than --max-write");
     }
 
-    /// The sectors whose content was promised and is gone.
+    /// Changed sectors whose content was promised.
     fn lost(&self) -> Vec<u64> {
         let (announced, is_fake) = (self.announced(), self.shape.kind.is_fake);
         let promised = |place: &&u64| match self.shape.says {
             DataPromise::Keeps | DataPromise::KeepsByImage | DataPromise::ReadsOnly => true,
-            // On a fake the addresses outside may lead to places inside.
+            // Addresses outside the range may share storage with addresses inside on a fake.
             DataPromise::Overwrites(..) => !is_fake && !announced.contains(*place),
             DataPromise::OverwritesAll => false,
         };
@@ -126,7 +126,7 @@ impl ScheduleRecord<'_> {
         self.must(nobody_wrote, "sectors are taken for what somebody else wrote");
     }
 
-    /// What the card lost is said, by the exit status and by the document.
+    /// Losses must show in the exit status and in the document.
     fn says_what_is_lost(&self) {
         let by_the_card = sector::LOST | sector::BAD | sector::REFUSED;
         let lost = self.lost().iter().any(|place| self.bits(*place) & by_the_card != 0);
@@ -156,7 +156,7 @@ impl ScheduleRecord<'_> {
             let bad = ["limbo", "wraparound", "chain", "overcommitted", "damaged", "dead", "unstable"];
             self.must(self.truth.harmed || !is(&bad), "a good card is called bad");
         }
-        // That a document could not be stored says nothing of the card.
+        // A document that could not be stored is no failure of the card.
         let cut =
             matches!(ended.failure, Some(Failure::Io(_))) && !matches!(self.fault, Fault::FullDisk { .. });
         let passed = ended.document.get("verdict").is_some_and(|verdict| verdict == "genuine");
@@ -173,14 +173,14 @@ impl ScheduleRecord<'_> {
         let clean = ended.exit == ExitStatus::Good
             && ["verify", "check", "endure"].contains(&self.shape.words[0].as_str());
         self.must(!misled || !genuine && !clean, "the reader misread the card, and it is called good");
-        // In a visit each part is judged by its own I/Os.
+        // `check` judges each part by its own I/Os.
         let fails = is_whole && ended.failed_again && self.fault.lasts(Harm::Fails);
         self.must(!passed || !fails, "an I/O failed twice in one place, and the card is called genuine");
         let met = gathered(&ended.document, "outcome").contains(&"met");
         self.must(!met || !self.shape.kind.is_slow, "a slow card meets a mark");
     }
 
-    /// I/Os that failed are no secret; formatting is no test, and says what failed for good.
+    /// Failed I/Os must be reported, except by `format`, which reports only permanent failures.
     fn says_what_failed(&self) {
         let Some(ended) = self.ended.as_ref().filter(|_| self.restores.is_empty()) else { return };
         let text = ended.document.to_string();
@@ -192,7 +192,7 @@ impl ScheduleRecord<'_> {
         self.must(self.truth.errors == 0 || said || formats, "writes failed and not a word");
     }
 
-    /// The archive is whole, and a document that was begun is stored with its end.
+    /// The archive must be intact, and a document that was begun must be stored with its end.
     fn is_stored(&self) {
         let opened = Archive::open(&self.archive).and_then(|mut archive| archive.sessions());
         let sessions = opened.unwrap_or_else(|error| panic!("the archive is damaged: {error}"));
@@ -209,7 +209,7 @@ impl ScheduleRecord<'_> {
     }
 }
 
-/// Every text of this name, however deep.
+/// All texts in fields of this name, at any depth.
 fn gathered<'v>(value: &'v Value, name: &str) -> Vec<&'v str> {
     match value {
         Value::Object(fields) => {

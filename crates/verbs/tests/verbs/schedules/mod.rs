@@ -1,9 +1,9 @@
-//! Faults in virtual time: commands on small cards, and at a call on the target that a seed chooses something goes wrong.
-//! Whatever that is, nothing is lost that was promised, and nothing is claimed on evidence that it spoiled.
+//! Fault injection in virtual time: a command runs on a small card, and at a call on the target that the seed chooses a
+//! fault strikes. Whatever happens, no promised data is lost, and no claim rests on evidence that the fault spoiled.
 //!
-//! A schedule is a card, a command, a fault and its call, all drawn from the seed; from 4294967296 on each command meets
-//! each kind of fault twenty times, readers among them that answer wrongly from a call on. A program that is to be killed is
-//! killed: each worker is a process of its own, and the next one takes over the card, the disks and the schedule.
+//! A schedule is a card, a command, a fault and its call, all drawn from the seed. From 4294967296 on each command meets
+//! each kind of fault twenty times, including readers that misread from a call on. A kill is real: each worker is a
+//! process, and the next worker continues with the card, the disks and the schedule.
 //!
 //!     cargo test -p cardscope-verbs --test verbs schedules                  # 400; CARDSCOPE_LONG=1: 100 600 others
 //!     SCHEDULE=123 cargo test -p cardscope-verbs --test verbs schedules     # one; 100..=199 for some
@@ -25,21 +25,21 @@ use commands::COMMANDS;
 use fault::Fault;
 use std::ops::Range;
 
-/// A command and a kind of fault, for the schedules that try every pair.
+/// Command and kind of fault, for the schedules that try every pair.
 #[derive(Debug, Clone, Copy)]
 struct CommandFaultPair {
     command: u64,
     fault: u64,
 }
 
-/// First of those schedules, and how many there are of each pair.
+/// First seed of these schedules, and number of schedules for each pair.
 const PAIRS: u64 = 1 << 32;
 const EACH: u64 = 20;
 
 impl CommandFaultPair {
     const COUNT: u64 = COMMANDS.len() as u64 * Fault::KINDS;
 
-    /// The pair of a schedule; none of those that draw theirs.
+    /// Pair of a schedule; `None` if the schedule draws command and fault.
     fn of(seed: u64) -> Option<CommandFaultPair> {
         let number = seed.checked_sub(PAIRS)? / EACH;
         Some(CommandFaultPair { command: number / Fault::KINDS, fault: number % Fault::KINDS })
@@ -49,12 +49,12 @@ impl CommandFaultPair {
         Fault::is_lasting(self.fault) && (self.command + self.fault).is_multiple_of(2)
     }
 
-    /// The schedules of all pairs: a sample, or all of them where time does not matter.
+    /// Seeds of the schedules for all pairs, or of a sample unless CARDSCOPE_LONG is set.
     fn schedules() -> Vec<u64> {
         let last = PAIRS + CommandFaultPair::COUNT * EACH;
         match std::env::var_os("CARDSCOPE_LONG") {
             Some(_) => (PAIRS..last).collect(),
-            // Half of the pairs of a fault that lasts; those that strike are met by the schedules that draw theirs.
+            // Half of the pairs with a lasting fault. Striking faults are covered by the drawn schedules.
             None => (PAIRS..last)
                 .step_by(EACH as usize)
                 .map(|first| first + first / EACH % EACH)
@@ -64,7 +64,7 @@ impl CommandFaultPair {
     }
 }
 
-/// The schedules that are played, unless one is asked for.
+/// Seeds of the drawn schedules, or those in SCHEDULE.
 fn seeds() -> Range<u64> {
     match std::env::var("SCHEDULE") {
         Ok(asked) => {
@@ -76,12 +76,11 @@ fn seeds() -> Range<u64> {
     }
 }
 
-/// Schedules beyond those that failed once, in the order of what was wrong: a read that was saved wrong in a later part of
-/// a test; I/Os that failed while an image was restored; a search that takes long; half of a write lost while a run grew;
-/// what a failed write left, counted against `--max-write`; a block that cannot be saved looked at for ever; a loss forgotten
-/// once the block was written again; reads of a later `restore`, held against a test before it; a read of 4 KiB that failed
-/// twice counted as one that failed once; one of the card's partition table, after the data is restored, not counted; the one
-/// block that gave two answers, passed.
+/// Regression seeds, in the order of the bugs: a wrong read saved in a later part of a test; I/Os that failed while an
+/// image was restored; a long search; half of a write lost while a run grew; remains of a failed write counted against
+/// `--max-write`; endless attempts to save an unreadable block; a loss forgotten after the block was rewritten; reads of
+/// a later `restore` counted against the test before; a read of 4 KiB that failed twice counted as one that failed once;
+/// a failed read of the partition table after the restoring not counted; the only block with two answers passed.
 const FAILED_ONCE: [u64; 15] = [
     4_597,
     2_089,
@@ -100,7 +99,7 @@ const FAILED_ONCE: [u64; 15] = [
     4_294_970_282,
 ];
 
-/// Some that did other things alone than among others, when the first of a process met a card that had been read.
+/// Seeds that behaved differently alone and in a group, when the first of a process met a card that had been read.
 const ALONE_AND_AMONG_OTHERS: Range<u64> = 55_262..55_292;
 
 fn no_failures(failures: &[String]) {
@@ -114,7 +113,7 @@ fn what_failed_once_does_not_fail_again() {
     no_failures(&failures);
 }
 
-/// One that failed among others fails alone, too.
+/// A schedule must behave alone as it does in a group.
 #[test]
 fn a_schedule_depends_on_nothing_but_its_seed() {
     let among_others = workers::play_all(ALONE_AND_AMONG_OTHERS);

@@ -1,5 +1,5 @@
-//! One schedule played: the command with its fault, death included, then `restore` as often as the program says so, with
-//! faults of its own at first.
+//! Runs one schedule: the command with its fault, possibly a kill, then `restore` until nothing is pending, at first with
+//! further faults.
 
 use super::CommandFaultPair;
 use super::cards::{self, KINDS, NAME};
@@ -23,10 +23,9 @@ use cardscope_session::opening::slot;
 use cardscope_simulator::SimTarget;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// After so many deaths nothing more goes wrong.
+/// Number of kills after which no more faults are injected.
 const NO_FAULTS_ANY_MORE: u32 = 3;
 
-/// A table that is set.
 struct ScheduleRun<'d> {
     desk: &'d FaultWorkspace,
     shape: ScheduleCase,
@@ -34,7 +33,7 @@ struct ScheduleRun<'d> {
     draw: SeededDraw,
 }
 
-/// Plays a schedule to its end, or from where its last death left it; gives its calls as one number.
+/// Runs a schedule to its end, or continues it after a kill; returns the hash of its calls.
 pub(super) fn play(seed: u64, desk: &FaultWorkspace) -> u64 {
     let mut draw = SeededDraw::of(seed);
     let pair = CommandFaultPair::of(seed);
@@ -47,7 +46,7 @@ pub(super) fn play(seed: u64, desk: &FaultWorkspace) -> u64 {
         Some(pair) => Fault::of_kind(pair.fault, &mut draw),
         None => Fault::drawn(&mut draw),
     };
-    // Half of the readers are bad from the beginning.
+    // Half of the bad readers are bad from the start.
     let from_the_start = matches!(fault, Fault::Lasting(_)) && draw.once_in(2);
     let due = Due { step: if from_the_start { 0 } else { course.step(&mut draw) }, fault };
     desk.note(&format!("{} on {}, {due:?} of {course:?}", shape.words.join(" "), shape.kind.name));
@@ -62,7 +61,7 @@ pub(super) fn play(seed: u64, desk: &FaultWorkspace) -> u64 {
     calls
 }
 
-/// What the command does without a fault; it must be right already.
+/// Runs the command without faults, which must satisfy all rules as well.
 fn course(shape: &ScheduleCase, desk: &FaultWorkspace) -> Course {
     desk.note(&format!("{} on {}, without any fault", shape.words.join(" "), shape.kind.name));
     let mut play = ScheduleRun::set(desk, shape.clone(), SeededDraw::of(0), false);
@@ -78,10 +77,10 @@ fn course(shape: &ScheduleCase, desk: &FaultWorkspace) -> Course {
 }
 
 impl<'d> ScheduleRun<'d> {
-    /// Sets the table; after a death with the card as it was left.
+    /// Prepares the cards; after a kill with the card as it was left.
     fn set(desk: &'d FaultWorkspace, shape: ScheduleCase, mut draw: SeededDraw, again: bool) -> Self {
         let filled = || cards::filled(shape.kind, shape.content());
-        // Read from another one: a card that was read is not as it was.
+        // Read from a separate card, since reading changes a card's state.
         let before = desk.before(shape.kind.name, || cards::content(&mut filled()));
         let (card, truth) = if again {
             (cards::saved(shape.kind, &desk.card()), desk.truth())
@@ -118,12 +117,12 @@ impl<'d> ScheduleRun<'d> {
         self.table.lock().unwrap()
     }
 
-    /// Carries out a command line in which something is due.
+    /// Runs a command line with a pending fault.
     fn run(&self, words: &[String], due: Option<Due>, course: Course) -> CommandResult {
         let interrupt = InterruptFlag::default();
         let mut table = self.table();
         (table.due, table.steps, table.restoring_at) = (due, 0, None);
-        // A fake whose first losses hide behind failed I/Os is searched from end to end: 38 times as many (seed 7549).
+        // On a fake whose first losses hide behind failed I/Os every block is searched: 38 times as many (seed 7549).
         let times = if self.shape.kind.is_fake { 60 } else { 20 };
         table.most_steps = times * course.steps + 100_000;
         table.interrupt = interrupt.clone();
@@ -139,13 +138,13 @@ impl<'d> ScheduleRun<'d> {
         self.run(&self.shape.words.clone(), due, course)
     }
 
-    /// What the last run did.
+    /// Course of the last command.
     fn ran(&self) -> Course {
         let table = self.table();
         Course { steps: table.steps, restoring_at: table.restoring_at }
     }
 
-    /// What a user does after it: nothing is run before the card is restored, and that is done until nothing waits.
+    /// Restores as a user would: before any other command, and until nothing is pending.
     fn aftermath(&mut self, deaths: u32, course: Course, fault: Fault) -> Vec<CommandResult> {
         let mut draw = SeededDraw::of(self.draw.below(u64::MAX) ^ u64::from(deaths));
         if matches!(fault, Fault::FullDisk { .. }) && draw.once_in(2) {
@@ -154,7 +153,7 @@ impl<'d> ScheduleRun<'d> {
         self.desk.disks.free();
         self.try_the_other_card(course);
         self.table().slot = PutIn::Same;
-        // Some restore through the reader that was bad, others through another one at once.
+        // Some users restore through the bad reader, others through another one at once.
         let stays = matches!(fault, Fault::Lasting(_)) && draw.once_in(2);
         if !stays {
             self.end_what_lasts();
@@ -178,14 +177,14 @@ impl<'d> ScheduleRun<'d> {
         all
     }
 
-    /// The card is in a good reader again, and fails no more.
+    /// Ends the lasting fault, as by a good reader.
     fn end_what_lasts(&self) {
         let mut table = self.table();
         table.lasting = "";
         table.own.card.as_mut().unwrap().exchange("").unwrap();
     }
 
-    /// Restores each journal that waits, as `restore` lists them, and the image where the card is not as it was.
+    /// Restores every pending journal, and the image if the card differs from it.
     fn restore(&self, due: Option<Due>, course: Course) -> Vec<CommandResult> {
         let waiting = restore::waiting().unwrap_or_default();
         let journals =
@@ -207,12 +206,12 @@ impl<'d> ScheduleRun<'d> {
         let plain = ["restore", file].map(str::to_owned);
         let words = if is_image { &consent[..] } else { &plain[..] };
         let ended = self.run(words, due, course);
-        // Only who says that it is the card is believed.
+        // Without recognition of the card, `restore` demands consent.
         let said = format!("{:?} {}", ended.failure, ended.document);
         if said.contains("--yes-destroy") { self.run(&consent, due, course) } else { ended }
     }
 
-    /// A journal is not restored to another card, whatever the card is called.
+    /// A journal must not be restored to another card of any name.
     fn try_the_other_card(&mut self, course: Course) {
         self.table().slot = PutIn::Other;
         let waiting = restore::waiting().unwrap_or_default();
@@ -223,7 +222,7 @@ impl<'d> ScheduleRun<'d> {
         assert_eq!(writes, 0, "the other card was written to");
     }
 
-    /// Before a card is restored no other test writes to it.
+    /// No other test may write before the card is restored.
     fn try_another_test(&self, course: Course, fault: Fault) {
         let waits = restore::waiting().unwrap_or_default().iter().any(|journal| journal.state == "waits");
         if !waits || self.shape.kind.is_fake || !fault.is_harmless() || self.changed().is_empty() {
@@ -240,7 +239,7 @@ impl<'d> ScheduleRun<'d> {
         );
     }
 
-    /// A pass over every block that ended early goes on, where it can.
+    /// Resumes a full pass that ended early, if the command supports it.
     fn resume(&self, course: Course) -> Option<CommandResult> {
         let resumes = ["verify", "endure"].contains(&self.shape.words[0].as_str());
         if !resumes
@@ -254,12 +253,12 @@ impl<'d> ScheduleRun<'d> {
         Some(self.run(&words, None, course)).filter(|ended| !ended.document.is_null())
     }
 
-    /// The sectors that do not hold what they held.
+    /// Sectors whose content changed.
     fn changed(&self) -> Vec<u64> {
         let mut table = self.table();
         let table = &mut *table;
         let (is_fake, sectors) = (self.shape.kind.is_fake, &table.truth.sectors);
-        // On a fake one address leads to the place of another.
+        // On a fake one address may share its storage with another.
         let looked_at = |sector: u64| is_fake || sectors[sector as usize] != 0;
         let card = table.own.card.as_mut().unwrap();
         card.exchange("").unwrap();
@@ -268,7 +267,7 @@ impl<'d> ScheduleRun<'d> {
         changed
     }
 
-    /// Judges what came of it.
+    /// Checks all rules.
     fn end(
         self,
         fault: Fault,
@@ -291,7 +290,7 @@ impl<'d> ScheduleRun<'d> {
     }
 }
 
-/// Opens what is in the slot.
+/// Opens the card in the slot.
 fn open(table: &Arc<Mutex<FaultScenario>>, make_other: impl Fn() -> SimTarget) -> Result<OpenTarget> {
     let mut locked = table.lock().unwrap();
     let is_own = locked.slot == PutIn::Same;
@@ -308,7 +307,7 @@ fn open(table: &Arc<Mutex<FaultScenario>>, make_other: impl Fn() -> SimTarget) -
     Ok(OpenTarget::of(Box::new(target), identity, Condition::default()))
 }
 
-/// Notes when putting back begins.
+/// Records the call at which restoring begins.
 struct RestoreStartListener(Arc<Mutex<FaultScenario>>);
 
 impl Listener for RestoreStartListener {

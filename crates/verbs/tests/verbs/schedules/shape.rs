@@ -1,4 +1,4 @@
-//! What a schedule is about, beside its fault: a card and a command.
+//! Card and command of a schedule.
 
 use super::cards::{KINDS, NAME, TestCardKind};
 use super::commands::{COMMANDS, DataPromise};
@@ -7,16 +7,16 @@ use super::draw::SeededDraw;
 use cardscope_model::random::mix;
 use std::path::PathBuf;
 
-/// A card and what is done with it.
+/// Card with the command to run on it.
 #[derive(Debug, Clone)]
 pub(super) struct ScheduleCase {
     pub(super) kind: TestCardKind,
-    /// Whether the card says which piece it is.
+    /// True if the card has an identity.
     pub(super) speaks: bool,
     pub(super) words: Vec<String>,
     pub(super) says: DataPromise,
     pub(super) image: PathBuf,
-    /// Its name among all.
+    /// Index among all combinations.
     pub(super) number: usize,
 }
 
@@ -42,7 +42,7 @@ impl ScheduleCase {
         ScheduleCase { kind: KINDS[kind], speaks: number.is_multiple_of(2), words, says, image, number }
     }
 
-    /// The seed of what stands on the card.
+    /// Seed of the card's content.
     pub(super) fn content(&self) -> u64 {
         mix(self.kind.name.len() as u64)
     }

@@ -1,5 +1,5 @@
-//! The table that a schedule is played on: the card that is tested and another one, what is in the slot, the fault that is
-//! due, and the truth about all that was done to the card.
+//! State of a schedule: the tested card and another one, the card in the slot, the pending fault, and the truth about
+//! everything that happened to the card.
 
 use super::disks::Disks;
 use super::fault::{Due, PutIn};
@@ -13,50 +13,49 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
 
-/// What was done to a sector, as bits.
+/// Events of a sector, as bits.
 pub(super) mod sector {
-    /// Written, whole or torn, or discarded.
+    /// Written, completely or partly, or discarded.
     pub(crate) const TOUCHED: u8 = 1;
-    /// Its last write was lost.
+    /// The last write was lost.
     pub(crate) const LOST: u8 = 2;
-    /// It fails every I/O.
+    /// Every I/O fails.
     pub(crate) const BAD: u8 = 4;
-    /// Reads of it brought the same wrong data twice while it held what it held at first: nobody can know.
+    /// Two reads returned the same wrong data while the original was in place, which no program can detect.
     pub(crate) const MISREAD: u8 = 8;
-    /// A write of it failed, and none since went well.
+    /// A write failed, and none has succeeded since.
     pub(crate) const REFUSED: u8 = 16;
-    /// An I/O of it failed, and none since went well.
+    /// An I/O failed, and none has succeeded since.
     pub(crate) const FAILED: u8 = 32;
 }
 
 pub(super) const SECTOR: u64 = 512;
 
-/// The truth, below anything that Cardscope keeps of it. It outlives the program that is killed.
+/// Truth about the card, recorded below Cardscope. It survives a kill.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct FaultTruth {
-    /// For each sector what was done to it, see [`sector`].
+    /// Bits of [`sector`] for each sector.
     #[serde(skip)]
     pub(super) sectors: Vec<u8>,
-    /// Bytes that were written to the card.
     pub(super) written: u64,
-    /// Bytes of them that landed of writes which failed.
+    /// Bytes of failed writes that reached the card nevertheless.
     pub(super) landed_of_failed: u64,
-    /// Writes to the other card.
+    /// Number of writes to the other card.
     pub(super) other_writes: u64,
-    /// Reads that brought what a lost write should have replaced, and were compared with what was written.
+    /// Reads that returned data older than a lost write, and that were compared with written data.
     pub(super) stale_reads: u64,
-    /// Writes and flushes that failed.
+    /// Number of failed writes and flushes.
     pub(super) errors: u64,
-    /// Whether an I/O failed that was asked for after all of its place had failed.
+    /// True if an I/O failed whose whole range had failed before.
     pub(super) failed_again: bool,
-    /// Reads that brought other data than the card's, by a fault that lasts, and were compared with what was written.
+    /// Reads misread by a lasting fault, and compared with written data.
     pub(super) misread_stamps: u64,
-    /// Sectors that were misread, each with its wrong data as one number.
+    /// Hash of the wrong data of each misread sector.
     #[serde(skip)]
     pub(super) misread: HashMap<u64, u64>,
-    /// Whether a fault struck that may change what is on the card, or what is read of it.
+    /// True if a fault struck that may change the card's data or what is read of it.
     pub(super) harmed: bool,
-    /// All calls on the target and their order, as one number.
+    /// Hash of all calls on the target in their order.
     pub(super) calls: u64,
 }
 
@@ -65,7 +64,7 @@ impl FaultTruth {
         (offset / SECTOR) as usize..((offset + len) / SECTOR) as usize
     }
 
-    /// Whether any sector of a range has one of these bits.
+    /// True if any sector of a range has one of these bits.
     pub(super) fn any(&self, offset: u64, len: u64, bits: u8) -> bool {
         self.sectors[Self::range(offset, len)].iter().any(|sector| sector & bits != 0)
     }
@@ -78,7 +77,7 @@ impl FaultTruth {
         self.sectors[Self::range(offset, len)].iter_mut().for_each(|sector| *sector |= bits);
     }
 
-    /// A read brought these data; `held` says whether the sector at a byte of it holds what it held at first.
+    /// Records wrong data of a read; `held` is true for offsets whose sector has its original content.
     pub(super) fn misread(&mut self, offset: u64, data: &[u8], held: impl Fn(usize) -> bool) {
         for (at, wrong) in (0..).step_by(SECTOR as usize).zip(data.chunks(SECTOR as usize)) {
             let sector = (offset + at as u64) / SECTOR;
@@ -89,7 +88,7 @@ impl FaultTruth {
         }
     }
 
-    /// The card or its reader failed an I/O by a fault that lasts; `again` where all of its place had failed when it was asked for.
+    /// Records an I/O that failed by a lasting fault; `again` is true if its whole range had failed before.
     pub(super) fn failed(&mut self, io: &IoRequest, again: bool) {
         let (start, len) = (io.offset, u64::from(io.len));
         self.failed_again |= again;
@@ -101,12 +100,12 @@ impl FaultTruth {
         }
     }
 
-    /// Whether any sector lost its last write, or fails.
+    /// True if any sector is bad or lost its last write.
     pub(super) fn is_lossy(&self) -> bool {
         self.sectors.iter().any(|bits| bits & (sector::LOST | sector::BAD) != 0)
     }
 
-    /// One more call.
+    /// Adds a call to the hash.
     pub(super) fn called(&mut self, operation: &str, offset: u64) {
         self.calls = operation.bytes().fold(mix(self.calls ^ offset), |all, byte| mix(all ^ u64::from(byte)));
     }
@@ -116,43 +115,42 @@ impl FaultTruth {
     }
 }
 
-/// A card that lies on the table, with what it says of itself.
+/// Card on the table with its identity.
 pub(super) struct InsertedCard {
     pub(super) card: Option<SimTarget>,
     pub(super) identity: Option<Identity>,
 }
 
-/// All of it.
 pub(super) struct FaultScenario {
     pub(super) own: InsertedCard,
     pub(super) other: InsertedCard,
     pub(super) slot: PutIn,
-    /// Overrides of the fault that lasts.
+    /// Overrides of the active lasting fault.
     pub(super) lasting: &'static str,
-    /// What goes wrong next.
+    /// Next fault.
     pub(super) due: Option<Due>,
-    /// Calls on the target since the run began.
+    /// Calls on the target since the start of the command.
     pub(super) steps: u64,
-    /// A run that makes more is taken for one without end.
+    /// Limit of calls, beyond which the command counts as endless.
     pub(super) most_steps: u64,
-    /// The call with which the run began to put back.
+    /// Call at which the restoring began.
     pub(super) restoring_at: Option<u64>,
     pub(super) truth: FaultTruth,
-    /// What stood on the tested card at first.
+    /// Original content of the tested card.
     pub(super) before: File,
     pub(super) interrupt: InterruptFlag,
     pub(super) disks: Disks,
-    /// Where the card is kept while the program is dead.
+    /// Folder for the card after a kill.
     pub(super) grave: PathBuf,
 }
 
-/// The names of what is kept there.
+/// File names in that folder.
 pub(super) const CARD: &str = "card";
 pub(super) const TRUTH: &str = "truth";
 pub(super) const SECTORS: &str = "sectors";
 
 impl FaultScenario {
-    /// The program dies here, as a kill ends it: what it has on disk stays, what it has in memory is gone.
+    /// Saves the card and the truth, and kills this process: files remain, memory is lost.
     pub(super) fn die(&self, card: &SimTarget) -> ! {
         card.save(&self.grave.join(CARD)).unwrap();
         std::fs::write(self.grave.join(SECTORS), &self.truth.sectors).unwrap();

@@ -1,5 +1,5 @@
-//! Schedules in processes of their own: a supervisor for each processor, with disks that only it and its workers see, and
-//! one worker after the other below it. A worker ends when all is played, or when it is killed, as some schedules want.
+//! Runs schedules in processes: a supervisor for each processor, with disks in its own mount namespace, starts workers one
+//! after the other. A worker ends when all schedules are done, or when a schedule kills it.
 
 use super::desk::FaultWorkspace;
 use super::play::play;
@@ -13,27 +13,27 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The folder of all workers, the number of this one, and how many of its seeds are played, for those that are started.
+/// Environment of the child processes: folder of all workers, number of the worker, number of finished seeds.
 const FOLDER: &str = "SCHEDULES_FOLDER";
 const WORKER: &str = "SCHEDULES_WORKER";
 const PLAYED: &str = "SCHEDULES_PLAYED";
 
-/// A schedule that takes longer hangs.
+/// Time limit of a schedule.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// Exit status of a worker that hangs.
+/// Exit status of a worker whose schedule exceeded the limit.
 const HANGS: i32 = 9;
 
-/// Schedules that were played.
+/// Results of schedules.
 #[derive(Debug, Default)]
 pub(super) struct PlayedSchedules {
-    /// Those that failed, each with how to repeat it.
+    /// Failed schedules, each with the command that repeats it.
     pub(super) failures: Vec<String>,
-    /// The calls of each of the others, as one number.
+    /// Hash of the calls on the target, by seed of each passed schedule.
     pub(super) calls: BTreeMap<u64, u64>,
 }
 
-/// Plays schedules on all processors.
+/// Runs schedules on all processors.
 pub(super) fn play_all(seeds: impl IntoIterator<Item = u64>) -> PlayedSchedules {
     let seeds: Vec<u64> = seeds.into_iter().collect();
     let memory = Path::new("/dev/shm");
@@ -71,7 +71,7 @@ fn supervisor(folder: &Path, number: usize, seeds: &[u64]) -> Child {
     environment(command, folder, number, 0).spawn().expect("`unshare` (util-linux) runs")
 }
 
-/// This test program again, as one that does only this.
+/// Command that starts this test program for one ignored test.
 fn program<'c>(command: &'c mut Command, what: &str) -> &'c mut Command {
     command
         .arg(std::env::current_exe().unwrap())
@@ -90,7 +90,7 @@ fn environment<'c>(command: &'c mut Command, folder: &Path, number: usize, playe
         .env("XDG_DATA_HOME", &desk.disks.archive)
 }
 
-/// What a process of these was started for; none where somebody runs the ignored tests.
+/// Task of a child process; `None` if somebody runs the ignored tests.
 fn started_for() -> Option<(PathBuf, usize, Vec<u64>, usize)> {
     let [folder, number, played] = [FOLDER, WORKER, PLAYED].map(|name| std::env::var(name).ok());
     let (folder, number) = (PathBuf::from(folder?), number?.parse().ok()?);
@@ -99,7 +99,7 @@ fn started_for() -> Option<(PathBuf, usize, Vec<u64>, usize)> {
     Some((folder, number, seeds, played?.parse().ok()?))
 }
 
-/// Not a test: has one worker after the other play what is left.
+/// Not a test: starts workers one after the other until all schedules are done.
 #[test]
 #[ignore = "runs only as a child of other tests"]
 fn supervise() {
@@ -113,7 +113,7 @@ fn supervise() {
         if status.success() {
             break;
         }
-        // One that did not even begin must not be started for ever.
+        // A worker that ended before its first schedule must not be restarted for ever.
         next = reached(&folder, number).max(next);
         if status.signal() == Some(rustix::process::Signal::KILL.as_raw()) {
             desk.count_death();
@@ -133,7 +133,7 @@ fn ended_by(status: ExitStatus) -> String {
     }
 }
 
-/// Not a test: plays schedules until there are no more, or one wants this process to be killed.
+/// Not a test: runs schedules until all are done, or one kills this process.
 #[test]
 #[ignore = "runs only as a child of other tests"]
 fn work() {
@@ -152,13 +152,13 @@ fn work() {
     }
 }
 
-/// What a panic says.
+/// Message of a panic.
 fn panicked(why: &(dyn Any + Send)) -> &str {
     let text = why.downcast_ref::<String>().map(String::as_str);
     text.or(why.downcast_ref::<&str>().copied()).unwrap_or_default()
 }
 
-/// How many schedules a worker had played before the one at which it ended.
+/// Index of the schedule at which a worker ended.
 fn reached(folder: &Path, number: usize) -> usize {
     std::fs::read_to_string(folder.join(format!("reached-{number}"))).unwrap().parse().unwrap()
 }
@@ -169,17 +169,17 @@ fn failed(folder: &Path, number: usize, seed: u64, why: &str) {
     add(folder, &format!("failures-{number}"), &line);
 }
 
-/// Adds a line to a file for whoever started this process.
+/// Appends a line to a file for the parent process.
 fn add(folder: &Path, file: &str, line: &str) {
     use std::io::Write;
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(folder.join(file)).unwrap();
     writeln!(file, "{line}").unwrap();
 }
 
-/// The schedule under way, and one; 0 before the first.
+/// Current seed plus one; 0 before the first schedule.
 static UNDER_WAY: AtomicU64 = AtomicU64::new(0);
 
-/// Ends this process when a schedule takes too long.
+/// Ends this process if a schedule exceeds the time limit.
 fn watch() {
     std::thread::spawn(|| {
         loop {

@@ -1,4 +1,4 @@
-//! Charts of blocks: speed and temperature over time.
+//! Bar charts of speed and temperature over time.
 
 use super::text::{RowCursor, ScreenStyle, cell, span, styled};
 use crate::progress::words::time;
@@ -9,12 +9,12 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 use ratatui::text::Line;
 
-/// Columns of what stands before a chart.
+/// Width of the labels left of a chart.
 const SCALE: u16 = 17;
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Speed over time, temperature below it, and the time.
+/// Draws speed, temperature and the time axis.
 pub(super) fn charts(frame: &mut Frame<'_>, series: &SpeedSeries, area: Rect, looks: ScreenStyle) {
     let hot = series.range(SpeedPoint::celsius);
     let below = match (hot, area.height) {
@@ -37,7 +37,7 @@ pub(super) fn charts(frame: &mut Frame<'_>, series: &SpeedSeries, area: Rect, lo
         );
     }
     if let (Some((low, high)), true) = (hot, below > 0) {
-        // A card that stays as it is has a line at the bottom.
+        // A constant temperature is a line at the bottom, so the scale spans at least 5 °C.
         let top = high.max(low + 5.0);
         let scale =
             [format!("temp. {:>10}", format!("{top:.0} °C")), format!("{:>16}", format!("{low:.0} °C"))];
@@ -64,12 +64,12 @@ pub(super) fn charts(frame: &mut Frame<'_>, series: &SpeedSeries, area: Rect, lo
     }
 }
 
-/// Columns for the values of a chart.
+/// Number of columns for values.
 fn room(area: Rect) -> usize {
     usize::from(area.width.saturating_sub(SCALE))
 }
 
-/// Values as bars, the lowest a line at the bottom; the scale's top and bottom before it.
+/// Draws bars of at least one eighth; the scale's limits are on the left.
 fn chart(
     frame: &mut Frame<'_>,
     values: &[Option<f64>],

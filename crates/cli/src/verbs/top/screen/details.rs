@@ -1,4 +1,4 @@
-//! All of what is selected.
+//! Details of the selected row.
 
 use super::list::title_of;
 use super::panel::{about, idle, weight};
@@ -12,7 +12,7 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use std::cmp::Ordering;
 
-/// All of what is selected, from a line on; gives the last line to begin with.
+/// Draws the details from a line on; returns the last line to which they can scroll.
 pub(super) fn details(
     frame: &mut Frame<'_>,
     state: &TopState,
@@ -30,7 +30,7 @@ pub(super) fn details(
     last
 }
 
-/// Lines in the making, under heads.
+/// Builder of lines under headings.
 struct DetailLines {
     lines: Vec<Line<'static>>,
     wide: u16,

@@ -1,4 +1,4 @@
-//! The table of cards, and what is selected below it.
+//! Table of cards with the panel of the selected one.
 
 use super::panel::panel;
 use super::text::{RowCursor, ScreenStyle, cell, plain, show, styled};
@@ -12,10 +12,9 @@ use ratatui::Frame;
 use ratatui::style::Modifier;
 use ratatui::text::Line;
 
-/// From so many columns on latency and model have a column.
+/// Minimum width of the columns for latency and model.
 const WIDE: u16 = 80;
 
-/// Widths of the columns of the table.
 struct ColumnWidths {
     model: u16,
     state: u16,
@@ -34,7 +33,7 @@ impl ColumnWidths {
     fn of(wide: u16) -> Self {
         let latency = if wide >= WIDE { Self::LATENCY } else { 0 };
         let fixed = [2, Self::NAME, Self::SIZE, Self::DONE, Self::SPEED, latency, Self::CELSIUS, Self::LEFT];
-        // A blank behind each column but the mark's and the last.
+        // A blank after each column, except the mark and the last column.
         let blanks = if wide >= WIDE { 8 } else { 6 };
         let free = wide.saturating_sub(fixed.iter().sum::<u16>() + blanks);
         let model = if wide >= WIDE { (free * 2 / 5).min(30) } else { 0 };
@@ -42,6 +41,7 @@ impl ColumnWidths {
     }
 }
 
+/// Draws the table and the panel of the selected row.
 pub(super) fn list(frame: &mut Frame<'_>, state: &TopState, rows: &mut RowCursor, looks: ScreenStyle) {
     let (wide, all) = (rows.left.width, state.rows());
     let widths = ColumnWidths::of(wide);
@@ -56,7 +56,7 @@ pub(super) fn list(frame: &mut Frame<'_>, state: &TopState, rows: &mut RowCursor
         return;
     }
     let selected = state.selected(&all);
-    // What is selected has the larger half.
+    // The panel below gets the larger half.
     let height = usize::from((rows.left.height / 2).saturating_sub(1).max(2)).min(all.len());
     let first = (selected + 1).saturating_sub(height);
     let area = rows.take(u16::try_from(height).unwrap_or(u16::MAX));
@@ -82,7 +82,7 @@ fn nothing(state: &TopState) -> Vec<Line<'static>> {
     }
 }
 
-/// A line of the table; where there are no figures, the state takes their room.
+/// Line of the table; without figures the state uses their columns.
 fn columns_of(
     mark: &str,
     [name, size, model, state]: &[String; 4],

@@ -1,5 +1,4 @@
-//! The screen: a head, the table of cards, what is selected, and the keys. Whatever comes from outside is shown as
-//! `model::outside` has it, cut to its columns.
+//! Layout of the screen: header, table, panel and footer. Foreign text is quoted as in `model::outside`.
 
 mod chart;
 mod details;
@@ -23,10 +22,10 @@ use ratatui::text::Line;
 pub(super) use text::ScreenStyle;
 use text::{RowCursor, cell, cut_text, lines_of, plain, show, span, styled};
 
-/// The smallest screen that has room for all of it.
+/// Minimum size of the terminal: columns and rows.
 const LEAST: (u16, u16) = (60, 15);
 
-/// Draws all of it; gives the last line that the details can begin with.
+/// Draws a frame; returns the last line to which details can scroll.
 pub(super) fn draw(frame: &mut Frame<'_>, state: &TopState, looks: ScreenStyle) -> usize {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
@@ -70,7 +69,7 @@ fn head(state: &TopState, wide: u16, looks: ScreenStyle) -> Line<'static> {
     Line::from(vec![span("cardscope top", looks.strong()), span(&format!(" · {text}"), Style::new())])
 }
 
-/// What to do where the server does not answer.
+/// Hint for the user if the server does not answer.
 fn hint(state: &TopState) -> Option<String> {
     let ConnectionState::Away(why) = &state.link else { return None };
     let url = state.url.trim_start_matches("http://");

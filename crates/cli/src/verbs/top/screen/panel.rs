@@ -1,4 +1,4 @@
-//! What is selected, in a few lines.
+//! Panel with a summary of the selected row.
 
 use super::chart::charts;
 use super::text::{RowCursor, ScreenStyle, cut_text, lines_of, plain, show, styled};
@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 
-/// What is selected: what it does, how it went over time, and what was found.
+/// Draws state, charts and findings of a row.
 pub(super) fn panel(frame: &mut Frame<'_>, row: &TopRow<'_>, area: Rect, looks: ScreenStyle) {
     let mut rows = RowCursor { left: area };
     let wide = area.width;
@@ -29,12 +29,12 @@ pub(super) fn panel(frame: &mut Frame<'_>, row: &TopRow<'_>, area: Rect, looks: 
         let room = rows.left.height.saturating_sub(u16::try_from(findings.len().min(3)).unwrap_or(3));
         charts(frame, series, rows.take(room.min(10)), looks);
     }
-    // The newest are of most interest; all of them are in the details.
+    // If not all fit, the newest are shown; the details have all.
     let height = usize::from(rows.left.height);
     show(frame, &findings[findings.len().saturating_sub(height)..], rows.left);
 }
 
-/// What a test does, or came to.
+/// Lines about a running or ended test.
 pub(super) fn about(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if task.state.has_ended() {
@@ -59,7 +59,7 @@ pub(super) fn about(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<L
     lines
 }
 
-/// What came of a test, the word for how good that is first.
+/// Answer of an ended test, preceded by its tone as a word.
 fn answer(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
     let tone = state::tone(task);
     let word = match tone {
@@ -82,7 +82,7 @@ fn answer(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<'stati
     lines
 }
 
-/// A device on which nothing runs.
+/// Lines about a device without a test.
 pub(super) fn idle(device: &Device, row: &TopRow<'_>, wide: u16) -> Vec<Line<'static>> {
     let mut lines: Vec<String> = Vec::new();
     match (device.info.safe, &device.info.reason) {
@@ -108,7 +108,7 @@ pub(super) fn weight(weight: FindingWeight, looks: ScreenStyle) -> (&'static str
     }
 }
 
-/// Speeds, and findings below them, in a line each.
+/// Speeds and findings, one line each.
 fn findings(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
     let found = task.findings.iter().map(|found| {
         let (word, style) = weight(found.weight, looks);

@@ -18,7 +18,7 @@ fn drawn(state: &TopState, columns: u16, lines: u16) -> String {
     terminal.backend().to_string()
 }
 
-/// Draws at 80×24, beside a file with what it showed before.
+/// Draws at 80×24 and compares with the stored snapshot.
 macro_rules! snapshot {
     ($name:literal, $state:expr) => {
         insta::with_settings!({ snapshot_path => "snapshots", prepend_module_to_snapshot => false, omit_expression => true }, {

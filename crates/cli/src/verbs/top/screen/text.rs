@@ -1,4 +1,4 @@
-//! Texts in their columns and looks.
+//! Styled text in fixed columns.
 
 use crate::progress::words::cut;
 use cardscope_model::outside;
@@ -10,7 +10,6 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 
-/// How things look.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct ScreenStyle {
     pub(in super::super) coloured: bool,
@@ -39,7 +38,7 @@ impl ScreenStyle {
     }
 }
 
-/// The only way for a text to the screen.
+/// Quotes control characters. All text on the screen must pass through here.
 pub(super) fn span(text: &str, style: Style) -> Span<'static> {
     Span::styled(outside::line(text).into_owned(), style)
 }
@@ -52,19 +51,19 @@ pub(super) fn plain(text: &str) -> Line<'static> {
     styled(text, Style::new())
 }
 
-/// The beginning of a text, as much as has room.
+/// Cuts a text to a width.
 pub(super) fn cut_text(text: &str, wide: u16) -> String {
     cut(&outside::line(text), usize::from(wide))
 }
 
-/// A text in exactly so many columns.
+/// Pads or cuts a text to exactly `wide` columns.
 pub(super) fn cell(text: &str, wide: u16, right: bool) -> String {
     let text = cut_text(text, wide);
     let blanks = " ".repeat(usize::from(wide).saturating_sub(columns(&text)));
     if right { blanks + &text } else { text + &blanks }
 }
 
-/// A text in lines of so many columns; a word that is longer is cut into pieces.
+/// Wraps a text; splits words that are longer than a line.
 pub(super) fn lines_of(text: &str, wide: u16) -> Vec<String> {
     let wide = usize::from(wide).max(8);
     let mut lines = Vec::new();
@@ -81,7 +80,7 @@ pub(super) fn lines_of(text: &str, wide: u16) -> Vec<String> {
     lines
 }
 
-/// Takes rows from the top of an area, one after the other.
+/// Allocates rows from the top of an area.
 pub(super) struct RowCursor {
     pub(super) left: Rect,
 }
@@ -96,7 +95,7 @@ impl RowCursor {
     }
 }
 
-/// Draws lines below each other, as far as there is room.
+/// Draws lines from the top, as many as fit.
 pub(super) fn show(frame: &mut Frame<'_>, lines: &[Line<'static>], area: Rect) {
     for (line, y) in lines.iter().zip(area.y..area.y.saturating_add(area.height)) {
         frame.render_widget(line, Rect { y, height: 1, ..area });

@@ -1,9 +1,9 @@
-//! A publication in the text layouts of CrystalDiskMark 8 and 3, and KDiskMark 3, card by card, for people who collect
-//! such logs and for tools that read them. Widths and words are those of the programs' own reports
-//! (docs/reference/tools.md#crystaldiskmark, docs/reference/tools.md#kdiskmark); the head says who made it.
+//! Text layouts of CrystalDiskMark 8 and 3, and KDiskMark 3, one report a card, for collections of such logs and for tools that
+//! read them. Widths and words are those of the programs' reports (docs/reference/tools.md#crystaldiskmark,
+//! docs/reference/tools.md#kdiskmark); the head names Cardscope.
 //!
-//! CrystalDiskMark shows the fastest run in MB of 10^6 bytes; KDiskMark shows the mean, in units of 1 024 000 bytes that
-//! it calls MB. Latencies stand where they were measured.
+//! CrystalDiskMark prints the fastest run in MB of 10^6 bytes; KDiskMark prints the mean, in units of 1 024 000 bytes that
+//! it calls MB. Latencies are printed if they were measured.
 
 mod version_3;
 
@@ -17,14 +17,13 @@ use cardscope_model::test_name::{IoOrder, TestName, TestOp};
 use cardscope_model::units::{BinarySize, KIB, MB, MIB};
 use std::fmt::Write;
 
-/// Bytes of what KDiskMark calls a MB: it divides KiB by 1000.
+/// Bytes of KDiskMark's MB: it divides KiB by 1000.
 const KDISKMARK_MB: f64 = 1_024_000.0;
 
-/// Columns of CrystalDiskMark's and of KDiskMark's rules.
+/// Widths of CrystalDiskMark's and of KDiskMark's rules, in columns.
 const CDM_WIDTH: usize = 78;
 const KDM_WIDTH: usize = 80;
 
-/// One measured line.
 struct DiskMarkLine<'a> {
     test: &'a ComparedTest,
     runs: u32,
@@ -33,13 +32,12 @@ struct DiskMarkLine<'a> {
 }
 
 impl DiskMarkLine<'_> {
-    /// I/Os a second of the same bytes and seconds.
     fn iops(&self) -> f64 {
         self.mb_s * MB / self.test.test.pattern.block.max(1) as f64
     }
 }
 
-/// CrystalDiskMark's layout, a report a card: that of version 3 where the tests are that version's.
+/// CrystalDiskMark's layout: that of version 3 if the tests are those of that version.
 pub(super) fn crystaldiskmark(publication: &Publication) -> String {
     reports(publication, RunMeasure::Best, |entry, lines| {
         let measured: Vec<(TestName, f64)> = lines.iter().map(|line| (line.test.test, line.mb_s)).collect();
@@ -50,7 +48,7 @@ pub(super) fn crystaldiskmark(publication: &Publication) -> String {
     })
 }
 
-/// Rules, who made it, and what its figures are.
+/// Head with rules, the program's name, and the meaning of its speeds.
 fn head(publication: &Publication, version: u32, width: usize) -> String {
     let rule = "-".repeat(width);
     format!(
@@ -85,7 +83,7 @@ fn crystaldiskmark_3(
         + "* MB/s = 1,000,000 byte/s [SATA/300 = 300,000,000 byte/s]\n\n";
     let foot = format!(
         "  Test : {} [{}] (x{})\n  Date : {}\n    OS : {}\n",
-        // Its MB of a size are 2^20 bytes.
+        // MB of a size are 2^20 bytes in version 3.
         size(entry).replace("iB", "B"),
         outside::line(&entry.name),
         loops(entry, lines),
@@ -95,7 +93,7 @@ fn crystaldiskmark_3(
     format!("{head}{old}\n{foot}")
 }
 
-/// KDiskMark's layout and units, a report a card.
+/// KDiskMark's layout and units.
 pub(super) fn kdiskmark(publication: &Publication) -> String {
     let made = format!(
         "Cardscope ({}), in the layout and units of KDiskMark 3.3.0",
@@ -121,7 +119,7 @@ pub(super) fn kdiskmark(publication: &Publication) -> String {
     })
 }
 
-/// A report a card; cards of which nothing was measured have none.
+/// A report for each card with measurements.
 fn reports(
     publication: &Publication,
     measure: RunMeasure,
@@ -135,7 +133,7 @@ fn reports(
     each.collect::<Vec<_>>().join("\n")
 }
 
-/// The tests of one entry that have a speed; latencies are those of its own runs, not of the card under other settings.
+/// Tests of one entry that have a speed. Latencies are those of its own runs, not of the card under other settings.
 fn lines<'a>(
     all: &'a Comparison,
     entry: usize,
@@ -150,7 +148,7 @@ fn lines<'a>(
     });
     let line = |test: &'a ComparedTest| {
         let spread = test.spreads.get(entry)?.as_ref()?;
-        // The best of loops is no run's mean; CrystalDiskMark's own figure is known where its recipe was run.
+        // The best of several loops is not the mean of a run; it is known only if CrystalDiskMark's recipe was run.
         let best = spread.as_printed.as_ref().filter(|_| measure == RunMeasure::Best && is_crystaldiskmark);
         let best = best.map(|own| &own.best).filter(|own| own.unit == "MB/s").map(|own| own.value);
         let mb_s = best.unwrap_or_else(|| measure.of(spread));
@@ -182,7 +180,7 @@ fn sections(lines: &[DiskMarkLine<'_>], write: impl Fn(&DiskMarkLine<'_>) -> Str
     out
 }
 
-/// A block in the largest unit that these tools have for it.
+/// Block in the largest unit of these tools that fits.
 fn block(bytes: u64) -> (u64, &'static str) {
     match bytes {
         n if n >= MIB && n % MIB == 0 => (n / MIB, "MiB"),
@@ -209,7 +207,7 @@ fn kdiskmark_line(line: &DiskMarkLine<'_>) -> String {
     let pattern = line.test.test.pattern;
     let order = if pattern.order == IoOrder::Sequential { "Sequential" } else { "Random" };
     let (size, unit) = block(pattern.block);
-    // Blank where it was not measured, so that the columns stay where they are.
+    // Blanks in place of a missing latency keep the columns aligned.
     let latency = line.latency_us.map_or(" ".repeat(15), |us| format!(" <{us:>9.2} us>"));
     let text = format!(
         "{order} {size:>3} {unit} (Q={:>3}, T={:>2}): {:>9.3} MB/s [{:>9.1} IOPS]{latency}",
@@ -238,7 +236,7 @@ fn size(entry: &ComparedEntry) -> String {
     if sizes.is_empty() { "size unknown".to_owned() } else { sizes.join(", ") }
 }
 
-/// Loops behind the figures: each run of a recipe has its own.
+/// Loops behind the figures: runs times the loops of the recipe.
 fn loops(entry: &ComparedEntry, lines: &[DiskMarkLine<'_>]) -> u32 {
     let runs = lines.iter().map(|line| line.runs).max().unwrap_or(0);
     let recipe = entry.settings.first().and_then(|setting| RECIPES.find(&setting.recipe).ok());

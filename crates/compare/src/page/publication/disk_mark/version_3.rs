@@ -1,22 +1,21 @@
-//! CrystalDiskMark 3's own lines, for a card whose tests are those of that version: 512 KB blocks and a queue of 32
-//! stand nowhere else. Labels, widths and order are those of the program's reports
-//! (docs/reference/tools.md#crystaldiskmark).
+//! Lines of CrystalDiskMark 3, for a card with tests of that version: no other version has blocks of 512 KB. Labels, widths
+//! and order are those of the program's reports (docs/reference/tools.md#crystaldiskmark).
 
 use cardscope_model::comparison::iops;
 use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{KIB, MIB};
 use std::fmt::Write;
 
-/// Columns of its rules.
+/// Width of a rule, in columns.
 pub(super) const WIDTH: usize = 71;
 
-/// Columns of its labels.
+/// Width of a label, in columns.
 const LABEL: usize = 26;
 
-/// The block that no later version tests.
+/// Block that no later version tests.
 const MEDIUM: u64 = 512 * KIB;
 
-/// Its tests in its order, reads before writes: order of access, bytes of a block, I/Os in the queue.
+/// Tests in the program's order, reads before writes: order of access, bytes of a block, I/Os in the queue.
 const TESTS: [(IoOrder, u64, u32); 4] = [
     (IoOrder::Sequential, MIB, 1),
     (IoOrder::Random, MEDIUM, 1),
@@ -24,7 +23,7 @@ const TESTS: [(IoOrder, u64, u32); 4] = [
     (IoOrder::Random, 4 * KIB, 32),
 ];
 
-/// The lines of these tests with their MB/s (10^6); `None` where they are not those of version 3.
+/// Lines of these tests with their MB/s (10^6); `None` if the tests are not those of version 3.
 pub(super) fn lines(measured: &[(TestName, f64)]) -> Option<String> {
     let all: Vec<TestName> =
         TESTS.iter().flat_map(|test| [TestOp::Read, TestOp::Write].map(|op| name(*test, op))).collect();
@@ -77,7 +76,7 @@ mod tests {
             ("SEQ1M Q1T1 write", 189.856),
             ("RND4K Q1T1 write", 63.703),
         ]);
-        // These stand so in a report of 3.0.1.
+        // Layout of a real report of 3.0.1.
         let report = "           Sequential Read :   505.825 MB/s
           Sequential Write :   189.856 MB/s
         Random Write 512KB :   190.461 MB/s

@@ -1,5 +1,5 @@
-//! Courses and latencies of a card's runs, each with the entry among whose figures its run counts: what was left out of the
-//! figures is left out here, and runs of two settings are not laid over each other.
+//! Series and latencies of a card's runs, each with the entry to which the run belongs. Runs that do not count for the
+//! figures are omitted, and runs of different settings are not combined.
 
 use crate::judge::comparison::ComparedColumn;
 use cardscope_model::publication::{TestLatencies, TestSeries};
@@ -11,18 +11,18 @@ use cardscope_model::test_name::TestName;
 use cardscope_model::units::NANOS_PER_S;
 use std::collections::{BTreeSet, HashMap};
 
-/// Points of one series; longer ones are thinned by putting neighbours together.
+/// Most points of one series; neighbours in longer ones are merged.
 const MOST_SECONDS: usize = 600;
 
-/// Words of a condition that say nothing about what is drawn.
+/// Words of a condition that are irrelevant for a chart.
 const LEFT_OUT: [&str; 3] = ["note", "kernel", "tool"];
 
-/// What is gathered of one card.
+/// Collects the series and latencies of one card.
 pub(super) struct OverTime<'a> {
     /// Name and condition of each column.
     columns: Vec<(&'a str, String)>,
-    /// To which columns a run of a session belongs, and which of their runs it is, from 1: several where a card was named
-    /// once with a condition and once without.
+    /// Columns to which a run of a session belongs, with its number in each, from 1. There are several if a card was named both
+    /// with and without a condition.
     runs: HashMap<(String, u32), Vec<(usize, u32)>>,
     tests: &'a [TestName],
     series: Vec<TestSeries>,
@@ -30,7 +30,7 @@ pub(super) struct OverTime<'a> {
 }
 
 impl<'a> OverTime<'a> {
-    /// Of these columns and tests; all tests where none is named.
+    /// Collects for these columns and tests; for all tests if none is named.
     pub(super) fn new(columns: &[&'a ComparedColumn], tests: &'a [TestName]) -> Self {
         let mut runs: HashMap<(String, u32), Vec<(usize, u32)>> = HashMap::new();
         for (at, column) in columns.iter().enumerate() {
@@ -47,7 +47,7 @@ impl<'a> OverTime<'a> {
         }
     }
 
-    /// Takes the runs of a session that count.
+    /// Adds the counted runs of a session.
     pub(super) fn add(&mut self, session: SessionFile) {
         let id = session.session;
         for run in session.runs {
@@ -66,7 +66,7 @@ impl<'a> OverTime<'a> {
         let SampleRecord { test, step, sample, .. } = record;
         let (entry, condition) = &self.columns[column];
         let seconds = thinned(&whole_seconds(sample));
-        // One second is no series.
+        // A single second is not a series.
         if seconds.len() > 1 {
             self.series.push(TestSeries {
                 test: *test,
@@ -97,7 +97,7 @@ impl<'a> OverTime<'a> {
         }
     }
 
-    /// The series in the order of their runs, and the latencies.
+    /// Series in the order of their runs, and latencies.
     pub(super) fn into_parts(mut self) -> (Vec<TestSeries>, Vec<TestLatencies>) {
         self.series.sort_by_key(|series| series.run);
         let latencies = self.latencies.into_iter();
@@ -107,7 +107,7 @@ impl<'a> OverTime<'a> {
     }
 }
 
-/// What is the same in all settings of a column, in a line.
+/// Words that all settings of a column share, in a line.
 fn words(settings: &[Setting]) -> String {
     let Some((first, others)) = settings.split_first() else { return String::new() };
     let same =
@@ -116,14 +116,13 @@ fn words(settings: &[Setting]) -> String {
     said.map(|(word, value)| format!("{} {value}", word.replace('_', " "))).collect::<Vec<_>>().join(" · ")
 }
 
-/// The seconds that were measured to their end: the last one of a test is cut off where the test ends, and what little was
-/// done in it would pass for a slow second.
+/// Complete seconds of a sample. The last one ends with the test, so its few bytes would pass for a slow second.
 fn whole_seconds(sample: &LoopSample) -> Vec<SeriesBucket> {
     let whole = sample.nanos / NANOS_PER_S;
     sample.series.iter().copied().filter(|bucket| bucket.end_s() <= whole).collect()
 }
 
-/// A series short enough to draw: neighbours put together, the longest latency and the last temperature kept.
+/// Merges neighbours until a series is short enough to draw; the longest latency and the last temperature are kept.
 fn thinned(seconds: &[SeriesBucket]) -> Vec<SeriesBucket> {
     let together = seconds.len().div_ceil(MOST_SECONDS).max(1);
     let merged = |chunk: &[SeriesBucket]| chunk.iter().copied().reduce(SeriesBucket::with_next);

@@ -1,4 +1,4 @@
-//! Runs of one card under two coolings, and what a series is made of.
+//! Runs of one card under two coolings, and the content of series.
 
 use super::*;
 use crate::judge::comparison::{RunDivision, columns};
@@ -13,7 +13,7 @@ fn second(at_s: u32, bytes: u64) -> SeriesBucket {
     SeriesBucket { at_s, bytes, ios: 20, max_us: 100.0, temperature_c: Some(40.0), ..SeriesBucket::default() }
 }
 
-/// Two whole seconds and a half.
+/// Sample of two and a half seconds.
 fn sample(latency: u64) -> LoopSample {
     let mut histogram = LatencyHistogram::default();
     histogram.record(latency);
@@ -39,7 +39,7 @@ fn record(latency: u64) -> SampleRecord {
     }
 }
 
-/// Runs 1 and 2 with a fan, run 3 without.
+/// Columns of runs 1 and 2 with a fan, and run 3 without.
 fn of_two_coolings() -> Vec<ComparedColumn> {
     let measured = |number: u32, cooling: &str| {
         let one = run(cooling, 20.0);
@@ -54,7 +54,7 @@ fn of_two_coolings() -> Vec<ComparedColumn> {
 fn the_second_in_which_a_test_ends_is_no_slow_one() {
     let seconds = whole_seconds(&sample(1000));
     assert_eq!(seconds.iter().map(|s| s.bytes).collect::<Vec<_>>(), [20_000_000; 2]);
-    // A second that ended together with the test is a whole one.
+    // A second that ends with the test is complete.
     let whole = LoopSample { nanos: 3 * NANOS_PER_S, ..sample(1000) };
     assert_eq!(whole_seconds(&whole).len(), 3);
 }

@@ -1,5 +1,5 @@
-//! Whether a fall of speed is heat and not the end of a cache: by the card's own counters where it has them, else by
-//! reads, which heat slows and a full cache does not (docs/reference/flash.md#causes-of-a-slow-spell).
+//! Distinguishes throttling from the end of the cache: by the card's own counters, else by reads, which heat slows
+//! and a full cache does not (docs/reference/flash.md#causes-of-a-slow-spell).
 
 use super::super::bench::WriteTester;
 use super::super::span::{SMALL, places};
@@ -10,29 +10,27 @@ use cardscope_model::statistics::median;
 use cardscope_model::units::{DecimalSize, SpeedMbS, three_digits};
 use cardscope_statistics::drop::SpeedFall;
 
-/// Reads of one look.
 const READS: usize = 16;
 
-/// Reads slower than at first by this factor are heat; a full cache adds at most 15 %
+/// Reads slower by this factor than at the start mean throttling; a full cache adds at most 15 %
 /// (docs/reference/flash.md#causes-of-a-slow-spell).
 const SLOWER: f64 = 1.18;
 
-/// Light throttling leaves 0.67 to 0.83 of the speed of writes on real cards; a greater fall is something else.
+/// Light throttling leaves 0.67 to 0.83 of the write speed on real cards, so a larger drop has another cause.
 const LIGHT: f64 = 0.6;
 
-/// What was seen at one moment.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct HeatReading {
     written: u64,
-    /// Median of a 4 KiB read.
+    /// Median of 4 KiB reads, in seconds.
     read_s: Option<f64>,
     celsius: Option<f64>,
-    /// Times that light and heavy throttling began, and seconds in the two.
+    /// Transitions to light and to heavy throttling, then seconds in each.
     counters: Option<[u32; 4]>,
 }
 
 impl HeatReading {
-    /// Looks at what was written to `bytes` from `start` on, after so many bytes were written in all.
+    /// Times reads within the first `bytes` of the written range, after `written` bytes in total.
     pub(super) fn at(
         bench: &mut WriteTester<'_, '_, '_>,
         start: u64,
@@ -60,7 +58,6 @@ impl HeatReading {
     }
 }
 
-/// All looks of a write run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HeatSeries {
     looks: Vec<HeatReading>,
@@ -72,12 +69,11 @@ impl HeatSeries {
         self.looks.push(look);
     }
 
-    /// A fall that heat explains.
     pub(super) fn note(&mut self, fall: SpeedFall) {
         self.throttled.push(fall);
     }
 
-    /// Whether heat explains a fall to `ratio` of the speed after `written` bytes.
+    /// True if throttling explains a drop to `ratio` of the speed after `written` bytes.
     pub(super) fn explains(&self, ratio: f64, written: u64) -> bool {
         let Some(now) = self.looks.last() else { return false };
         let before = self.looks.iter().rev().find(|look| look.written < written).or(self.looks.first());

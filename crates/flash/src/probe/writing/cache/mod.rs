@@ -1,5 +1,5 @@
-//! The pSLC cache: how many bytes go in at full speed and what comes after them (docs/reference/flash.md#pslc-cache),
-//! and the stalls on the way (docs/reference/flash.md#garbage-collection).
+//! pSLC cache: bytes written at full speed and the speed after it (docs/reference/flash.md#pslc-cache), with the
+//! stalls on the way (docs/reference/flash.md#garbage-collection).
 
 mod heat;
 mod stalls;
@@ -17,28 +17,26 @@ use cardscope_statistics::drop::SpeedFall;
 use std::time::Duration;
 use write_run::{WriteRun, WriteRunEnd};
 
-/// What less than this is written through says nothing of a cache.
 const LEAST: u64 = 64 * MIB;
 
-/// A card is left alone so long before, so that it can empty its cache of what the parts before wrote.
+/// Pause before the test, in which the card empties its cache.
 const REST: Duration = Duration::from_secs(60);
 
-/// Less than this is too little for a fall to show, a dozen chunks and those before it: then a rest gains nothing.
+/// Fewest bytes, a dozen chunks and those before them, in which a drop can show. Below this the pause is skipped.
 const LEAST_FOR_AN_END: u64 = 256 * MIB;
 
-/// So much of a whole card is written at most, in per cent.
+/// Most bytes to write on a whole card, in percent of it.
 const ROUND_PERCENT: u64 = 115;
 
-/// Pause after which it is looked how much of the cache came back.
+/// Pause before the recovered part of the cache is measured.
 const RECOVERY: Duration = Duration::from_secs(30);
 
-/// Chunks written after the end, for the level there, and after the pause.
+/// Chunks written after the cache ends for the speed there, and chunks after the pause.
 const CHUNKS_AFTER: usize = 16;
 const CHUNKS_RECOVERED: usize = 8;
 
-/// Writes until the cache ends, or the bytes that may be written do.
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
-    // Once round, and on a whole card a little more: a cache may be as large as nearly all of it.
+    // A cache may be nearly as large as the card, so a whole card is written a little more than once.
     let percent = if bench.is_whole_card() { ROUND_PERCENT } else { 100 };
     let round = bench.slots.bytes() / 100 * percent / MIB * MIB;
     let most = bench.options.max_cache_bytes.min(round);
@@ -80,7 +78,7 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
         WriteRunEnd::Bytes | WriteRunEnd::Time | WriteRunEnd::Failed => {
             let evidence = evidence.plot(plot(&write_run, None)).cost(bench.context.cost_since(before));
             bench.into.slc_cache_bytes = {
-                // What is written over once more takes no more of a cache.
+                // Overwriting the same addresses needs no additional cache.
                 let distinct = write_run.written().min(bench.slots.bytes());
                 Property::at_least(distinct, 0.95, evidence)
             };
@@ -103,9 +101,9 @@ fn leave_out(bench: &mut WriteTester<'_, '_, '_>, why: &str) {
     bench.into.after_cache_mb_s = Property::not_tested(why);
 }
 
-/// A cache that takes what is free is judged on an empty card, where what stands on it may go. Small writes are timed
-/// before, since nothing can be learnt any more of the card as it was. In a directory discard would take the test file's
-/// own blocks away from it.
+/// Discards the write region where its data may be lost, since a dynamic cache uses the free space. Small writes
+/// are timed before, as the card's earlier state is gone afterwards. In a directory a discard would deallocate the
+/// test file's own blocks.
 fn empty(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     if bench.context.saves_first() || !bench.options.card_addresses {
         return Ok(());

@@ -1,5 +1,4 @@
-//! Stalls in a long write: number, length, and whether they come at a period in bytes
-//! (docs/reference/flash.md#garbage-collection).
+//! Stalls in a long write: number, length, and their period in bytes (docs/reference/flash.md#garbage-collection).
 
 use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::statistics::quantile;
@@ -7,26 +6,22 @@ use cardscope_statistics::period::strongest;
 
 const MIB: f64 = 1048576.0;
 
-/// A write that takes so many times the usual is a stall.
 const STALL: f64 = 8.0;
 
-/// Fewer stalls than this, or less than this written, say nothing of a rate.
+/// Fewest stalls, or with at least one stall fewest bytes, for a rate.
 const LEAST_STALLS: usize = 10;
 const LEAST_BYTES: f64 = 1e9;
 
-/// Periods worth trying where the erase block is not known.
+/// Candidate periods if the erase block is unknown.
 const PERIODS_MIB: [f64; 13] = [4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 256.0, 512.0];
 
-/// A period is named where chance gives such a strength less often than this.
 const CHANCE: f64 = 0.01;
 
-/// Writes after which the usual is known.
 const WARM: usize = 8;
 
-/// Part by which the usual follows each write.
+/// Share by which the typical time follows each write.
 const FOLLOW: f64 = 0.05;
 
-/// What was met.
 #[derive(Debug, Clone)]
 pub(super) struct CacheStalls {
     periods: Vec<f64>,
@@ -34,7 +29,7 @@ pub(super) struct CacheStalls {
     lengths: Vec<f64>,
     bytes: f64,
     writes: usize,
-    /// Usual seconds a byte: a median in the making, which moves by a fixed share towards each write.
+    /// Typical seconds per byte: a running median that moves by a fixed share towards each write.
     usual: f64,
 }
 
@@ -51,7 +46,6 @@ impl CacheStalls {
         }
     }
 
-    /// A write at `place` that took `seconds`.
     pub(super) fn add(&mut self, place: u64, bytes: f64, seconds: f64) {
         let rate = seconds / bytes;
         self.bytes += bytes;
@@ -66,7 +60,6 @@ impl CacheStalls {
         self.usual *= if rate > self.usual { 1.0 + FOLLOW } else { 1.0 - FOLLOW };
     }
 
-    /// What it means, where there are enough of them.
     pub(super) fn finding(&self) -> Option<Finding> {
         if self.lengths.len() < LEAST_STALLS && (self.bytes < LEAST_BYTES || self.lengths.is_empty()) {
             return None;

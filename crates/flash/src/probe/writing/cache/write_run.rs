@@ -1,4 +1,4 @@
-//! A long write in chunks, with probe reads and the card's heat between them, until its speed falls for good.
+//! Sequential writes in chunks until the speed drops for good, with reads and temperatures in between.
 
 use super::super::bench::WriteTester;
 use super::heat::{HeatReading, HeatSeries};
@@ -11,49 +11,41 @@ use cardscope_model::units::MIB;
 use cardscope_statistics::drop::{SpeedFall, WriteChunk, fall};
 use std::time::Duration;
 
-/// Smallest chunk (docs/reference/flash.md#pslc-cache), and the largest.
+/// Smallest chunk (docs/reference/flash.md#pslc-cache) and largest, in bytes.
 const CHUNK: (u64, u64) = (16 * MIB, 1024 * MIB);
 
-/// Chunks grow with what is written: an end is then known to half a per cent.
+/// Chunks are 1/200 of the bytes written so far, which locates the end of the cache to half a percent.
 const CHUNK_SHARE: u64 = 200;
 
-/// One write; what is slower than this writes a quarter of it.
 const WRITE: u32 = 4 << 20;
 
-/// A look at reads and heat comes after so many chunks.
 const LOOK_EVERY: usize = 8;
 
-/// Points of a picture.
 const MOST_POINTS: usize = 200;
 
-/// A speed this near to that before counts as the cache's.
+/// Share of the earlier speed from which a chunk counts as written into the cache.
 const RECOVERED: f64 = 0.8;
 
-/// Why a write run ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum WriteRunEnd {
-    /// The speed fell, and not for heat.
+    /// The speed dropped, and not because of heat.
     Fell(SpeedFall),
-    /// Everything that may be written was.
+    /// The write limit is reached.
     Bytes,
-    /// The time is up.
     Time,
-    /// The card takes no writes any more.
     Failed,
 }
 
-/// A write run under way.
 pub(super) struct WriteRun {
-    /// Where it begins and how much may be written.
+    /// First byte, length and most bytes to write.
     start: u64,
     len: u64,
     most: u64,
-    /// Place of the next write; beyond `len` it goes round again.
+    /// Bytes attempted; the position in the range is this modulo `len`.
     at: u64,
-    /// Bytes that were written.
     written: u64,
     chunks: Vec<WriteChunk>,
-    /// First chunk of the level that holds now: heat begins a new one.
+    /// First chunk of the current speed level; throttling starts a new one.
     level_from: usize,
     bytes_from: u64,
     heat: HeatSeries,
@@ -62,7 +54,7 @@ pub(super) struct WriteRun {
 
 impl WriteRun {
     pub(super) fn new(bench: &mut WriteTester<'_, '_, '_>, most: u64) -> Self {
-        // In whole MiB: the last write must not end in the midst of a sector.
+        // Rounded to MiB, so that the last write ends on a sector.
         let most = most / MIB * MIB;
         let len = most.min(bench.slots.bytes() / MIB * MIB);
         let start = bench.slots.span(len, &mut bench.context.random).unwrap_or(bench.context.region.start);
@@ -80,17 +72,14 @@ impl WriteRun {
         }
     }
 
-    /// Bytes written so far; what failed does not count.
     pub(super) fn written(&self) -> u64 {
         self.written
     }
 
-    /// True where every byte that was to be written is.
     pub(super) fn is_complete(&self) -> bool {
         self.written >= self.most
     }
 
-    /// Writes until something ends it.
     pub(super) fn run(&mut self, bench: &mut WriteTester<'_, '_, '_>) -> Result<WriteRunEnd, ProbeStop> {
         self.look(bench)?;
         while self.at < self.most {
@@ -119,7 +108,7 @@ impl WriteRun {
         Ok(WriteRunEnd::Bytes)
     }
 
-    /// Rates of `n` more chunks and of those since the end, as far as may be written.
+    /// Writes up to `n` further chunks and returns their rates in bytes per second.
     pub(super) fn after(
         &mut self,
         bench: &mut WriteTester<'_, '_, '_>,
@@ -136,7 +125,7 @@ impl WriteRun {
         Ok(rates)
     }
 
-    /// Bytes that go in fast again after a rest; `None` where there is no room to see it.
+    /// Bytes that are written fast again after a pause; `None` if no limit allows the test.
     pub(super) fn recovery(
         &mut self,
         bench: &mut WriteTester<'_, '_, '_>,
@@ -161,7 +150,6 @@ impl WriteRun {
             .min(self.len - self.at % self.len)
     }
 
-    /// Whether the next chunk may be written, and there is time for it.
     fn has_room(&self, bench: &mut WriteTester<'_, '_, '_>) -> bool {
         bench.context.has_time(self.chunk_seconds()) && bench.context.may_write(self.chunk_bytes())
     }
@@ -170,7 +158,7 @@ impl WriteRun {
         self.chunks.last().map_or(1.0, |c| c.seconds * self.chunk_bytes() as f64 / c.bytes)
     }
 
-    /// Writes one, or what of it there is time for; `None` where nothing could be written.
+    /// Writes one chunk, shortened if the time ends; `None` if nothing was written.
     fn write_chunk(&mut self, bench: &mut WriteTester<'_, '_, '_>) -> Result<Option<WriteChunk>, ProbeStop> {
         let bytes = self.chunk_bytes();
         let from = self.start + self.at % self.len;
@@ -198,7 +186,6 @@ impl WriteRun {
         Ok(Some(chunk))
     }
 
-    /// Probe reads in what was written, and what the card says of its heat.
     fn look(&mut self, bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
         self.heat.add(HeatReading::at(bench, self.start, self.at.min(self.len), self.written)?);
         Ok(())
@@ -215,7 +202,7 @@ impl WriteRun {
         self.heat.evidence(evidence)
     }
 
-    /// Speed by bytes written, thinned for a picture.
+    /// Points of the chart: bytes written and MB/s, thinned.
     pub(super) fn points(&self) -> Vec<(f64, f64)> {
         let step = self.chunks.len().div_ceil(MOST_POINTS).max(1);
         let mut at = 0.0;

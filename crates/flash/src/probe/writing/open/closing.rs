@@ -1,5 +1,5 @@
-//! What closing a block copies and how fast, by how its cost changes with what was written to the block before; and,
-//! where reads showed no erase block, its size: a block written whole needs no closing at all
+//! Bytes and speed of the copy when a block is closed, from the cost after different amounts written to it. If
+//! reads showed no erase block, its size too: a block written as a whole needs no closing
 //! (docs/reference/flash.md#closing-a-block).
 
 use super::super::bench::{BLOCK, WriteTester};
@@ -10,20 +10,18 @@ use cardscope_model::card_map::property::{Property, PropertyEvidence, PropertySt
 use cardscope_model::statistics::median;
 use cardscope_model::units::MIB;
 
-/// Closings that are timed for the kind of merge.
 const REPEATS: usize = 3;
 
-/// Sizes that an erase block may have: powers of two and three times such.
+/// Sizes to try for the erase block: powers of two and three times such.
 const UNITS_MIB: [u64; 12] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
 
-/// A closing is gone where opening the next block costs less than this share of one more than the usual.
+/// Share of a closing's cost below which opening the next block counts as free.
 const GONE: f64 = 0.15;
 
-/// With a quarter of the block written, closing costs 3/4 where the rest is copied, as much where all is, and many
-/// times as much where what was written is. In public logs: 0.71 to 0.73, and 0.85 to 0.95.
+/// Cost ratio of closing with a quarter written to little written: 3/4 if the card copies the rest, 1 if it copies
+/// the whole block, far more if it copies what was written. Public logs have 0.71 to 0.73 and 0.85 to 0.95.
 const RATIOS: (f64, f64) = (0.82, 1.6);
 
-/// Kind of merge and speed of the card's own copying.
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>, linear: &OpenBlockLimit) -> Result<(), ProbeStop> {
     let Some(limit) = linear.limit.filter(|limit| *limit > 0) else {
         leave_out(bench, linear);
@@ -31,7 +29,8 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>, linear: &OpenBlockLim
     };
     fill(bench, limit)?;
     let (Some(usual), Some(beyond)) = (median(&linear.usual), median(&linear.beyond)) else { return Ok(()) };
-    // Of one block the usual is that of the first round; beyond the limit every write pays for a closing.
+    // With a limit of one block, the typical time is from the first round; beyond the limit every write closes a
+    // block.
     let short = beyond - usual;
     if bench.into.erase_block_bytes.status != PropertyStatus::Measured && bench.options.card_addresses {
         unit_by_closing(bench, usual, short)?;
@@ -52,7 +51,7 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>, linear: &OpenBlockLim
     Ok(())
 }
 
-/// Opens as many fresh blocks as can be open, and one more: whatever was left open before is closed then.
+/// Opens one block more than the limit, so that all blocks of earlier tests are closed.
 fn fill(bench: &mut WriteTester<'_, '_, '_>, limit: u32) -> Result<(), ProbeStop> {
     let Some(places) = bench.places(limit as usize + 1) else { return Ok(()) };
     bench.open(&places).map(drop)
@@ -71,13 +70,12 @@ fn not_tested(bench: &mut WriteTester<'_, '_, '_>, why: &str) {
     bench.into.copy_mb_s = Property::not_tested(why);
 }
 
-/// Seconds of closings.
+/// Seconds of closings, by the amount written before.
 #[derive(Debug, Clone, Copy)]
 struct BlockClosings {
     unit: u64,
     /// With 48 KiB written.
     short: f64,
-    /// With a quarter written.
     long: f64,
 }
 
@@ -95,7 +93,7 @@ fn conclude(bench: &mut WriteTester<'_, '_, '_>, c: BlockClosings, cost: SearchC
             .number("closing with a quarter written", c.long * 1e3, "ms")
             .number("ratio", ratio, "")
             .cost(cost);
-    // Three closings repeat within some 5 %; the kinds lie 25 % apart.
+    // Three closings agree within about 5 %; the kinds are 25 % apart.
     let distance = (ratio / RATIOS.0).ln().abs().min((ratio / RATIOS.1).ln().abs());
     let confidence = (1.0 - (-distance / 0.04).exp()).clamp(0.5, 0.98);
     bench.into.merge = Property::measured(kind.to_owned(), confidence, evidence.clone());
@@ -104,7 +102,6 @@ fn conclude(bench: &mut WriteTester<'_, '_, '_>, c: BlockClosings, cost: SearchC
     }
 }
 
-/// Seconds of closings of blocks of which a quarter was written in order.
 fn quarter_closings(
     bench: &mut WriteTester<'_, '_, '_>,
     limit: u32,
@@ -115,13 +112,14 @@ fn quarter_closings(
     for _ in 0..REPEATS {
         let Some(place) = bench.places(1).map(|p| p[0]) else { break };
         let Some(touch) = close(bench, place, unit / 4, limit)? else { break };
+        // Without the typical cost of opening a block, only the closing is left.
         closings.push((touch - usual).max(0.0));
     }
     Ok(closings)
 }
 
-/// Writes `bytes` in order from `place` on, then opens as many fresh blocks as it takes to close what was written:
-/// seconds of the write that did. `None` where there are not so many fresh places.
+/// Writes `bytes` sequentially, then opens blocks until the written one is closed. Returns the seconds of the
+/// closing write, or `None` without enough unused positions.
 fn close(
     bench: &mut WriteTester<'_, '_, '_>,
     place: u64,
@@ -134,7 +132,7 @@ fn close(
     Ok(times.last().copied().filter(|_| times.len() == others.len()))
 }
 
-/// The erase block by the least that leaves room for another when it is written whole, from a boundary of every unit on.
+/// Finds the erase block as the shortest aligned write after which opening another block is free.
 fn unit_by_closing(bench: &mut WriteTester<'_, '_, '_>, usual: f64, short: f64) -> Result<(), ProbeStop> {
     let before = bench.context.spent();
     let mut ruler = vec![(f64::from(BLOCK), short)];
@@ -142,7 +140,7 @@ fn unit_by_closing(bench: &mut WriteTester<'_, '_, '_>, usual: f64, short: f64) 
         bench.afford(4.0 * short)?;
         let Some(opening) = opening_after(bench, mib * MIB, usual)? else { break };
         ruler.push(((mib * MIB) as f64, opening));
-        // Once more, since one closing may be missed for another reason; the second time must agree.
+        // Repeated, since a closing may be absent for another reason.
         if opening < GONE * short
             && opening_after(bench, mib * MIB, usual)?.is_some_and(|again| again < GONE * short)
         {
@@ -154,9 +152,9 @@ fn unit_by_closing(bench: &mut WriteTester<'_, '_, '_>, usual: f64, short: f64) 
     Ok(())
 }
 
-/// Writes `bytes` in order, with as many blocks open as can be, then opens another block: what that costs beyond the
-/// usual. A block written whole was closed for nothing and has left room; any other is still open, and room is made by
-/// closing one.
+/// Extra seconds to open another block after `bytes` were written sequentially with all other blocks open. A block
+/// written as a whole is closed without a copy and leaves room; a partly written one is still open, so a block must
+/// be closed.
 fn opening_after(
     bench: &mut WriteTester<'_, '_, '_>,
     bytes: u64,

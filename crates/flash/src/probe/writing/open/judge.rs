@@ -1,66 +1,56 @@
-//! What a round of blocks in turn says: over the limit, below it, or not clear yet. A hard limit makes nearly every
-//! write a closing of many times the usual cost; a soft one makes all of them some tens of per cent dearer
-//! (docs/reference/flash.md#open-blocks).
+//! Judges a round of alternating blocks: above the limit of open blocks, below it, or undecided. A hard limit makes
+//! nearly every write a closing that takes many times as long; a soft one makes all writes some tens of percent
+//! slower (docs/reference/flash.md#open-blocks).
 
 use super::turns::TurnTimes;
 use cardscope_model::statistics::median;
 use cardscope_statistics::robust::{TimeShift, shift};
 use cardscope_statistics::sprt::{SprtTest, SprtVerdict};
 
-/// A write that takes so many times the usual is a closing.
+/// Factor over the typical time from which a write is a closing.
 const SLOW: f64 = 4.0;
 
-/// Share of slow writes below the limit, and beyond it: in a cyclic order every write misses, be the block closed the
-/// one used longest ago or the one opened first. Of a card that closes one at random more than three in four do.
+/// Share of slow writes below the limit and above it. In cyclic order every write misses, whether the card closes
+/// the block used or opened longest ago; a card that closes a random one still has more than three in four slow.
 const SHARE: (f64, f64) = (0.03, 0.8);
 
-/// A write that takes so many times the usual costs more: above the scatter of 3 to 8 %, below every soft limit.
+/// Factor from which a write counts as dear: above the scatter of 3 to 8 %, below every soft limit.
 const DEAR: f64 = 1.12;
 
-/// Probability of either error of one round.
 const ERROR: f64 = 0.01;
 
-/// Fewer writes than these say nothing.
 const FEWEST: usize = 6;
 
-/// Of the writes to a block just opened hardly any are slow, and of those that open one so many cost more: a share that grows with the number
-/// of blocks is no limit of open blocks.
+/// A limit of open blocks is sharp: at most this share of repeated writes to an open block is slow, and at least
+/// this share of opening writes is dear. A share that grows with the number of blocks is no such limit.
 pub(super) const SHARP: (f64, f64) = (0.2, 0.7);
 
-/// What a round says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RoundJudgement {
-    /// Nearly every write closes a block.
     Hard,
-    /// Every write costs more.
     Soft,
-    /// As fast as few blocks.
+    /// No slower than few blocks.
     Free,
-    /// Not clear yet.
     Open,
 }
 
-/// A round, held against the usual.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct JudgedRound {
     pub(super) judgement: RoundJudgement,
-    /// Share of slow writes.
     pub(super) slow: f64,
-    /// Share of writes that cost more than the usual scatter.
+    /// Share of writes above [`DEAR`].
     pub(super) dear: f64,
-    /// Share of slow writes among those to a block that had just been written to.
+    /// Share of slow writes among the repeated writes to an open block.
     pub(super) slow_later: f64,
-    /// Against the usual.
     pub(super) shift: TimeShift,
-    /// Probability that the judgement is wrong, as far as the sequential test says.
+    /// Probability of a wrong judgement according to the sequential test.
     pub(super) doubt: f64,
-    /// Median in seconds.
     pub(super) median_s: f64,
-    /// Blocks in turn.
+    /// Number of alternating blocks.
     pub(super) n: u32,
 }
 
-/// Judges the writes of a round with `n` blocks against usual ones; every write dearer by `soft` is a soft limit.
+/// Judges a round with `n` blocks against typical times; a common factor of at least `soft` is a soft limit.
 pub(super) fn judge(timed: &TurnTimes, usual: &[f64], n: u32, soft: f64) -> Option<JudgedRound> {
     let times = timed.first.as_slice();
     let tau = median(usual)?;
@@ -76,7 +66,7 @@ pub(super) fn judge(timed: &TurnTimes, usual: &[f64], n: u32, soft: f64) -> Opti
         SprtVerdict::Alternative => RoundJudgement::Hard,
         _ if times.len() < FEWEST.max(n as usize) => RoundJudgement::Open,
         _ if shift.is_above(soft) => RoundJudgement::Soft,
-        // Neither clearly more nor clearly the same: more writes are needed.
+        // Neither clearly slower nor clearly equal, so more writes are needed.
         _ if shift.log_ratio + 2.0 * shift.error > soft.ln() => RoundJudgement::Open,
         SprtVerdict::Null => RoundJudgement::Free,
         SprtVerdict::Open => RoundJudgement::Open,
@@ -87,7 +77,7 @@ pub(super) fn judge(timed: &TurnTimes, usual: &[f64], n: u32, soft: f64) -> Opti
 }
 
 impl JudgedRound {
-    /// Whether this round is beyond the limit; what stayed unclear to the end is by its share of slow writes.
+    /// True if the round is above the limit. An undecided round is judged by its share of slow writes.
     pub(super) fn is_over(&self) -> bool {
         match self.judgement {
             RoundJudgement::Hard | RoundJudgement::Soft => true,
@@ -96,7 +86,7 @@ impl JudgedRound {
         }
     }
 
-    /// Whether it is over so clearly as a limit of open blocks is: every visit pays, and nothing after its begin.
+    /// True for a limit of open blocks: opening writes are dear, repeated ones are not.
     pub(super) fn is_sharp(&self) -> bool {
         self.slow_later <= SHARP.0 && self.dear >= SHARP.1
     }

@@ -1,5 +1,5 @@
-//! How many erase blocks a card keeps open for writing, in order and at random, and what closing one costs
-//! (docs/reference/flash.md#open-blocks).
+//! Open blocks: number of erase blocks that a card keeps open for writing, sequentially and at random, and the cost
+//! of closing one (docs/reference/flash.md#open-blocks).
 
 mod closing;
 mod judge;
@@ -17,19 +17,18 @@ use judge::judge;
 use search::{MOST, OpenBlockLimit, search};
 use turns::{PositionOrder, TurnTest};
 
-/// A write that is slow by itself, whatever is open: so many times one in order.
+/// Factor from which a random write in a single block is slow by itself, compared with a sequential one.
 const OUT_OF_ORDER: f64 = 4.0;
 
-/// Times that differ by less are the same cost.
+/// Largest ratio of times that count as equal.
 const SAME: f64 = 1.15;
 
-/// Finds both limits, and what closing a block copies.
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     bench.into.open_blocks.chosen_unit_bytes = bench.options.unit;
     let before = bench.context.spent();
     let mut linear = search(bench, PositionOrder::Linear, None, None)?;
     let cost = bench.context.cost_since(before);
-    // Kept before the next part, which the limits may cut off.
+    // Recorded before the next search, which the limits may end.
     bench.into.open_blocks.linear = property(&linear, PositionOrder::Linear, cost);
     let before = bench.context.spent();
     let mut random = search(bench, PositionOrder::Random, Some(&linear.single), linear.limit)?;
@@ -43,7 +42,7 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
     closing::measure(bench, &linear)
 }
 
-/// What one order says about the other.
+/// Corrects each limit by the results of the other order.
 fn correct(
     bench: &mut WriteTester<'_, '_, '_>,
     linear: &mut OpenBlockLimit,
@@ -54,31 +53,31 @@ fn correct(
         (linear.limit, random.limit) = (None, None);
         return Ok(());
     }
-    // Of a card that took no writes out of order nothing follows for those in order.
+    // Without a successful random write nothing follows for sequential ones.
     let open = random.limit.is_none() && random.free > 0;
     let Some(limit) = linear.limit.filter(|_| open) else { return Ok(()) };
-    // Dear by themselves, writes out of order may hide that closing a block costs more still: larger ones show.
+    // Random writes that are slow by themselves may hide the cost of closing a block, so larger ones are tried.
     let Some(dearer) = dearer_beyond(bench, limit)? else { return Ok(()) };
     if dearer {
         random.limit = Some(limit);
     } else if random.round(1).is_some_and(|r| r.shift.ratio() > OUT_OF_ORDER) && stays_dear(bench, linear)? {
         random.limit = Some(0);
     } else {
-        // No card keeps more blocks open out of order than in order: what was seen in order is a log's doing.
+        // No card keeps more blocks open at random than in order, so the sequential limit is an effect of a log.
         (linear.graded, random.graded) = (true, true);
         linear.limit = None;
     }
     Ok(())
 }
 
-/// Tests in a single block after which a log holds little else.
+/// Runs in a single block after which a log has dropped most data of other blocks.
 const TESTS: usize = 3;
 
-/// Share of dear writes where each one merges its block.
+/// Share of slow writes if every one merges its block.
 const EVERY: f64 = 0.9;
 
-/// Whether writes out of order in a single block stay dear, however many follow: a log that still holds what was
-/// written to many blocks gets cheaper.
+/// True if random writes in a single block remain slow when repeated. A log that still holds data of many blocks
+/// gets faster.
 fn stays_dear(bench: &mut WriteTester<'_, '_, '_>, linear: &OpenBlockLimit) -> Result<bool, ProbeStop> {
     let turns = TurnTest { n: 1, block: BLOCK, order: PositionOrder::Random };
     let mut last = None;
@@ -89,9 +88,9 @@ fn stays_dear(bench: &mut WriteTester<'_, '_, '_>, linear: &OpenBlockLimit) -> R
     Ok(judged.is_some_and(|j| j.slow >= EVERY && j.slow_later >= EVERY))
 }
 
-/// A card that writes to one log whatever comes out of order: what is beyond the "limit" in order costs as much as
-/// anything out of order in one block, or the share of slow writes grows with the number of blocks, or so many blocks
-/// cost little once the log holds less of others.
+/// True for a card that writes everything out of order to one log: beyond the sequential "limit" writes cost as
+/// much as random ones in one block, or the share of slow writes grows with the number of blocks, or random writes
+/// beyond the limit are cheap.
 fn is_log(linear: &OpenBlockLimit, random: &OpenBlockLimit) -> bool {
     if random.graded || linear.graded || costs_little_beyond(linear, random) {
         return true;
@@ -103,21 +102,20 @@ fn is_log(linear: &OpenBlockLimit, random: &OpenBlockLimit) -> bool {
         && same(&random.single, &linear.beyond)
 }
 
-/// Whether writes out of order to more blocks than the limit in order cost far less than a closing. A card that must
-/// close a block for the next one in order must do so out of order, too; a log that was full of the blocks of earlier
-/// rounds merges one at each write, until writes to fewer blocks have taken their place.
+/// True if random writes to more blocks than the sequential limit cost far less than a closing. A card that must
+/// close a block for sequential writes must do so for random ones; a log full of earlier blocks merges one per
+/// write, until writes to fewer blocks replace them.
 fn costs_little_beyond(linear: &OpenBlockLimit, random: &OpenBlockLimit) -> bool {
     let (Some(limit), Some(closing)) = (linear.limit, median(&linear.beyond)) else { return false };
     random.rounds.iter().any(|r| r.n > limit && !r.is_over() && OUT_OF_ORDER * r.median_s < closing)
 }
 
-/// Size of a write, in units of [`BLOCK`], where smaller ones are expensive whatever is open: soft limits need more to
-/// copy (docs/reference/flash.md#open-blocks); fewer where a block has no room for some rounds of them.
+/// Size of a write in units of [`BLOCK`] if smaller ones are slow anyway, as soft limits need more data to copy
+/// (docs/reference/flash.md#open-blocks); reduced until several rounds fit into a block.
 const LARGE: u64 = 6;
 const ROOM: u64 = 14;
 
-/// Whether large writes out of order cost more with one block more in turn than `limit`; `None` where too few of them
-/// succeeded.
+/// True if large random writes are slower with one block more than `limit`; `None` if too few succeeded.
 fn dearer_beyond(bench: &mut WriteTester<'_, '_, '_>, limit: u32) -> Result<Option<bool>, ProbeStop> {
     let block = BLOCK * (bench.slots.inside() / ROOM / u64::from(BLOCK)).clamp(1, LARGE) as u32;
     let turns = |n| TurnTest { n, block, order: PositionOrder::Random };

@@ -1,4 +1,4 @@
-//! The largest number of blocks in turn that costs no more than few: doubled until it does, then bisected
+//! Searches the largest number of alternating blocks without extra cost: doubles the number, then bisects
 //! (docs/reference/flash.md#open-blocks).
 
 use super::super::bench::{BLOCK, WriteTester};
@@ -7,50 +7,44 @@ use super::turns::{PositionOrder, TurnTest, TurnTimes};
 use cardscope_engine::card::ProbeStop;
 use cardscope_statistics::flashbench::{SOFT, SOFT_FIRST};
 
-/// Where no limit shows up to here, none is looked for.
 pub(super) const MOST: u32 = 32;
 
-/// Writes to few blocks that a doubtful round is held against.
+/// Writes to few blocks with which a doubtful round is compared.
 const CONTROL: usize = 12;
 
-/// Why a search ended early, where it did.
 const NO_PLACES: &str = "too few erase blocks are writable";
 const NO_WRITES: &str = "too few writes succeeded";
 
-/// What was found for one order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OpenBlockLimit {
-    /// Blocks that cost no more than few, where more of them do.
+    /// Most blocks without extra cost, if more of them have some.
     pub(super) limit: Option<u32>,
-    /// Most blocks that cost no more than few; 0 where no number of blocks could be held against another.
+    /// Largest tested number without extra cost; 0 without any comparison.
     pub(super) free: u32,
-    /// Why no more blocks were tried, where something ended the search early.
     pub(super) ended: &'static str,
-    /// Every round, by number of blocks.
     pub(super) rounds: Vec<JudgedRound>,
-    /// Usual times of a write.
+    /// Typical seconds of a write, to which rounds are compared.
     pub(super) usual: Vec<f64>,
-    /// Times just beyond the limit.
+    /// Seconds of writes just above the limit.
     pub(super) beyond: Vec<f64>,
-    /// Times with a single block.
+    /// Seconds of writes in a single block.
     pub(super) single: Vec<f64>,
-    /// True where a share of writes that grows with the number of blocks is slow: no limit of open blocks.
+    /// True if the share of slow writes grows with the number of blocks, which is no limit of open blocks.
     pub(super) graded: bool,
 }
 
 impl OpenBlockLimit {
-    /// The round with `n` blocks.
     pub(super) fn round(&self, n: u32) -> Option<&JudgedRound> {
         self.rounds.iter().find(|r| r.n == n)
     }
 
-    /// Whether the limit is one at which each write only gets somewhat dearer.
+    /// True if writes above the limit are all moderately slower.
     pub(super) fn is_soft(&self) -> bool {
         let beyond = self.limit.and_then(|limit| self.round(limit + 1));
         beyond.is_some_and(|round| round.judgement == RoundJudgement::Soft)
     }
 
-    /// Probability of the limit, or of there being none, as far as the rounds at its two sides say.
+    /// Probability of the result according to the rounds next to the limit.
     pub(super) fn confidence(&self) -> f64 {
         let limit = self.limit.unwrap_or(self.free);
         let doubt: f64 = self.rounds.iter().filter(|r| r.n.abs_diff(limit) <= 1).map(|r| r.doubt).sum();
@@ -58,7 +52,7 @@ impl OpenBlockLimit {
     }
 }
 
-/// Searches, with `usual` times to hold rounds of a single block against, and the limit in order, where there are such.
+/// Runs the search. `usual` and `limit` are the times and the limit of the sequential search, if there was one.
 pub(super) fn search(
     bench: &mut WriteTester<'_, '_, '_>,
     order: PositionOrder,
@@ -104,8 +98,8 @@ pub(super) fn search(
     Ok(found)
 }
 
-/// Blocks of the next round: twice as many, but no card keeps more open out of order than in order, so the limit in
-/// order and one block more are tried as soon as the usual is known.
+/// Number of blocks of the next round: doubled, except that the sequential limit and the number after it come
+/// first, as no card keeps more blocks open at random.
 fn next(free: u32, limit: Option<u32>) -> u32 {
     match limit {
         Some(limit) if free > 1 && free < limit => limit,
@@ -114,7 +108,7 @@ fn next(free: u32, limit: Option<u32>) -> u32 {
     }
 }
 
-/// One round: whether it is over the limit. `None` where there are not so many fresh places, or its writes failed.
+/// Runs one round and returns true if it is above the limit; `None` if positions or successful writes are lacking.
 fn round(
     bench: &mut WriteTester<'_, '_, '_>,
     found: &mut OpenBlockLimit,
@@ -141,19 +135,19 @@ fn round(
     found.rounds.push(judged);
     let over = judged.is_over();
     if over {
-        // One block at a time is what the others were held against.
+        // The round with few blocks was the reference, so it is free.
         found.free = found.free.max(1);
         found.beyond = times.first;
     } else {
         found.free = found.free.max(turns.n);
-        // From here on the usual is what blocks in turn cost.
+        // The cost of two alternating blocks is the reference of all later rounds.
         found.usual = if turns.n == 2 { times.first } else { usual };
     }
     Ok(Some(over))
 }
 
-/// A card that closes a block at each write does it plainly. Anything less may be a computer that is late for a while, so
-/// few blocks and these are looked at once more, one directly after the other. `None` where the limits leave no room.
+/// Repeats a round that is above the limit without being plainly so, directly after one with few blocks, since the
+/// computer may have been late. Returns `None` if the limits leave no room.
 fn second_look(
     bench: &mut WriteTester<'_, '_, '_>,
     found: &OpenBlockLimit,
@@ -176,7 +170,7 @@ fn second_look(
     }
 }
 
-/// The first round of a test closes as many blocks as it opens, at worst; before any was seen, nothing is expected.
+/// The first round closes at most as many blocks as it opens. Before the first closing its cost is unknown.
 fn expected_seconds(found: &OpenBlockLimit, n: u32) -> f64 {
     let closing = found.beyond.iter().copied().fold(0.0, f64::max);
     f64::from(n) * closing.max(0.005)

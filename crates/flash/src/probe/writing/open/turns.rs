@@ -1,45 +1,37 @@
-//! Blocks written in turn: the same position in each of `n` of them, then the next position in each. A card that keeps
-//! fewer than `n` open, whether it closes the one used longest ago or the one opened first, closes one at every write
+//! Alternating writes: one position in each of `n` blocks, then the next position in each. A card that keeps fewer
+//! than `n` blocks open closes one at every write, whether it closes the block used or opened longest ago
 //! (docs/reference/flash.md#open-blocks).
 
 use super::super::bench::WriteTester;
 use cardscope_engine::card::{CardExtent, ProbeStop};
 
-/// Positions inside a block that a test may use at most.
 const POSITIONS: u64 = 16;
 
-/// In which order the positions inside a block come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PositionOrder {
-    /// One after the other.
     Linear,
-    /// Shuffled, none behind the one before it.
+    /// Shuffled; no position directly follows the one before it.
     Random,
 }
 
-/// Seconds of the writes of a test.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TurnTimes {
-    /// The first of each visit to a block: what had to be closed for it is in there.
+    /// First write of each turn at a block, which includes a closing.
     pub(super) first: Vec<f64>,
-    /// The others, to a block that is open for sure.
+    /// Further writes of a turn, to a block that is certainly open.
     pub(super) later: Vec<f64>,
 }
 
-/// A test with so many blocks in turn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TurnTest {
-    /// Blocks.
     pub(super) n: u32,
-    /// Bytes of a write.
     pub(super) block: u32,
-    /// Order inside the blocks.
     pub(super) order: PositionOrder,
 }
 
 impl TurnTest {
-    /// Writes of one visit to a block. A card may keep fewer blocks open once it knows one as written out of order,
-    /// which takes two writes: so the next block must not be opened before.
+    /// Writes per turn at a block. A card may keep fewer blocks open once it recognizes random writes, which takes
+    /// two of them before the next block is opened.
     fn visit(self) -> usize {
         match self.order {
             PositionOrder::Linear => 1,
@@ -47,8 +39,8 @@ impl TurnTest {
         }
     }
 
-    /// Writes until `enough` says so or there are no positions left, and gives the seconds of the writes.
-    /// The first round is left out: it pays for closing what was open before. `None` where there are not so many fresh places.
+    /// Writes until `enough` returns true or no positions are left. The first round is not timed, since it closes
+    /// the blocks of earlier tests. Returns `None` without enough unused positions.
     pub(super) fn run(
         self,
         bench: &mut WriteTester<'_, '_, '_>,
@@ -62,7 +54,7 @@ impl TurnTest {
         let of = |visit: &[u64]| -> Vec<CardExtent> {
             places.iter().flat_map(|place| visit.iter().map(|p| at(place, p)).collect::<Vec<_>>()).collect()
         };
-        // The rounds that every test makes are saved together: put back by their addresses, each block is opened once.
+        // Saved together: restored in address order, each block is then opened only once.
         bench.context.read_ahead(&of(&positions))?;
         bench.context.prepare(&of(&positions[..positions.len().min(2 * self.visit())]))?;
         for (round, visit) in positions.chunks_exact(self.visit()).enumerate() {
@@ -87,11 +79,11 @@ impl TurnTest {
         Ok(Some(times))
     }
 
-    /// Out of order only every second position is used: a card that tells many streams apart takes a write behind any
-    /// older one for the next of a stream.
+    /// Random order uses every second position only. A card with many streams would take a write after any older
+    /// one as the next of a stream.
     fn positions(self, bench: &mut WriteTester<'_, '_, '_>) -> Vec<u64> {
         let stride = self.visit() as u64;
-        // A block written whole in order is closed for nothing: a quarter stays free. Out of order half of it does.
+        // A block written as a whole is closed for free, so a quarter stays unused; in random order it is half.
         let inside = bench.slots.inside() * if stride == 1 { 3 } else { 4 } / 4;
         let room = inside / u64::from(self.block) / stride;
         let mut positions: Vec<u64> = (0..room.clamp(4, POSITIONS)).map(|i| i * stride).collect();

@@ -1,24 +1,23 @@
-//! The fields that nvme-cli prints, by name, from text or JSON.
+//! Fields that nvme-cli prints, by name, from text or JSON.
 //!
-//! Names are made alike: small letters, `_` for blanks; the JSON's names and older versions' are kept as they are and
-//! known in [`super::structure`].
+//! Names are in lower case, with `_` for blanks. JSON and older versions have other names, which are kept;
+//! [`super::structure`] lists them.
 
 use crate::readers::json;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 
-/// All fields of a log; the first of a name counts.
+/// All fields of a log; the first value of a name counts.
 #[derive(Debug, Default)]
 pub(super) struct LogFields {
     values: HashMap<String, String>,
-    /// Feature numbers and their values.
     features: BTreeMap<u8, u32>,
-    /// The lines of a power state together, by its number.
+    /// Lines of a power state, joined, by its number.
     states: BTreeMap<u8, String>,
 }
 
 impl LogFields {
-    /// Reads text. Lines of `-H` that explain bits (`[0:0] : …`) are passed over.
+    /// Parses text. Lines of `-H` that explain bits (`[0:0] : …`) are skipped.
     pub(super) fn of_text(text: &str) -> Self {
         let mut fields = LogFields::default();
         let mut state = None;
@@ -40,7 +39,7 @@ impl LogFields {
         fields
     }
 
-    /// Reads `-o json`, one answer or several one after the other; `None` where it is anything else.
+    /// Parses `-o json`, one answer or several in a row; `None` for any other text.
     pub(super) fn of_json(text: &str) -> Option<Self> {
         let text = text.trim();
         if !text.starts_with('{') {
@@ -67,17 +66,15 @@ impl LogFields {
         }
     }
 
-    /// A field as printed.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.values.get(name).map(String::as_str)
     }
 
-    /// Value of a feature.
     pub(super) fn feature(&self, number: u8) -> Option<u32> {
         self.features.get(&number).copied()
     }
 
-    /// All features, `0x04` and the value.
+    /// All features, such as `0x04`, with their values.
     pub(super) fn features(&self) -> Map<String, Value> {
         self.features.iter().map(|(number, value)| (format!("0x{number:02x}"), json!(value))).collect()
     }
@@ -87,12 +84,12 @@ impl LogFields {
         self.states.iter().map(|(number, line)| (*number, line.as_str()))
     }
 
-    /// True where names of a controller are there.
+    /// True if the log has fields of Identify Controller.
     pub(super) fn has_controller(&self) -> bool {
         ["vid", "mn", "fr"].iter().all(|name| self.values.contains_key(*name))
     }
 
-    /// True where counters of the SMART log are there.
+    /// True if the log has counters of the SMART log.
     pub(super) fn has_smart(&self) -> bool {
         ["data_units_read", "host_read_commands"].iter().any(|name| self.values.contains_key(*name))
     }
@@ -112,20 +109,20 @@ fn power_state(line: &str) -> Option<(u8, &str)> {
     Some((number.trim().parse().ok().filter(|n| *n < 32)?, rest.trim()))
 }
 
-/// A number or text of the JSON as the text prints it.
+/// Formats a number or text of the JSON as nvme-cli's text has it.
 fn as_text(name: &str, value: &Value) -> Option<String> {
     match (name, value.as_u64()) {
         ("ieee", Some(n)) => Some(format!("{n:06x}")),
         ("ver" | "cntlid", Some(n)) => Some(format!("{n:#x}")),
-        // JSON counts in kelvin.
+        // JSON has kelvin.
         (name, Some(n)) if name.starts_with("temperature") => Some(format!("({n} K)")),
         (_, Some(n)) => Some(n.to_string()),
         _ => value.as_str().map(str::to_owned).or_else(|| value.as_number().map(ToString::to_string)),
     }
 }
 
-/// A state of the JSON as the text prints it. Power is in steps of 10 mW, or of 0.1 mW where a flag says so; older
-/// versions print the flags as one number.
+/// Formats a power state of the JSON as nvme-cli's text has it. Power is in steps of 10 mW, or of 0.1 mW if a flag is set;
+/// older versions print the flags as one number.
 fn state_of_json(state: &Value) -> String {
     let number = |name: &str| state.get(name).and_then(Value::as_u64).unwrap_or(0);
     let flags = number("flags");

@@ -1,8 +1,8 @@
 //! nvme-cli: `id-ctrl`, `smart-log` and `get-feature`, as text (with and without `-H`) and as JSON (`-o json`).
 //!
-//! The printed fields are put back at their places in NVMe's structures (offsets: NVMe Base Specification 1.4, figures
-//! "Identify Controller", "Power State Descriptor", "SMART / Health Information"), and those are decoded as a card's own
-//! answer would be. Temperatures are taken in kelvin where they are printed: nvme-cli's °F are rounded.
+//! The printed fields are restored to their offsets in NVMe's structures (NVMe Base Specification 1.4, figures "Identify
+//! Controller", "Power State Descriptor", "SMART / Health Information"), and these are decoded like a card's answer.
+//! Temperatures are taken in kelvin if these are printed, since nvme-cli's °F are rounded.
 
 mod fields;
 mod structure;
@@ -17,7 +17,7 @@ use cardscope_sd::nvme::{ExpressIdentity, IdentifyController, NvmeIdentity, Smar
 use fields::LogFields;
 use serde_json::{Value, json};
 
-/// True where one of its headings, or fields that only it prints, stand in it.
+/// True if the text has one of the headings, or fields that only nvme-cli prints.
 pub(crate) fn recognise(text: &LogText) -> bool {
     const HEADINGS: [&str; 3] = ["NVME Identify Controller:", "Smart Log for NVME device", "get-feature:0x"];
     let head = text.head();
@@ -26,7 +26,7 @@ pub(crate) fn recognise(text: &LogText) -> bool {
         || LogFields::of_text(head).has_controller()
 }
 
-/// Reads it: where a controller, or counters, come again, another log begins.
+/// Reads the text; a second controller, or second counters, begin another log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut seen: Vec<String> = Vec::new();
     let again = |line: &str| {
@@ -39,7 +39,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
         known
     };
     let mut logs = parts::each(text, again, answer)?;
-    // Counters that are read again after a test are of the controller that answered before.
+    // Counters that are read again after a test belong to the controller of the log before.
     for at in 1..logs.len() {
         if logs[at].card.is_empty() {
             logs[at].card = logs[at - 1].card.clone();
@@ -48,7 +48,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     Ok(logs)
 }
 
-/// The first field of a controller or of the counters, of which an answer has one.
+/// Name of a field that every controller, or every SMART log, has once.
 fn repeated(line: &str) -> Option<String> {
     let name = line.split_once(':')?.0.trim().trim_matches('"').to_lowercase();
     ["vid", "critical_warning"].contains(&name.as_str()).then_some(name)
@@ -84,7 +84,7 @@ fn smart(fields: &LogFields, log: &mut CardLog) -> Option<SmartLog> {
     SmartLog::decode(&bytes).ok()
 }
 
-/// What a cut log lacks is 0 in the structure, which must not pass for an answer.
+/// Doubts missing fields, since these are 0 in the structure, which must not pass for the card's values.
 fn doubt_missing(page: &str, missing: &[&str], log: &mut CardLog) {
     if !missing.is_empty() {
         log.doubts
@@ -102,7 +102,7 @@ fn facts(identify: &IdentifyController) -> CardFacts {
     }
 }
 
-/// In the words of `info --json`, without parts that were not in the log; features beside.
+/// Identity in the form of `info --json`, without parts that are not in the log; the features are added.
 fn document(identity: &NvmeIdentity, fields: &LogFields) -> Value {
     let mut document = serde_json::to_value(identity).unwrap_or_default();
     if let Some(parts) = document.as_object_mut() {
@@ -121,7 +121,7 @@ fn document(identity: &NvmeIdentity, fields: &LogFields) -> Value {
     document
 }
 
-/// The host memory buffer (feature 0Dh) in units of 4 KiB.
+/// Host memory buffer (feature 0Dh) in units of 4 KiB.
 fn host_memory(fields: &LogFields) -> Option<Value> {
     let enabled = fields.feature(0x0d)? & 1 == 1;
     let units: Option<u64> = fields.get("host_memory_buffer_size_(hsize)").and_then(|n| n.parse().ok());

@@ -1,11 +1,11 @@
-//! Fields back at their places in Identify Controller and in the SMART log.
+//! Restores printed fields to their offsets in Identify Controller and in the SMART log.
 
 use super::fields::LogFields;
 
-/// A number's names (text, JSON, older versions), offset and bytes.
+/// A number's names (text, JSON, older versions), its offset and its bytes.
 type FieldAt = (&'static [&'static str], usize, usize);
 
-/// Identify Controller.
+/// Numbers of Identify Controller.
 const CONTROLLER: [FieldAt; 24] = [
     (&["vid"], 0, 2),
     (&["ssvid"], 2, 2),
@@ -36,7 +36,7 @@ const CONTROLLER: [FieldAt; 24] = [
 /// Texts of Identify Controller, padded with blanks.
 const NAMES: [(&str, usize, usize); 4] = [("sn", 4, 20), ("mn", 24, 40), ("fr", 64, 8), ("subnqn", 768, 256)];
 
-/// The SMART log; the temperatures are apart.
+/// Numbers of the SMART log, except the temperatures.
 const SMART: [FieldAt; 20] = [
     (&["critical_warning"], 0, 1),
     (&["available_spare", "avail_spare"], 3, 1),
@@ -60,11 +60,11 @@ const SMART: [FieldAt; 20] = [
     (&["thermal_management_t2_total_time", "thm_temp2_total_time"], 228, 4),
 ];
 
-/// Bytes of a power state descriptor, and where the first one stands.
+/// Bytes of a power state descriptor, and offset of the first one.
 const STATE: usize = 32;
 const STATES: usize = 2048;
 
-/// Identify Controller, and the names of fields that the log lacks.
+/// Builds Identify Controller; also returns the names of missing fields.
 pub(super) fn controller(fields: &LogFields) -> (Vec<u8>, Vec<&'static str>) {
     let mut bytes = vec![0; 4096];
     let missing = put_all(&CONTROLLER, fields, &mut bytes);
@@ -79,7 +79,7 @@ pub(super) fn controller(fields: &LogFields) -> (Vec<u8>, Vec<&'static str>) {
     (bytes, missing)
 }
 
-/// The SMART log, and the names of fields that the log lacks.
+/// Builds the SMART log; also returns the names of missing fields.
 pub(super) fn smart(fields: &LogFields) -> (Vec<u8>, Vec<&'static str>) {
     let mut bytes = vec![0; 512];
     let mut missing = put_all(&SMART, fields, &mut bytes);
@@ -107,7 +107,7 @@ fn put_all(places: &[FieldAt], fields: &LogFields, bytes: &mut [u8]) -> Vec<&'st
     missing
 }
 
-/// Little-endian; what is too large for its place stays at its end.
+/// Writes a number in little-endian; one that is too large becomes the largest.
 fn put(value: u128, place: &mut [u8]) {
     let bits = 8 * place.len() as u32;
     let most = if bits == 128 { u128::MAX } else { (1 << bits) - 1 };
@@ -115,7 +115,7 @@ fn put(value: u128, place: &mut [u8]) {
     place.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
 }
 
-/// `0x1cc1`, `252,874,588,160`, `191842 (98.22 GB)`, `100%`; old versions print version and id in hex without a mark.
+/// Parses `0x1cc1`, `252,874,588,160`, `191842 (98.22 GB)` or `100%`. Old versions print version and ids in hex without `0x`.
 fn number(name: &str, text: &str) -> Option<u128> {
     let word = text.split_whitespace().next()?.trim_end_matches('%').replace(',', "");
     match word.strip_prefix("0x") {
@@ -125,7 +125,7 @@ fn number(name: &str, text: &str) -> Option<u128> {
     }
 }
 
-/// Kelvin from `96 °F (309 K)`, `36 °C (309 K)`, `36 C`; from Celsius as nvme-cli reckons it, less 273.
+/// Kelvin from `96 °F (309 K)`, `36 °C (309 K)` or `36 C`. nvme-cli's difference between the scales is 273.
 fn kelvin(text: &str) -> Option<u16> {
     if let Some((_, bracket)) = text.split_once('(') {
         return bracket.split_whitespace().next()?.parse().ok();
@@ -143,7 +143,7 @@ fn put_state(line: &str, bytes: &mut [u8]) {
     let power = |name: &str| value(name).and_then(steps);
     let (most, scale) = power("mp:").unwrap_or((0, 2));
     put(most, &mut bytes[0..2]);
-    // Flags: steps of 0.1 mW, not operational.
+    // Flags: steps of 0.1 mW; not operational.
     bytes[3] = u8::from(scale == 1) | u8::from(line.contains("non-operational")) << 1;
     put(plain("enlat:"), &mut bytes[4..8]);
     put(plain("exlat:"), &mut bytes[8..12]);
@@ -158,7 +158,7 @@ fn put_state(line: &str, bytes: &mut [u8]) {
     }
 }
 
-/// Watts as steps and their scale: 1 is 0.1 mW, 2 is 10 mW where the finer one has no room.
+/// Watts as steps and their scale: 1 is 0.1 mW, or 2 is 10 mW for a power that the finer scale cannot hold.
 fn steps(text: &str) -> Option<(u128, u8)> {
     let watts: f64 = text.strip_suffix('W')?.parse().ok().filter(|w: &f64| w.is_finite() && *w >= 0.0)?;
     let fine = (watts * 10_000.0).round();

@@ -1,33 +1,33 @@
-//! f3write and f3read: files of one GiB in the free space of a file system.
+//! f3write and f3read: test files of one GiB in the free space of a file system.
 
 use crate::readers::numbers::binary_size;
 use cardscope_model::verify::{SectorCounts, Verdict};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Bytes of the sectors that f3read counts, whatever the card's are.
+/// Bytes of the sectors that f3read counts, whatever the card's sector size.
 const SECTOR: u64 = 512;
 
-/// What f3write said.
+/// Output of f3write.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct F3Write {
-    /// Free space before and after, in bytes, as exact as it was printed.
+    /// Free space in bytes, as exact as printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     free_before_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     free_after_bytes: Option<u64>,
-    /// Files that were finished and are in the log.
+    /// Finished files in the log.
     files: u64,
     last_file: u64,
     /// Average speed as printed.
     #[serde(skip)]
     pub(super) speed: Option<String>,
-    /// The summary stands in the log.
+    /// True if the log has the summary.
     complete: bool,
 }
 
 impl F3Write {
-    /// Reads a line; false where it is none of f3write's, or begins the next one.
+    /// Parses a line; returns false if it is not of this f3write.
     pub(super) fn take(&mut self, line: &str) -> bool {
         if let Some(size) = line.strip_prefix("Free space:") {
             return self.take_free(size);
@@ -57,19 +57,19 @@ impl F3Write {
     }
 }
 
-/// What f3read said.
+/// Output of f3read.
 #[derive(Debug, Default)]
 pub(super) struct F3Read {
     sectors: SectorCounts,
-    /// The files that stand in the log, number and sectors.
+    /// Number and sectors of each file in the log.
     files: Vec<(u64, SectorCounts)>,
-    /// The summary's count of good sectors.
+    /// Good sectors in the summary.
     ok: Option<u64>,
     pub(super) speed: Option<String>,
 }
 
 impl F3Read {
-    /// Reads a line; false where it is none of f3read's, or begins the next one.
+    /// Parses a line; returns false if it is not of this f3read.
     pub(super) fn take(&mut self, line: &str) -> bool {
         if let Some(rest) = line.strip_prefix("Validating file ") {
             if self.speed.is_some() {
@@ -103,7 +103,7 @@ impl F3Read {
         self.files.is_empty() && self.ok.is_none() && self.speed.is_none()
     }
 
-    /// All sectors: the summary's, else the sum of the files in the log.
+    /// All sectors: of the summary, else the sum over the files in the log.
     fn counted(&self) -> SectorCounts {
         if self.ok.is_some() {
             return self.sectors;
@@ -117,10 +117,10 @@ impl F3Read {
         Some(bytes(self.counted().all())).filter(|bytes| *bytes > 0)
     }
 
-    /// In the words of `verify --files`.
+    /// Result in the form of `verify --files`.
     pub(super) fn document(&self) -> Value {
         let sectors = self.counted();
-        // f3read does not tell a fake from a fault: what it lost, the card or its reader has damaged.
+        // f3read cannot distinguish a fake from a fault, so losses count as damage.
         let verdict = match (self.ok.is_some(), sectors.lost()) {
             (_, 1..) => Verdict::Damaged,
             (true, _) if sectors.ok > 0 => Verdict::Genuine,
@@ -155,23 +155,21 @@ pub(super) fn is_own_line(line: &str) -> bool {
         || line.starts_with("Average reading speed:")
 }
 
-/// `12.h2w ... REST`
 fn file(text: &str) -> Option<(u64, &str)> {
     let (name, rest) = text.split_once(" ...")?;
     Some((name.strip_suffix(".h2w")?.parse().ok()?, rest))
 }
 
-/// `2097099/       53/      0/      0`: ok, corrupted, changed, overwritten.
+/// Parses `2097099/       53/      0/      0`: ok, corrupted, changed, overwritten.
 fn sector_counts(text: &str) -> Option<SectorCounts> {
     let counts: Vec<u64> =
         text.split(" - ").next()?.split('/').map(|n| n.trim().parse().ok()).collect::<Option<_>>()?;
     let [ok, corrupted, changed, overwritten] = counts[..] else { return None };
-    // Beyond what any file holds: not a count, and sums must not run over.
+    // A larger number cannot be a count, and would make sums overflow.
     let possible = counts.iter().all(|n| *n <= u64::MAX >> 16);
     possible.then_some(SectorCounts { ok, corrupted, changed, overwritten, ..SectorCounts::default() })
 }
 
-/// `3.00 GB (6291263 sectors)`
 fn sectors(text: &str) -> Option<u64> {
     let (_, rest) = text.rsplit_once('(')?;
     rest.split_once(" sectors")?.0.trim().parse().ok().filter(|n| *n <= u64::MAX >> 16)

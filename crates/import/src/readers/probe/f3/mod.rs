@@ -1,7 +1,7 @@
-//! f3probe, f3write and f3read of all versions, whole or in part, one after the other in one file.
+//! f3probe, f3write and f3read of all versions, complete or partial, also one after the other in one file.
 //!
-//! f3's KB, MB, GB and TB are powers of 1024 (utils.c, `adjust_unit`), in sizes and in speeds. f3read says what it read
-//! and gives no verdict of its own; f3probe's verdicts are those of `verify`, under other words.
+//! f3's KB, MB, GB and TB are powers of 1024 (utils.c, `adjust_unit`), in sizes and in speeds. f3read prints counts
+//! without a verdict; f3probe's verdicts are those of `verify` under other names.
 
 mod files;
 mod prober;
@@ -20,7 +20,7 @@ use files::{F3Read, F3Write};
 use prober::F3Probe;
 use serde_json::{Value, json};
 
-/// What a program of f3 said.
+/// Output of one program of f3.
 #[derive(Debug)]
 enum F3Output {
     Probe(F3Probe),
@@ -28,10 +28,10 @@ enum F3Output {
     Read(F3Read),
 }
 
-/// What the first line of a program begins with; its version follows.
+/// Beginning of a program's first line; the version follows.
 const NAMES: [&str; 3] = ["F3 probe ", "F3 write ", "F3 read "];
 
-/// True where a line that only f3 prints stands in it.
+/// True if the text has a line that only f3 prints.
 pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().map(str::trim).any(|line| {
         NAMES.iter().any(|name| version(line, name).is_some())
@@ -40,7 +40,7 @@ pub(crate) fn recognise(text: &LogText) -> bool {
     })
 }
 
-/// Reads it: each device that f3probe judges is a log.
+/// Reads the text; each device that f3probe judges is a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     parts::of_devices(text, |line| Some(prober::verdict(line)?.0), programs_of_one)
 }
@@ -56,13 +56,13 @@ fn programs_of_one(text: &LogText) -> ReaderOutcome {
     Ok(vec![log])
 }
 
-/// `F3 read 8.0`: the version.
+/// Version in `F3 read 8.0`.
 fn version<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let version = line.strip_prefix(name)?;
     version.starts_with(|c: char| c.is_ascii_digit()).then_some(version)
 }
 
-/// The programs' outputs in their order; a new one begins at its first line.
+/// Outputs of the programs, in order.
 fn programs(text: &LogText) -> Vec<F3Output> {
     let mut programs: Vec<F3Output> = Vec::new();
     for line in text.lines().map(str::trim) {
@@ -78,7 +78,7 @@ fn programs(text: &LogText) -> Vec<F3Output> {
     programs
 }
 
-/// The program that this line begins, by its name or by a line that it alone prints.
+/// Program whose output begins with this line.
 fn begun(line: &str) -> Option<F3Output> {
     let (mut probe, mut writing, mut reading) = (F3Probe::default(), F3Write::default(), F3Read::default());
     if version(line, "F3 probe ").is_some() || probe.take(line) {
@@ -103,7 +103,7 @@ fn put(said: F3Output, version: Option<&str>, runs: &mut RunBuilder, log: &mut C
             add(log, "f3write", json!(writing));
         }
         F3Output::Read(reading) if !reading.is_empty() => {
-            // A read of the files that the write before it made is the same run.
+            // A read of the files that the write before it made belongs to the same run.
             if let Some(read) = figure("f3read", TestOp::Read, &reading.speed) {
                 runs.add(read);
                 runs.last_mut().size_bytes = reading.tested_bytes();
@@ -114,7 +114,7 @@ fn put(said: F3Output, version: Option<&str>, runs: &mut RunBuilder, log: &mut C
     }
 }
 
-/// Adds a document; a program that ran several times has a list of them.
+/// Adds a document; several runs of a program become a list.
 fn add(log: &mut CardLog, name: &str, document: Value) {
     match log.other.get_mut(name) {
         None => {

@@ -1,10 +1,10 @@
-//! f3probe: a device's verdict and geometry.
+//! f3probe: verdict and geometry of a device.
 
 use crate::readers::numbers::{PrintedAmount, amount, binary_bytes, seconds};
 use cardscope_model::verify::Verdict;
 use serde_json::{Map, Value, json};
 
-/// What f3probe said.
+/// Output of f3probe.
 #[derive(Debug, Default)]
 pub(super) struct F3Probe {
     device: Option<String>,
@@ -20,19 +20,18 @@ pub(super) struct F3Probe {
     operations: Map<String, Value>,
 }
 
-/// `59.00 GB (123731968 blocks)`
 #[derive(Debug, Clone, Copy)]
 struct PrintedSize {
-    /// As printed, in bytes.
+    /// Printed size, in bytes.
     about: f64,
     blocks: u64,
 }
 
-/// Block sizes that devices have, as powers of two: 512 bytes to 64 KiB.
+/// Block sizes of devices, as powers of two: 512 bytes to 64 KiB.
 const BLOCK_POWERS: std::ops::RangeInclusive<u32> = 9..=16;
 
 impl F3Probe {
-    /// Reads a line; false where it is none of f3probe's, or begins the next one.
+    /// Parses a line; returns false if it is not of this f3probe.
     pub(super) fn take(&mut self, line: &str) -> bool {
         if let Some((device, verdict)) = verdict(line) {
             let first = self.verdict.is_none();
@@ -72,7 +71,7 @@ impl F3Probe {
         self.verdict.is_none() && self.announced.is_none()
     }
 
-    /// Bytes of a block: as printed, else the power of two that makes blocks and size agree.
+    /// Bytes of a block: as printed, else the power of two for which number of blocks and size agree.
     fn block_bytes(&self) -> Option<u64> {
         let printed = self.block_power.filter(|power| BLOCK_POWERS.contains(power));
         let fits = |power: &u32| {
@@ -90,7 +89,7 @@ impl F3Probe {
         self.bytes(self.announced)
     }
 
-    /// In the words of `verify`.
+    /// Result in the form of `verify`.
     pub(super) fn document(&self) -> Value {
         json!({
             "device": self.device,
@@ -110,8 +109,8 @@ impl F3Probe {
         })
     }
 
-    /// Verdicts that f3probe is known to get wrong: before version 10 it takes the power of two at or above half the
-    /// announced size for the real size whenever its first bad answer lies above (f3's issue 243).
+    /// Doubts a verdict that f3probe before version 10 gets wrong: it reports the power of two at or above half of the announced
+    /// size as the real size whenever its first bad answer lies above (f3's issue 243).
     pub(super) fn doubts(&self, version: Option<&str>) -> Option<String> {
         let (usable, announced) = (self.usable?.blocks, self.announced?.blocks);
         let major: u32 = version.and_then(|v| v.split('.').next()).and_then(|v| v.parse().ok()).unwrap_or(0);
@@ -125,7 +124,6 @@ impl F3Probe {
     }
 }
 
-/// True for lines that only f3probe prints.
 pub(super) fn is_own_line(line: &str) -> bool {
     verdict(line).is_some() || line.starts_with("*Usable* size:") && size(line).is_some()
 }
@@ -153,13 +151,13 @@ fn size(text: &str) -> Option<PrintedSize> {
     Some(PrintedSize { about: value * binary_bytes(unit)?, blocks })
 }
 
-/// The power in `32.00 GB (2^35 Bytes)`.
+/// Power in `32.00 GB (2^35 Bytes)`.
 fn power(text: &str) -> Option<u32> {
     let (_, rest) = text.split_once("(2^")?;
     rest.split(' ').next()?.parse().ok().filter(|power| *power < 64)
 }
 
-/// `347.8ms / 4815 = 72us`
+/// Parses `347.8ms / 4815 = 72us`.
 fn operation(text: &str) -> Option<Value> {
     let (time, rest) = text.split_once(" / ")?;
     let (count, _) = rest.split_once(" = ")?;

@@ -1,8 +1,8 @@
-//! flashbench: `-a` (boundaries), `-f` (first allocation units), `-O` (open ones), from terminals and from the result
-//! files of a script that adds the card's identity, fdisk, fsck, dd and hdparm.
+//! flashbench: `-a` (boundaries), `-f` (first allocation units), `-O` (open ones), from terminals and from the result files of
+//! a script that adds the card's identity, fdisk, fsck, dd and hdparm.
 //!
-//! flashbench.c cuts each number to seven bytes, `M/s` is 10^6 bytes a second. The script reads the identity in the
-//! host's own slot, even where the tested card sits in a USB reader: only a capacity that agrees makes it that card's.
+//! flashbench.c cuts each number to seven bytes, and `M/s` is 10^6 bytes a second. The script reads the identity in the
+//! built-in slot, even if the tested card is in a USB reader, so the identity counts only if the capacities agree.
 
 mod parts;
 mod script;
@@ -22,7 +22,7 @@ use tables::TableReader;
 /// Empty sections that a doubt names.
 const MOST_TITLES: usize = 3;
 
-/// True where a row of flashbench's, or two headings of the script, stand in it.
+/// True if the text has a row of flashbench, or two headings of the script.
 pub(crate) fn recognise(text: &LogText) -> bool {
     let headings = text.head().lines().filter(|line| parts::is_heading(line)).take(2).count();
     headings == 2
@@ -55,13 +55,13 @@ fn tables(parts: &[LogPart<'_>]) -> FlashbenchTables {
     reader.tables
 }
 
-/// Headings under which nothing stands are a test that failed or never ran: said, not passed over.
+/// Doubts headings without content: their tests failed or never ran.
 fn empty_sections(parts: &[LogPart<'_>], log: &mut CardLog) {
     let empty =
         |part: &&LogPart<'_>| part.title.is_some() && part.heading.holds_results() && part.lines.is_empty();
     let mut titles: Vec<&str> = parts.iter().filter(empty).filter_map(|part| part.title).collect();
     titles.dedup();
-    // A heading that only opens others (`Align test` above `Align test: 1`) is empty by nature.
+    // A heading that only groups others (`Align test` above `Align test: 1`) has no lines of its test.
     let parents: HashSet<&str> = parts.iter().filter_map(|part| part.parent).collect();
     titles.retain(|title| !parents.contains(title));
     if !titles.is_empty() {

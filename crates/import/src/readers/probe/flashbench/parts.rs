@@ -1,7 +1,7 @@
-//! The script's result file in parts: what stands under which heading.
+//! Splits the script's result file into its headings and their lines.
 //!
 //! Headings are framed by `====`: a section (`Linear read speed (dd, 4M block, skip 10)`), a test of it (`Align test: 1`,
-//! `AU=3, random access`, in old files without the frame), or a bare number, the run.
+//! `AU=3, random access`, in old files without the frame), or a bare number, which is the run.
 
 use crate::readers::text::LogText;
 use cardscope_model::test_name::TestOp;
@@ -10,10 +10,10 @@ use cardscope_model::units::parse_size;
 /// Longest heading of a dd section, in bytes; the script's have sixty.
 const LONGEST_TITLE: usize = 200;
 
-/// What stands under a heading: of dd's copies the operation, block size and step, of tables the number of the test.
+/// Kind of a heading: for dd the operation, block size and step, for tables the number of the test.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) enum PartHeading {
-    /// Before the first one, or all of a terminal's capture.
+    /// Text before the first heading, or all of a terminal's record.
     Start,
     Device,
     Partitions,
@@ -30,13 +30,12 @@ pub(super) enum PartHeading {
     Unknown,
 }
 
-/// A heading and its lines.
 #[derive(Debug)]
 pub(super) struct LogPart<'a> {
     pub(super) heading: PartHeading,
-    /// The heading as printed, without its frame.
+    /// Heading as printed, without its frame.
     pub(super) title: Option<&'a str>,
-    /// The section that it is a test or run of.
+    /// Section that this test or run belongs to.
     pub(super) parent: Option<&'a str>,
     /// Counts from 1.
     pub(super) run: u32,
@@ -45,13 +44,13 @@ pub(super) struct LogPart<'a> {
 }
 
 impl PartHeading {
-    /// True where rows of flashbench's tables may stand.
+    /// True if the lines may be rows of flashbench's tables.
     pub(super) fn holds_rows(&self) -> bool {
         use PartHeading::{Align, Fat, OpenAu, Start, Unknown};
         matches!(self, Start | Unknown | Align(_) | Fat(_) | OpenAu { .. })
     }
 
-    /// True where something measured should stand.
+    /// True if the lines should be results.
     pub(super) fn holds_results(&self) -> bool {
         use PartHeading::{Align, Dd, Fat, Hdparm, OpenAu};
         matches!(self, Dd(..) | Hdparm | Align(_) | Fat(_) | OpenAu { .. })
@@ -88,7 +87,7 @@ fn open_au(title: &str) -> Option<PartHeading> {
 
 /// `Linear write speed (dd, 64kb block, seek 1024)`.
 fn dd(title: &str) -> Option<PartHeading> {
-    // Every copy below it carries what it says.
+    // Every copy below it repeats the title.
     let (head, rest) = title.split_once("(dd, ").filter(|_| title.len() <= LONGEST_TITLE)?;
     let op = match head.split_whitespace().nth(1)? {
         "read" => TestOp::Read,
@@ -108,7 +107,7 @@ pub(super) fn is_heading(line: &str) -> bool {
     title.is_some_and(|title| !matches!(PartHeading::of(title), PartHeading::Unknown | PartHeading::Start))
 }
 
-/// A heading's text: what the frame of `=` holds, or a bare `AU=1, linear access`.
+/// Text of a heading inside its frame of `=`, or of a bare `AU=1, linear access`.
 fn title(line: &str) -> Option<&str> {
     let line = line.trim();
     let inner = line.trim_matches('=').trim();
@@ -116,7 +115,6 @@ fn title(line: &str) -> Option<&str> {
     (framed || open_au(line).is_some()).then_some(inner)
 }
 
-/// Cuts a file into its parts.
 pub(super) fn split<'a>(text: &'a LogText<'_>) -> Vec<LogPart<'a>> {
     let part = |heading, title, parent, run| LogPart { heading, title, parent, run, lines: Vec::new() };
     let mut parts = vec![part(PartHeading::Start, None, None, 1)];

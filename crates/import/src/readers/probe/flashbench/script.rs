@@ -1,5 +1,5 @@
-//! What the script says beside flashbench's tables: whose registers its identity line holds (the tested card's only if the
-//! capacity agrees), and its dd and hdparm sections as runs: the k-th pass of each section is run k.
+//! Facts from the script's other sections: registers of a card, which count only if their capacity agrees with the tested
+//! card's, and dd and hdparm as runs: pass k of each section is run k.
 
 use super::parts::{LogPart, PartHeading};
 use crate::readers::identity::facts::{facts, registers};
@@ -13,23 +13,22 @@ use cardscope_sd::bus::bus_mode;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What was tested, as the script says.
+/// Tested device as the script names it.
 #[derive(Debug, Default)]
 pub(super) struct ScriptFacts<'a> {
-    /// `/dev/mmcblk0`.
+    /// Path, such as `/dev/mmcblk0`.
     pub(super) device: Option<&'a str>,
-    /// Its size by fdisk.
+    /// Size according to fdisk.
     bytes: Option<u64>,
 }
 
 impl ScriptFacts<'_> {
-    /// True where it is a card in the host's own slot, false for a reader.
+    /// True for a card in a built-in slot, false for a reader.
     pub(super) fn in_slot(&self) -> Option<bool> {
         self.device.map(|device| device.contains("mmcblk"))
     }
 }
 
-/// Device and size from their headings.
 pub(super) fn tested<'a>(parts: &[LogPart<'a>]) -> ScriptFacts<'a> {
     let device = parts.iter().find_map(|part| part.title?.strip_prefix("Device:")).map(str::trim);
     let partitions = parts.iter().filter(|part| part.heading == PartHeading::Partitions);
@@ -37,7 +36,7 @@ pub(super) fn tested<'a>(parts: &[LogPart<'a>]) -> ScriptFacts<'a> {
     ScriptFacts { device, bytes }
 }
 
-/// The bytes in `Disk /dev/sdf: 7902 MB, 7902068736 bytes`, in any language.
+/// Bytes in `Disk /dev/sdf: 7902 MB, 7902068736 bytes`, in any language.
 fn fdisk_bytes(line: &str, device: &str) -> Option<u64> {
     let (before, rest) = line.split_once(device)?;
     let (_, sizes) = rest.split_once(':').filter(|_| !before.is_empty())?;
@@ -45,7 +44,7 @@ fn fdisk_bytes(line: &str, device: &str) -> Option<u64> {
     size.split_whitespace().next()?.parse().ok()
 }
 
-/// Puts capacity and identity where they belong, or says why not.
+/// Sets capacity and identity, or adds a doubt if the identity is of another card.
 pub(super) fn put_identity(tested: &ScriptFacts<'_>, parts: &[LogPart<'_>], log: &mut CardLog) {
     log.card.capacity_bytes = tested.bytes;
     let Some(line) = parts.iter().flat_map(|part| part.lines.first()).find(|line| line.starts_with("man:"))
@@ -73,7 +72,7 @@ fn decode(line: &str) -> Result<Identity, String> {
     from_hex(hex).map_err(|error| error.to_string())
 }
 
-/// Why the identity is not the tested card's, if it is not.
+/// Reason why the identity is not the tested card's, if it is not.
 fn other_card(tested: &ScriptFacts<'_>, identity: &Identity) -> Option<String> {
     let device = tested.device.unwrap_or("the device");
     match (tested.bytes, identity.capacity_bytes) {
@@ -91,7 +90,7 @@ fn other_card(tested: &ScriptFacts<'_>, identity: &Identity) -> Option<String> {
     }
 }
 
-/// Adds the runs, what failed, and what only a cache can have answered.
+/// Adds the runs, failed copies, and doubts about results from a cache.
 pub(super) fn put_runs(parts: &[LogPart<'_>], tested: &ScriptFacts<'_>, log: &mut CardLog) {
     let mut runs: BTreeMap<u32, Vec<TestFigure>> = BTreeMap::new();
     let mut failures = Vec::new();
@@ -109,7 +108,7 @@ pub(super) fn put_runs(parts: &[LogPart<'_>], tested: &ScriptFacts<'_>, log: &mu
     }
 }
 
-/// Figures of a part, and its copies that failed.
+/// Figures of a part, and its failed copies.
 fn measured(part: &LogPart<'_>) -> (Vec<TestFigure>, Vec<Value>) {
     match &part.heading {
         PartHeading::Hdparm => (hdparm::figures(&LogText::of(&part.lines.join("\n"))), Vec::new()),
@@ -126,13 +125,13 @@ fn measured(part: &LogPart<'_>) -> (Vec<TestFigure>, Vec<Value>) {
     }
 }
 
-/// Names figures that no bus can carry for what they are, so that nobody takes them for the card's.
+/// Marks figures that no bus can carry as page cache, so that they do not count as the card's.
 fn mark_cached<'a>(
     figures: impl Iterator<Item = &'a mut TestFigure>,
     tested: &ScriptFacts<'_>,
     log: &mut CardLog,
 ) {
-    // Linux drives a slot of its own up to SDR104; a reader may be UHS-II.
+    // Linux drives a built-in slot up to SDR104; a reader may be UHS-II.
     let fastest = if tested.in_slot() == Some(true) { "SDR104" } else { "UHS-II HD312" };
     let Some(mode) = bus_mode(fastest) else { return };
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! flashbench's rows. Each number of it is cut to seven bytes, so a unit may have lost its end: `-13790n`, `1e+03µ`.
+//! Rows of flashbench. It cuts each number to seven bytes, so a unit may lack its end: `-13790n`, `1e+03µ`.
 //!
 //! Two forms of `-a`: `align 4194304 pre 741µs on 1.08ms post 788µs diff 317µs`, and a fork's
 //! `Aligned @ 4194304 Delay: 741000ns`. Rows of `-f` and `-O` are a block size and speeds.
@@ -7,15 +7,14 @@ use super::parts::PartHeading;
 use cardscope_model::flashbench::{AlignRow, FatRow, FlashbenchTables, OpenAu};
 use cardscope_model::units::parse_size;
 
-/// Reads the tables of a log, row by row.
 #[derive(Debug, Default)]
 pub(super) struct TableReader {
     pub(super) tables: FlashbenchTables,
-    /// What the last heading or command announces.
+    /// Announced by the last heading or command.
     section: PartHeading,
-    /// A new command or heading: the next row begins a table.
+    /// True after a command or heading: the next row begins a table.
     fresh: bool,
-    /// The command goes on in the next line.
+    /// Beginning of a command that continues in the next line.
     command: String,
 }
 
@@ -26,12 +25,12 @@ impl TableReader {
         reader
     }
 
-    /// Takes over what a heading of the script, or a command, announces.
+    /// Begins the section that a heading of the script, or a command, announces.
     pub(super) fn enter(&mut self, heading: PartHeading) {
         (self.fresh, self.section) = (true, heading);
     }
 
-    /// Reads a line: a row, a command, or neither.
+    /// Reads a line: a row, a command, or other text.
     pub(super) fn feed(&mut self, line: &str) {
         if let Some(row) = align(line).or_else(|| delay(line)) {
             self.push_align(row);
@@ -46,7 +45,7 @@ impl TableReader {
         let last = self.tables.align.last().map(|last| (last.test, last.align_bytes));
         row.test = match (&self.section, last) {
             (PartHeading::Align(test @ 1..), _) => *test,
-            // Alignments only fall within a table.
+            // Alignments fall within a table, so a larger one begins the next table.
             (_, Some((test, align_bytes))) => test.saturating_add(u32::from(row.align_bytes >= align_bytes)),
             (_, None) => 1,
         };
@@ -106,7 +105,7 @@ impl TableReader {
                 words[at].split_once('=').map_or_else(|| words.get(at + 1).copied(), |(_, n)| Some(n));
             value?.parse().ok()
         });
-        // Two is flashbench's own default.
+        // flashbench's default is two.
         let open_au = PartHeading::OpenAu { count: number.or(Some(2)), random: has(["-r", "--random"]) };
         self.enter(match () {
             () if has(["-O", "--open-au"]) => open_au,
@@ -116,7 +115,7 @@ impl TableReader {
     }
 }
 
-/// True for a row of `-a`, which nothing else prints.
+/// True for a row of `-a`, which no other tool prints.
 pub(super) fn is_own_row(line: &str) -> bool {
     align(line).or_else(|| delay(line)).is_some()
 }
@@ -136,12 +135,12 @@ fn delay(line: &str) -> Option<AlignRow> {
     Some(AlignRow { align_bytes, pre_us: None, on_us, post_us: None, diff_us: None, test: 0 })
 }
 
-/// Microseconds from `741µs`, `1.08ms`, `-13790n`, `1e+03µ`.
+/// Parses `741µs`, `1.08ms`, `-13790n` or `1e+03µ` as microseconds.
 pub(super) fn micros(text: &str) -> Option<f64> {
     let (value, unit) = split_number(text)?;
     Some(match unit.trim_end_matches('s') {
         "" if unit == "s" => value * 1e6,
-        // Negative times are printed in nanoseconds; one that lost all of its unit was one.
+        // Negative times are printed in nanoseconds, so one without a unit was in these.
         "" if value < 0.0 => value / 1e3,
         "n" => value / 1e3,
         "u" | "µ" | "μ" | "Âµ" => value,
@@ -150,7 +149,7 @@ pub(super) fn micros(text: &str) -> Option<f64> {
     })
 }
 
-/// A block size and its speeds in MB/s; what a cut file leaves of the last one is dropped.
+/// Block size and its speeds in MB/s; an incomplete last speed in a cut file is dropped.
 fn speeds(line: &str) -> Option<(u64, Vec<f64>)> {
     let mut words = line.split_whitespace();
     let block =
