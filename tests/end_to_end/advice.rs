@@ -111,7 +111,7 @@ fn the_partition_starts_on_the_erase_block_that_was_measured() {
 }
 
 #[test]
-fn ext4_takes_the_stride_and_the_stripe_width() {
+fn advised_ext4_has_stride_and_stripe_width() {
     for (page, unit, stride, width) in [(16 * KIB, 4 * MIB, 4, 1024), (48 * KIB, 24 * MIB, 12, 6144)] {
         let rig = Rig::partitioned(page, unit);
         rig.run("mkfs.ext4");
@@ -134,7 +134,7 @@ fn ext4_takes_the_stride_and_the_stripe_width() {
 }
 
 #[test]
-fn f2fs_takes_sections_of_whole_erase_blocks() {
+fn advised_f2fs_has_sections_of_whole_erase_blocks() {
     for (unit, segments) in [(4 * MIB, 2), (24 * MIB, 12), (3 * MIB, 3)] {
         let rig = Rig::partitioned(16 * KIB, unit);
         rig.run("mkfs.f2fs");
@@ -154,7 +154,7 @@ fn f2fs_takes_sections_of_whole_erase_blocks() {
 }
 
 #[test]
-fn exfat_takes_the_cluster_and_the_boundary() {
+fn advised_exfat_has_cluster_size_and_boundary() {
     let rig = Rig::partitioned(16 * KIB, 4 * MIB);
     rig.run("mkfs.exfat");
     let dump = tool("dump.exfat", &[&rig.partition()]);
@@ -165,7 +165,7 @@ fn exfat_takes_the_cluster_and_the_boundary() {
 }
 
 #[test]
-fn an_erase_block_of_24_mib_is_laid_out_by_our_own_format() {
+fn format_aligns_to_a_24_mib_erase_block() {
     let rig = Rig::new(48 * KIB, 24 * MIB);
     let advised = rig.advice.commands.iter().find(|c| c.command.starts_with("cardscope format")).unwrap();
     let home = Home::new();

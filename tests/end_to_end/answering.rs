@@ -26,7 +26,7 @@ fn pipe(home: &Home, name: &str) -> String {
 }
 
 #[test]
-fn a_pipe_or_an_endless_device_in_place_of_a_file_is_refused_at_once() {
+fn pipes_and_endless_devices_are_refused_at_once() {
     let home = Home::new();
     let (pipe, toml) = (pipe(&home, "pipe"), pipe(&home, "pipe.toml"));
     let card = format!("sim:{toml}");
@@ -54,7 +54,7 @@ fn a_pipe_or_an_endless_device_in_place_of_a_file_is_refused_at_once() {
 }
 
 #[test]
-fn a_text_without_end_is_read_up_to_a_bound_and_refused() {
+fn endless_text_is_refused_after_a_limit() {
     let home = Home::new();
     let long = home.path("long.toml");
     let file = std::fs::File::create(&long).unwrap();
@@ -77,7 +77,7 @@ fn ends_soon(running: Running, signal: Signal) {
 }
 
 #[test]
-fn who_waits_for_a_pipe_answers_each_signal() {
+fn waiting_for_a_pipe_ends_on_any_signal() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         let home = Home::new();
         let pipe = pipe(&home, "log");
@@ -90,7 +90,7 @@ fn who_waits_for_a_pipe_answers_each_signal() {
 }
 
 #[test]
-fn a_log_that_comes_through_a_pipe_is_read_to_its_end() {
+fn log_from_a_pipe_is_read_completely() {
     let home = Home::new();
     let pipe = pipe(&home, "log");
     let import = home.start(&["import", &pipe, "--dry-run", "--json"]);
@@ -176,7 +176,7 @@ fn journalled(home: &Home) -> (Vec<PathBuf>, u64) {
 }
 
 #[test]
-fn while_an_io_hangs_it_says_what_for_and_a_second_signal_leaves_a_whole_journal() {
+fn second_signal_during_a_hung_io_leaves_a_complete_journal() {
     for io in ["auto", "preads"] {
         let home = Home::new();
         let served = Served::start(&home, SLOW, &[]);
@@ -203,7 +203,7 @@ fn while_an_io_hangs_it_says_what_for_and_a_second_signal_leaves_a_whole_journal
 }
 
 #[test]
-fn every_verb_answers_while_its_card_hangs() {
+fn verbs_respond_to_signals_while_the_card_hangs() {
     let home = Home::new();
     let recipe = home.recipe("prepare = false", "[[test]]\ntest = \"RND4K Q8T2 write\"\nseconds = 300\n");
     let backup = home.path("image").to_str().unwrap().to_owned();

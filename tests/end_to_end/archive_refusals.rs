@@ -51,7 +51,7 @@ fn refused_to(asked: &[&[&str]], home: &Home, archive: &Path, status: i32, words
 }
 
 #[test]
-fn a_mistyped_archive_is_refused_by_what_only_reads_and_is_not_made() {
+fn reading_verbs_refuse_and_do_not_create_a_missing_archive() {
     let home = Home::new();
     let page = home.path("page.html");
     let place = home.path("typo/archive.sqlite");
@@ -85,7 +85,7 @@ fn small(home: &Home) -> PathBuf {
 }
 
 #[test]
-fn an_archive_of_a_newer_cardscope_is_refused_by_every_verb_and_not_touched() {
+fn newer_archives_are_refused_untouched_by_every_verb() {
     let home = Home::new();
     let place = small(&home);
     let newer = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('PRAGMA user_version = 99'); c.commit(); c.close()";
@@ -94,7 +94,7 @@ fn an_archive_of_a_newer_cardscope_is_refused_by_every_verb_and_not_touched() {
 }
 
 #[test]
-fn what_is_no_archive_or_a_damaged_one_is_refused_by_every_verb_and_not_touched() {
+fn damaged_archives_are_refused_untouched_by_every_verb() {
     let home = Home::new();
     let place = small(&home);
     let whole = fs::read(&place).unwrap();
@@ -119,7 +119,7 @@ fn what_is_no_archive_or_a_damaged_one_is_refused_by_every_verb_and_not_touched(
 }
 
 #[test]
-fn where_nothing_may_be_written_no_archive_is_made_and_the_message_says_why() {
+fn unwritable_archive_is_refused_with_the_reason() {
     let home = Home::new();
     let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=4m"], "tmpfs");
     let place = disk.point.join("archive.sqlite");
@@ -151,7 +151,7 @@ fn where_nothing_may_be_written_no_archive_is_made_and_the_message_says_why() {
 }
 
 #[test]
-fn a_link_a_pipe_a_device_and_another_user_s_file_are_refused_at_once_and_left_as_they_are() {
+fn links_pipes_devices_and_foreign_files_are_no_archives() {
     let home = Home::new();
     let place = small(&home);
     let theirs = home.path("theirs.sqlite");
@@ -177,7 +177,7 @@ fn a_link_a_pipe_a_device_and_another_user_s_file_are_refused_at_once_and_left_a
 }
 
 #[test]
-fn ten_at_once_lose_nothing_and_keep_what_is_the_same_once() {
+fn concurrent_imports_lose_nothing_and_deduplicate() {
     let home = Home::new();
     let different: Vec<String> =
         (0..10).map(|n| write(&home, &format!("card{n}.log"), log(&[500 + n, 520 + n]))).collect();

@@ -57,7 +57,7 @@ fn without_clock(text: &str) -> String {
 }
 
 #[test]
-fn postgresql_says_what_sqlite_says_to_the_byte() {
+fn postgresql_and_sqlite_give_identical_output() {
     let server = Server::shared();
     let home = Home::new();
     let (file, address) = (home.archive(), server.database());
@@ -114,7 +114,7 @@ fn unreachable(home: &Home, address: &str, words: &[&str]) {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_told_without_the_password() {
+fn unreachable_server_error_hides_the_password() {
     let home = Home::new();
     let down = format!("postgres://me:{PASSWORD}@127.0.0.1:1/cards");
     unreachable(&home, &down, &["cannot be reached", "postgres://me@127.0.0.1:1/cards", "try again"]);
@@ -133,7 +133,7 @@ fn a_server_that_is_not_there_is_told_without_the_password() {
 }
 
 #[test]
-fn an_address_that_is_none_is_told_without_what_may_be_a_password() {
+fn invalid_address_error_hides_the_password() {
     let home = Home::new();
     // Characters that should have been escaped as %2F and so on.
     for address in [
@@ -160,7 +160,7 @@ fn folder(server: &Server) -> PathBuf {
 }
 
 #[test]
-fn who_is_not_let_in_and_what_is_not_there_is_told_without_the_password() {
+fn denied_access_error_hides_the_password() {
     let server = Server::new();
     let home = Home::new();
     let address = server.database();
@@ -227,7 +227,7 @@ fn cards(home: &Home, place: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn a_server_that_dies_in_mid_import_leaves_whole_logs_and_the_next_try_completes_them() {
+fn import_resumes_after_the_server_died() {
     const LOGS: u32 = 2000;
     let server = Server::new();
     let home = Home::new();
@@ -277,7 +277,7 @@ fn a_server_that_dies_in_mid_import_leaves_whole_logs_and_the_next_try_completes
 }
 
 #[test]
-fn several_imports_at_once_lose_nothing_and_keep_what_is_the_same_once() {
+fn concurrent_server_imports_lose_nothing_and_deduplicate() {
     let server = Server::shared();
     let home = Home::new();
     let address = server.database();

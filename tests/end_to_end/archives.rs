@@ -29,7 +29,7 @@ fn sessions(home: &Home) -> Vec<String> {
 const PNG: [u8; 8] = [0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a];
 
 #[test]
-fn what_is_known_of_a_card_is_set_told_and_taken_away_again() {
+fn card_details_can_be_set_shown_and_removed() {
     let home = Home::new();
     taken_in(&home, "swift.log", &[700, 690], &[]);
     let photo = write(&home, "box.png", PNG);
@@ -69,7 +69,7 @@ fn what_is_known_of_a_card_is_set_told_and_taken_away_again() {
 }
 
 #[test]
-fn a_correction_that_is_partly_wrong_changes_nothing() {
+fn partly_invalid_edit_changes_nothing() {
     let home = Home::new();
     taken_in(&home, "swift.log", &[700], &["--card", "Swift"]);
     let before = told(&home, &["show", "Swift"]);
@@ -90,7 +90,7 @@ fn a_correction_that_is_partly_wrong_changes_nothing() {
 }
 
 #[test]
-fn two_cards_that_are_one_are_put_together_with_all_that_is_theirs_and_stay_so() {
+fn merged_cards_keep_all_their_data() {
     let home = Home::new();
     let photo = write(&home, "box.png", PNG);
     taken_in(&home, "swift.log", &[700, 690], &["--brand", "Acme", "--card", "Swift"]);
@@ -124,7 +124,7 @@ fn two_cards_that_are_one_are_put_together_with_all_that_is_theirs_and_stay_so()
 }
 
 #[test]
-fn two_generations_of_one_name_stay_two_cards() {
+fn cards_of_two_generations_stay_separate() {
     let home = Home::new();
     measured(&home, CONSTANT, "1");
     measured(&home, EXPRESS, "2");
@@ -150,7 +150,7 @@ fn two_generations_of_one_name_stay_two_cards() {
 }
 
 #[test]
-fn a_session_is_removed_only_by_its_name_said_twice_and_can_come_in_again() {
+fn session_removal_needs_confirmation_and_allows_reimport() {
     let home = Home::new();
     let document = taken_in(&home, "a.log", &[700, 690], &["--card", "Zebra"]).json();
     let session = text(&document, "/files/0/sessions/0").to_owned();
@@ -223,7 +223,7 @@ fn filled() -> Home {
 }
 
 #[test]
-fn everything_goes_out_as_files_and_into_an_empty_archive_without_a_loss() {
+fn export_and_import_are_lossless() {
     let home = filled();
     let out = home.path("out");
     let files = told(&home, &["export", "-o", out.to_str().unwrap()]);
@@ -260,7 +260,7 @@ fn everything_goes_out_as_files_and_into_an_empty_archive_without_a_loss() {
 }
 
 #[test]
-fn files_that_are_no_results_stop_no_other_and_what_is_there_is_not_replaced() {
+fn import_skips_other_files_and_export_replaces_nothing() {
     let home = filled();
     let out = home.path("out");
     told(&home, &["export", "Swift", "-o", out.to_str().unwrap()]);
@@ -292,7 +292,7 @@ fn files_that_are_no_results_stop_no_other_and_what_is_there_is_not_replaced() {
 }
 
 #[test]
-fn a_beginning_of_an_id_is_enough_wherever_a_session_or_a_card_is_asked_for() {
+fn id_prefixes_name_sessions_and_cards() {
     let home = Home::new();
     let document = home.run(&["verify", CONSTANT, "--budget", "30s", "--json", "-q"]).expect(0).json();
     let (session, measured) = (text(&document, "/session").to_owned(), measured(&home, CONSTANT, "1"));
@@ -322,7 +322,7 @@ fn a_beginning_of_an_id_is_enough_wherever_a_session_or_a_card_is_asked_for() {
 }
 
 #[test]
-fn a_list_says_what_each_benchmark_came_to() {
+fn session_list_shows_results() {
     let home = Home::new();
     home.run(&["bench", CONSTANT, "--only", "SEQ1M Q8T1 read", "-q"]).expect(0);
     let shown = told(&home, &["list"]);

@@ -8,7 +8,7 @@ use serde_json::Value;
 const CID: &str = "035344535530344780811ea6ab00b37f";
 
 #[test]
-fn registers_that_cannot_be_one_are_refused_by_name() {
+fn invalid_registers_are_refused_by_name() {
     let home = Home::new();
     for (register, hex, words) in [
         ("cid", &CID[1..], &["CID", "odd number", "31"][..]),
@@ -31,7 +31,7 @@ fn registers_that_cannot_be_one_are_refused_by_name() {
 }
 
 #[test]
-fn a_wrong_check_sum_is_a_hint_and_the_register_is_still_decoded() {
+fn wrong_checksum_is_a_hint() {
     // With a flipped bit in the serial number the CRC7 does not match.
     let wrong = CID.replace("811ea6ab", "811ea6aa");
     let outcome = Home::new().run(&["decode", "--cid", &wrong, "--json"]).expect(0);
@@ -48,7 +48,7 @@ fn a_wrong_check_sum_is_a_hint_and_the_register_is_still_decoded() {
 }
 
 #[test]
-fn registers_of_zeros_or_ones_are_blank_and_prove_nothing() {
+fn blank_registers_prove_nothing() {
     let home = Home::new();
     for (register, digits) in [("cid", 32), ("csd", 32), ("scr", 16), ("ssr", 128), ("ocr", 8)] {
         for digit in ["0", "f"] {
@@ -65,7 +65,7 @@ fn registers_of_zeros_or_ones_are_blank_and_prove_nothing() {
 }
 
 #[test]
-fn hex_is_taken_as_people_paste_it() {
+fn pasted_hex_formats_are_accepted() {
     let home = Home::new();
     let plain = home.run(&["decode", "--cid", CID, "--json"]).expect(0).json();
     for pasted in [
@@ -78,7 +78,7 @@ fn hex_is_taken_as_people_paste_it() {
 }
 
 #[test]
-fn a_recipe_that_cannot_be_run_is_refused_by_key_or_test() {
+fn invalid_recipe_is_refused_by_key_or_test() {
     const TEST: &str = "[[test]]\ntest = \"RND4K Q1T1 read\"\npasses = 1\n";
     let home = Home::new();
     for (area, tests, words) in [
@@ -107,7 +107,7 @@ fn a_recipe_that_cannot_be_run_is_refused_by_key_or_test() {
 }
 
 #[test]
-fn a_recipe_that_is_not_there_or_no_text_is_refused() {
+fn missing_or_binary_recipe_is_refused() {
     let home = Home::new();
     home.run(&["bench", "sim:constant", "--recipe", "/no/such.toml"]).expect(2).says(&["/no/such.toml"]);
     home.run(&["bench", "sim:constant", "--recipe", "kdiskmrk"])
@@ -123,7 +123,7 @@ fn a_recipe_that_is_not_there_or_no_text_is_refused() {
 }
 
 #[test]
-fn options_that_make_no_sense_are_refused() {
+fn contradictory_options_are_refused() {
     let home = Home::new();
     for (more, words) in [
         (&["--runs", "0"][..], &["--runs"][..]),
@@ -146,7 +146,7 @@ fn options_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn targets_that_are_none_are_refused() {
+fn invalid_targets_are_refused() {
     let home = Home::new();
     let empty = home.path("empty.img");
     std::fs::write(&empty, "").unwrap();
@@ -164,7 +164,7 @@ fn targets_that_are_none_are_refused() {
 }
 
 #[test]
-fn a_recipe_that_demands_a_state_runs_only_where_the_card_is_said_to_be_in_it() {
+fn recipe_with_required_state_needs_that_condition() {
     let home = Home::new();
     let path = home.recipe("", "[[test]]\ntest = \"SEQ1M Q1T1 read\"\npasses = 1");
     let recipe = std::fs::read_to_string(&path).unwrap();
@@ -177,7 +177,7 @@ fn a_recipe_that_demands_a_state_runs_only_where_the_card_is_said_to_be_in_it() 
 }
 
 #[test]
-fn a_target_that_is_not_there_is_named_with_what_to_check() {
+fn missing_target_error_has_advice() {
     let home = Home::new();
     for target in ["/nowhere/at/all", "/dev/no-such-card", "/etc/passwd/card"] {
         for verb in ["bench", "check", "verify", "map"] {

@@ -82,7 +82,7 @@ fn check_preserves_data_in_a_bad_reader_behind_a_loop_device() {
 }
 
 #[test]
-fn every_verb_that_writes_says_that_the_reader_announces_too_much() {
+fn writing_verbs_report_a_reader_that_announces_too_much() {
     let home = Home::new();
     let card = "constant?announced_bytes=48MiB&state=filled&extra_sectors=1";
     let served = Served::start(&home, card, &["--no-timing"]);

@@ -18,7 +18,7 @@ fn session(target: &str, tests: &str) -> (Value, u64) {
 }
 
 #[test]
-fn an_hour_stays_small_and_grows_with_time_and_not_with_ios() {
+fn session_size_grows_with_time_not_with_ios() {
     let hour = |test: &str| format!("[defaults]\nseconds = 600\nloops = 6\n[[test]]\ntest = \"{test}\"\n");
     let card = "sim:constant?command_s=0.0002&mb_s=400&depth=1";
     let (few, of_few) = session(card, &hour("SEQ1M Q1T1 write"));
@@ -30,7 +30,7 @@ fn an_hour_stays_small_and_grows_with_time_and_not_with_ios() {
 }
 
 #[test]
-fn an_hour_of_short_loops_on_a_noisy_card_stays_small_too() {
+fn noisy_short_loops_stay_below_the_size_limit() {
     let tests = "[defaults]\nseconds = 5\nloops = 90\n[[test]]\ntest = \"SEQ1M Q1T1 read\"\n[[test]]\ntest = \"SEQ1M Q1T1 write\"\n\
         [[test]]\ntest = \"RND4K Q1T1 read\"\n[[test]]\ntest = \"RND4K Q1T1 write\"\n[[test]]\ntest = \"RND4K Q32T1 read\"\n\
         [[test]]\ntest = \"RND4K Q32T1 write\"\n[[test]]\ntest = \"SEQ128K Q32T1 read\"\n[[test]]\ntest = \"RND4K Q8T8 write\"\n";
@@ -41,7 +41,7 @@ fn an_hour_of_short_loops_on_a_noisy_card_stays_small_too() {
 }
 
 #[test]
-fn the_worst_moment_of_a_session_of_days_is_in_its_course() {
+fn long_session_keeps_its_worst_value() {
     let (document, bytes) = session(
         "sim:usb-stick-tlc",
         "[[test]]\ntest = \"RND4K Q1T1 write\"\nseconds = 40000\n[[test]]\ntest = \"SEQ1M Q1T1 read\"\nseconds = 30\n",
@@ -58,7 +58,7 @@ fn the_worst_moment_of_a_session_of_days_is_in_its_course() {
 }
 
 #[test]
-fn a_long_run_stays_small() {
+fn sustain_stays_below_the_size_limit() {
     let home = Home::new();
     let long = ["sustain", "sim:constant", "--read", "--duration", "8h", "--json", "-q"];
     let document = home.run(&long).expect(0).json();

@@ -16,7 +16,7 @@ fn speed(document: &Value, name: &str) -> Option<f64> {
 }
 
 #[test]
-fn a_class_10_card_is_judged_within_three_minutes_and_keeps_its_data() {
+fn class_10_card_is_tested_in_three_minutes_and_keeps_its_data() {
     let home = Home::new();
     let document =
         home.run(&["check", "sim:lexar-16g-c10", "--json", "--quiet", "--seed", "1"]).expect(0).json();
@@ -35,7 +35,7 @@ fn a_class_10_card_is_judged_within_three_minutes_and_keeps_its_data() {
 }
 
 #[test]
-fn a_fast_card_has_time_for_every_part_and_the_page_opens_without_a_network() {
+fn fast_card_gets_all_parts_and_an_offline_page() {
     let home = Home::new();
     let page = home.path("page.html");
     let arguments =
@@ -52,7 +52,7 @@ fn a_fast_card_has_time_for_every_part_and_the_page_opens_without_a_network() {
 }
 
 #[test]
-fn each_part_that_is_a_verb_has_its_own_row_with_what_the_visit_says_of_it() {
+fn parts_have_their_own_archive_rows() {
     let home = Home::new();
     let document =
         home.run(&["check", "sim:sandisk-256g-express", "--json", "--quiet", "--seed", "1"]).expect(0).json();
@@ -75,7 +75,7 @@ fn each_part_that_is_a_verb_has_its_own_row_with_what_the_visit_says_of_it() {
 }
 
 #[test]
-fn a_fake_is_named_on_the_first_line_and_is_worth_no_map() {
+fn fake_is_in_the_answer_and_not_mapped() {
     let home = Home::new();
     // With the last three seeds one of the first large writes is so slow that the rest seems to have no time.
     for seed in ["1", "16", "38", "85"] {
@@ -89,7 +89,7 @@ fn a_fake_is_named_on_the_first_line_and_is_worth_no_map() {
 }
 
 #[test]
-fn a_queue_that_all_but_halts_the_card_is_named() {
+fn harmful_queue_is_reported() {
     let told = Home::new().run(&["check", "sim:evoplus-32g-u1-fakeq", "--seed", "1", "--details"]);
     let told = told.expect(0).one_line();
     assert!(told.contains("32 random writes at once") && told.contains("queue is fake"), "{told}");
@@ -97,7 +97,7 @@ fn a_queue_that_all_but_halts_the_card_is_named() {
 }
 
 #[test]
-fn content_that_was_given_up_is_not_said_to_come_back() {
+fn erased_data_is_not_reported_as_restored() {
     let name = "sim:sandisk-su04g";
     let arguments = ["check", name, "--erase", "--yes-destroy", name, "--budget", "40s", "--seed", "1"];
     let told = Home::new().run(&arguments).expect(0).stdout;
@@ -105,7 +105,7 @@ fn content_that_was_given_up_is_not_said_to_come_back() {
 }
 
 #[test]
-fn what_was_on_a_device_is_there_again_to_the_byte() {
+fn device_content_is_identical_after_check() {
     let home = Home::new();
     let card = with_data(96, &[]);
     let before = card.content();
@@ -124,7 +124,7 @@ fn what_was_on_a_device_is_there_again_to_the_byte() {
 }
 
 #[test]
-fn read_only_writes_nothing_and_says_what_that_leaves_out() {
+fn read_only_writes_nothing_and_lists_skipped_parts() {
     let home = Home::new();
     let card = with_data(64, &["-r"]);
     let document = home
@@ -138,7 +138,7 @@ fn read_only_writes_nothing_and_says_what_that_leaves_out() {
 }
 
 #[test]
-fn a_directory_cannot_be_looked_at_without_writing() {
+fn read_only_check_of_a_directory_is_refused() {
     let home = Home::new();
     let disk = crate::common::machine::TestMount::ext4(64);
     home.run(&["check", disk.path(), "--read-only"])
@@ -148,7 +148,7 @@ fn a_directory_cannot_be_looked_at_without_writing() {
 }
 
 #[test]
-fn a_card_that_fails_late_in_the_visit_is_no_good_card() {
+fn late_io_errors_prevent_a_clean_verdict() {
     // No failure in verify, bench and map; then one I/O in 200 fails.
     let name = "sim:constant?faults.begin_after_bytes=1650000000&faults.read_error_p=0.005";
     let document = Home::new().run(&["check", name, "--json", "--quiet", "--seed", "1"]).expect(1).json();
@@ -160,7 +160,7 @@ fn a_card_that_fails_late_in_the_visit_is_no_good_card() {
 }
 
 #[test]
-fn the_start_of_a_card_is_left_alone_also_by_the_marks_and_doubts_stand_on_the_page() {
+fn check_spares_the_start_and_shows_caveats() {
     let arguments = ["check", "sim:constant?announced_bytes=64MiB", "--budget", "60s", "--details"];
     let told = Home::new().run(&arguments).expect(0).one_line();
     assert!(told.contains("too small to spare its start"), "{told}");
@@ -168,7 +168,7 @@ fn the_start_of_a_card_is_left_alone_also_by_the_marks_and_doubts_stand_on_the_p
 }
 
 #[test]
-fn what_was_not_measured_makes_no_card_good() {
+fn unmeasured_figures_give_no_job_score() {
     let told = Home::new().run(&["check", "sim:lexar-16g-c10", "--budget", "30s"]).expect(4).stdout;
     let camera = told.lines().find(|line| line.trim_start().starts_with("camera-4k")).unwrap();
     assert!(camera.contains("not known"), "nobody knows its writes: {told}");
@@ -176,7 +176,7 @@ fn what_was_not_measured_makes_no_card_good() {
 }
 
 #[test]
-fn in_a_directory_only_files_of_its_own_are_written_and_removed_again() {
+fn directory_check_writes_only_its_own_files() {
     let home = Home::new();
     let disk = crate::common::machine::TestMount::ext4(512);
     std::fs::write(disk.point.join("mine.txt"), "keep me").unwrap();
@@ -198,7 +198,7 @@ fn in_a_directory_only_files_of_its_own_are_written_and_removed_again() {
 }
 
 #[test]
-fn a_budget_that_is_too_short_says_what_was_left_out() {
+fn short_budget_lists_skipped_parts() {
     let home = Home::new();
     let document =
         home.run(&["check", "sim:lexar-16g-c10", "--budget", "5s", "--json", "--quiet"]).expect(4).json();
@@ -213,7 +213,7 @@ fn a_budget_that_is_too_short_says_what_was_left_out() {
 }
 
 #[test]
-fn a_card_that_goes_away_leaves_what_was_measured_and_names_the_journal() {
+fn vanished_card_keeps_results_and_names_the_journal() {
     let home = Home::new();
     let arguments = ["check", "sim:lexar-16g-c10?faults.vanish_after_s=60", "--json", "--quiet"];
     let document = home.run(&arguments).expect(3).json();
@@ -227,7 +227,7 @@ fn a_card_that_goes_away_leaves_what_was_measured_and_names_the_journal() {
 }
 
 #[test]
-fn a_page_that_cannot_be_written_is_found_out_before_three_minutes_are_spent() {
+fn unwritable_page_is_refused_before_the_test() {
     let home = Home::new();
     let run = |html: &str| home.run(&["check", "sim:constant?announced_bytes=64MiB", "--html", html]);
     run("/nowhere/page.html").expect(2).says(&["does not exist"]);
@@ -237,7 +237,7 @@ fn a_page_that_cannot_be_written_is_found_out_before_three_minutes_are_spent() {
 }
 
 #[test]
-fn the_page_never_replaces_the_card_s_own_image_or_somebody_s_file() {
+fn page_does_not_replace_other_files() {
     let home = Home::new();
     let image = crate::common::machine::image(home.path("").as_path(), 16);
     let before = std::fs::read(&image).unwrap();
@@ -282,7 +282,7 @@ fn a_mounted_device_is_refused() {
 }
 
 #[test]
-fn a_mark_that_is_claimed_is_tested_before_a_map_is_drawn_and_a_printed_speed_beside_it() {
+fn claimed_marks_are_tested_before_the_map() {
     let home = Home::new();
     let label = "A1 'up to 300 MB/s'";
     let arguments = ["check", "sim:pro-64g-u3", "--label", label, "--json", "--quiet", "--seed", "1"];
@@ -298,7 +298,7 @@ fn a_mark_that_is_claimed_is_tested_before_a_map_is_drawn_and_a_printed_speed_be
 }
 
 #[test]
-fn marks_alone_are_tested_in_the_conditions_of_the_specification_where_content_is_given_up() {
+fn marks_with_erase_use_the_specification_form() {
     let home = Home::new();
     let target = "sim:constant?announced_bytes=1GiB";
     let arguments =

@@ -6,7 +6,7 @@ use crate::common::{list, text};
 use serde_json::Value;
 
 #[test]
-fn without_a_word_the_program_says_where_to_begin() {
+fn no_arguments_print_first_steps() {
     let bare = Home::new().run(&[]).expect(2).says(&["Start with `cardscope check DEVICE`.", "\nCompare:\n"]);
     assert_eq!(bare.stdout, "");
     let asked = Home::new().run(&["--help"]).expect(0);
@@ -33,7 +33,7 @@ fn recipes_and_jobs_are_listed_and_explained() {
 }
 
 #[test]
-fn every_example_that_needs_no_device_and_no_file_runs_on_a_new_computer() {
+fn help_examples_run() {
     let help = Home::new().run(&["--help"]).expect(0).stdout;
     let verbs = help.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  "));
     let is_verb = |verb: &&str| verb.starts_with(char::is_alphabetic) && !verb.contains(' ');
@@ -62,7 +62,7 @@ fn every_example_that_needs_no_device_and_no_file_runs_on_a_new_computer() {
 }
 
 #[test]
-fn what_only_lists_does_so_with_the_options_of_every_verb() {
+fn list_commands_accept_common_options() {
     let home = Home::new();
     let formats = home.run(&["import", "--formats", "--json"]).expect(0).json();
     let formats: Vec<&str> = list(&formats, "/formats").iter().map(|format| text(format, "/name")).collect();
@@ -96,7 +96,7 @@ fn completed_by_bash(script: &str, line: &str) -> Vec<String> {
 }
 
 #[test]
-fn bash_completes_verbs_and_the_names_of_what_comes_with_the_program() {
+fn bash_completes_verbs_and_builtin_names() {
     let home = Home::new();
     let script = script(&home, "bash");
     tool("bash", &["-n", &script]);
@@ -116,7 +116,7 @@ fn bash_completes_verbs_and_the_names_of_what_comes_with_the_program() {
 }
 
 #[test]
-fn zsh_and_fish_take_their_scripts() {
+fn zsh_and_fish_load_their_completions() {
     let home = Home::new();
     let zsh = script(&home, "zsh");
     tool("zsh", &["-n", &zsh]);
@@ -133,7 +133,7 @@ fn zsh_and_fish_take_their_scripts() {
 }
 
 #[test]
-fn manual_pages_are_written_whole_and_replace_nobody_s() {
+fn manual_pages_replace_no_foreign_files() {
     let home = Home::new();
     let folder = home.path("man1");
     let place = folder.to_str().unwrap();

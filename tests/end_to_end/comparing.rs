@@ -81,7 +81,7 @@ fn otherwise(document: &Value, column: usize, card: usize) -> Vec<(&'static str,
 }
 
 #[test]
-fn all_108_figures_of_the_express_report_come_out_of_its_own_runs_as_printed() {
+fn express_report_figures_are_reproduced() {
     let home = Home::new();
     let cards = ["SDSQXFN", "ADATA@cooling=active", "PLAY PRO@cooling=active"];
     let document = home.run(&[&["compare", "--json"], &cards[..]].concat()).expect(0).json();
@@ -97,7 +97,7 @@ fn all_108_figures_of_the_express_report_come_out_of_its_own_runs_as_printed() {
 }
 
 #[test]
-fn the_figures_that_the_tables_are_held_against_are_those_of_the_page() {
+fn reference_figures_match_the_reference_page() {
     let page = data().join("../seeds/000_f3f4380956d1aec6.txt");
     let Ok(page) = std::fs::read(&page) else {
         return println!("no page at {}: nothing was looked at", page.display());
@@ -127,7 +127,7 @@ fn the_figures_that_the_tables_are_held_against_are_those_of_the_page() {
 }
 
 #[test]
-fn what_differs_besides_the_card_is_listed_and_the_card_not_blamed_for_it() {
+fn other_differences_are_listed_and_prevent_a_verdict() {
     let home = Home::new();
     let document = home.run(&["compare", "SDSQXFN", "ADATA@cooling=active", "--json"]).expect(0).json();
     let differs: Vec<&str> = list(&document, "/differs").iter().map(|d| text(d, "/what")).collect();
@@ -143,7 +143,7 @@ fn what_differs_besides_the_card_is_listed_and_the_card_not_blamed_for_it() {
 }
 
 #[test]
-fn a_card_with_and_without_a_fan_stands_there_twice() {
+fn cooled_and_uncooled_card_are_separate_entries() {
     let home = Home::new();
     let document = home.run(&["compare", "ADATA", "--by", "cooling", "--json"]).expect(0).json();
     assert_eq!(names(&document).len(), 2, "{document:#}");
@@ -154,7 +154,7 @@ fn a_card_with_and_without_a_fan_stands_there_twice() {
 }
 
 #[test]
-fn sixty_four_mebibytes_beside_a_gibibyte_as_percent_and_factor() {
+fn area_sizes_compare_as_percent_and_factor() {
     let home = Home::new();
     let arguments =
         ["compare", "Samsung PRO MicroSDXC 64GB", "--by", "size", "--test", "RND4K Q1T1 write", "--json"];
@@ -165,7 +165,7 @@ fn sixty_four_mebibytes_beside_a_gibibyte_as_percent_and_factor() {
 }
 
 #[test]
-fn cards_that_are_not_known_or_known_several_times_are_told() {
+fn unknown_and_ambiguous_cards_are_reported() {
     let home = Home::new();
     home.run(&["compare", "Elephant"]).expect(2).says(&["no card \"Elephant\""]);
     home.run(&["compare", "Samsung"]).expect(2).says(&["matches"]);
@@ -175,7 +175,7 @@ fn cards_that_are_not_known_or_known_several_times_are_told() {
 }
 
 #[test]
-fn cards_are_ordered_for_a_job_with_what_it_means_in_seconds() {
+fn rank_shows_seconds_of_a_job() {
     let home = Home::new();
     let document = home.run(&["rank", "--for", "game-load", "--json"]).expect(0).json();
     let places = list(&document, "/places");
@@ -189,7 +189,7 @@ fn cards_are_ordered_for_a_job_with_what_it_means_in_seconds() {
 }
 
 #[test]
-fn a_slow_host_makes_fast_cards_alike() {
+fn slow_host_limits_differences_between_cards() {
     let home = Home::new();
     let test = "SEQ1G Q1T1 read";
     let free = home.run(&["rank", "--test", test, "--json"]).expect(0).json();
@@ -202,7 +202,7 @@ fn a_slow_host_makes_fast_cards_alike() {
 }
 
 #[test]
-fn a_fake_is_not_ranked_and_simulated_cards_are_only_where_they_are_named() {
+fn rank_omits_fakes_and_unnamed_simulated_cards() {
     let home = Home::new();
     let fake = "sim:constant?fake=limbo&fake_bytes=1GiB";
     for card in [fake, "sim:sandian-1tb-52g?fake=none"] {
@@ -233,7 +233,7 @@ fn a_fake_is_not_ranked_and_simulated_cards_are_only_where_they_are_named() {
 
 /// SanDisk's log has a third run, and its first one is of 256 MiB; of Lexar under active cooling there is none.
 #[test]
-fn the_tables_come_out_of_the_raw_logs_but_for_what_the_document_lists() {
+fn raw_logs_reproduce_the_tables_except_listed_figures() {
     let logs = data().join("cdm_fio");
     if !logs.is_dir() {
         return println!("no real logs at {}: nothing was looked at", logs.display());
@@ -262,7 +262,7 @@ fn the_tables_come_out_of_the_raw_logs_but_for_what_the_document_lists() {
 }
 
 #[test]
-fn the_document_lists_each_figure_that_the_raw_logs_give_otherwise_and_no_other() {
+fn differences_to_raw_logs_are_documented_completely() {
     let document = include_str!("../../docs/express-report.md");
     let rows = |name: &str| document.lines().filter(|line| line.starts_with(&format!("| {name} "))).count();
     for (test, what, published, found) in OTHERWISE {

@@ -70,7 +70,7 @@ fn quiet() -> Machine {
 }
 
 #[test]
-fn a_quiet_computer_is_fit() {
+fn idle_computer_is_fit() {
     let report = quiet().json(0, &[]);
     assert_eq!(
         (text(&report, "/verdict"), &report["failed"], &report["warned"]),
@@ -95,7 +95,7 @@ fn a_quiet_computer_is_fit() {
 }
 
 #[test]
-fn each_thing_that_is_wrong_is_found_and_says_what_to_do() {
+fn each_problem_is_found_with_advice() {
     for (file, content, name, expected) in [
         ("proc/pressure/cpu", "some avg10=12.00 avg60=0.00 avg300=0.00 total=5\n", "cpu-pressure", "warn"),
         ("proc/pressure/cpu", "some avg10=74.90 avg60=0.00 avg300=0.00 total=5\n", "cpu-pressure", "warn"),
@@ -137,7 +137,7 @@ fn each_thing_that_is_wrong_is_found_and_says_what_to_do() {
 }
 
 #[test]
-fn a_processor_that_sleeps_deeply_is_told_with_the_command_that_holds_it_awake() {
+fn deep_sleep_states_warn_with_a_command() {
     let machine = quiet();
     for (state, name, latency) in [("state0", "POLL", "0"), ("state1", "C1", "2"), ("state2", "C6", "133")] {
         machine.file(&format!("sys/devices/system/cpu/cpu0/cpuidle/{state}/name"), name);
@@ -189,7 +189,7 @@ fn reader(speed: &str, version: &str, protocol: &str) -> Machine {
 }
 
 #[test]
-fn a_good_reader_is_fit_and_each_weakness_of_another_is_told() {
+fn reader_problems_are_reported() {
     let good = reader("5000", " 3.20", "62").json(0, &["sda"]);
     assert_eq!((text(&good, "/verdict"), text(&good, "/target")), ("ok", "sda"), "{good:#}");
     assert_eq!(text(point(&good, "reader-bus"), "/device"), "/dev/sda");
@@ -213,7 +213,7 @@ fn a_good_reader_is_fit_and_each_weakness_of_another_is_told() {
 }
 
 #[test]
-fn a_reader_that_shares_its_bus_or_whose_card_is_mounted_or_missing_is_told() {
+fn shared_mounted_and_empty_readers_are_reported() {
     let machine = reader("5000", " 3.20", "62");
     machine.file("sys/bus/usb/devices/1-3/busnum", "1\n");
     machine.file("sys/bus/usb/devices/1-3/1-3:1.0/bInterfaceClass", "08\n");
@@ -255,7 +255,7 @@ fn slot(clock: &str, timing: &str) -> Machine {
 }
 
 #[test]
-fn a_slot_below_its_card_is_told() {
+fn slow_slot_is_reported() {
     let fast = slot("200000000", "6 (sd uhs SDR104)").json(0, &["mmcblk0"]);
     assert_eq!(state(&fast, "reader-bus"), "ok", "{fast:#}");
     let old = slot("50000000", "2 (sd high-speed)").json(0, &["mmcblk0"]);
@@ -266,7 +266,7 @@ fn a_slot_below_its_card_is_told() {
 }
 
 #[test]
-fn an_sd_express_card_on_too_few_lanes_is_told() {
+fn limited_pcie_link_is_reported() {
     let machine = quiet();
     for (name, content) in [
         ("sys/block/nvme0n1/size", "1954816000\n"),
@@ -289,7 +289,7 @@ fn an_sd_express_card_on_too_few_lanes_is_told() {
 }
 
 #[test]
-fn a_computer_of_which_nothing_is_known_is_neither_praised_nor_blamed() {
+fn unknown_facts_neither_pass_nor_fail() {
     let report = Machine::new(&[]).json(0, &[]);
     assert_eq!(report["failed"], 0);
     for name in ["governor", "memory", "cpu-pressure", "supply", "heat", "clock-source"] {
@@ -298,7 +298,7 @@ fn a_computer_of_which_nothing_is_known_is_neither_praised_nor_blamed() {
 }
 
 #[test]
-fn this_computer_is_tried_out_and_every_point_says_why() {
+fn live_checks_have_reasons() {
     let outcome = Home::on_disk().run(&["doctor", "--json"]);
     let status = outcome.status.code();
     let report = outcome.json();
@@ -315,7 +315,7 @@ fn this_computer_is_tried_out_and_every_point_says_why() {
 }
 
 #[test]
-fn a_journal_that_would_lie_on_the_card_fails_and_another_place_does_not() {
+fn journal_on_the_card_fails() {
     let mounted = crate::common::machine::TestMount::ext4(64);
     let home = Home::on_disk();
     let mut command = home.command(crate::common::binary::CARDSCOPE);
@@ -327,7 +327,7 @@ fn a_journal_that_would_lie_on_the_card_fails_and_another_place_does_not() {
 }
 
 #[test]
-fn the_archive_that_is_examined_is_the_one_that_results_are_kept_in() {
+fn doctor_checks_the_configured_archive() {
     let home = Home::on_disk();
     let examined = |outcome: Outcome| text(point(&outcome.json(), "archive-place"), "/seen").to_owned();
     let seen = examined(home.run(&["doctor", "--json"]));
@@ -343,7 +343,7 @@ fn the_archive_that_is_examined_is_the_one_that_results_are_kept_in() {
 }
 
 #[test]
-fn a_loop_device_is_no_card_and_what_is_not_there_is_refused() {
+fn loop_and_missing_devices_are_not_cards() {
     let device = with_data(8, &[]);
     let home = Home::on_disk();
     let report = home.run(&["doctor", &device.path, "--json"]).json();

@@ -136,7 +136,7 @@ fn one_run_has_no_interval() {
 }
 
 #[test]
-fn what_the_original_tool_prints_stands_beside_the_true_speed() {
+fn tool_prints_accompany_the_true_speed() {
     // cdm_fio.sh truncates MiB/s and calls them MB/s; CrystalDiskMark prints MB/s of 10^6.
     let document =
         bench(&["sim:lexar-1tb-express", "--recipe", "cdm-fio", "--size", "64M", "--only", "SEQ512K Q1T1"]);
@@ -152,7 +152,7 @@ fn what_the_original_tool_prints_stands_beside_the_true_speed() {
 }
 
 #[test]
-fn a_test_that_stands_twice_in_a_recipe_has_its_step() {
+fn repeated_tests_have_a_step() {
     let document = bench(&[LEXAR, "--recipe", "geerling-2024", "--size", "16M"]);
     let twice: Vec<&str> = results(&document)
         .into_iter()
@@ -174,7 +174,7 @@ fn a_test_that_stands_twice_in_a_recipe_has_its_step() {
 }
 
 #[test]
-fn a_line_that_wants_ext4_is_not_measured_on_a_bare_card_and_measured_through_ext4() {
+fn ext4_tests_run_only_on_ext4() {
     let only = ["--recipe", "dd-sweep", "--size", "16M", "--only", "Seq. write, ext4"];
     let bare = bench(&[&[LEXAR], &only[..]].concat());
     let missing = &bare["runs"][0]["not_measured"][0];
@@ -226,7 +226,7 @@ fn a_loop_that_the_recipe_discards_is_shown_and_not_counted() {
 }
 
 #[test]
-fn a_card_with_a_thermometer_tells_its_temperatures_and_warms_up() {
+fn temperatures_are_recorded_and_rise() {
     let document = bench(&["sim:lexar-1tb-express?cooling=passive", "--recipe", "quick"]);
     let all = results(&document);
     let (first, last) = (all[0], all[all.len() - 1]);
@@ -241,7 +241,7 @@ fn a_card_with_a_thermometer_tells_its_temperatures_and_warms_up() {
 }
 
 #[test]
-fn each_speed_has_its_share_of_what_the_bus_carries() {
+fn speeds_have_their_share_of_the_bus() {
     let document = bench(&["sim:lexar-1tb-express", "--recipe", "quick", "--only", "SEQ1M Q8T1 read"]);
     // One lane of PCIe 3.0: 8 GT/s with 128 of 130 bits.
     let ceiling = 8e9 * 128.0 / 130.0 / 8.0 / 1e6;
@@ -251,7 +251,7 @@ fn each_speed_has_its_share_of_what_the_bus_carries() {
 }
 
 #[test]
-fn conditions_are_recorded_and_words_that_nobody_knows_are_refused() {
+fn unknown_condition_words_are_refused() {
     let document = bench(&[
         "sim:lexar-1tb-express?cooling=passive",
         "--recipe",
@@ -273,7 +273,7 @@ fn conditions_are_recorded_and_words_that_nobody_knows_are_refused() {
 }
 
 #[test]
-fn what_a_budget_leaves_unmeasured_is_named() {
+fn budget_lists_unmeasured_tests() {
     let document = bench(&[LEXAR, "--recipe", "quick", "--budget", "30s"]);
     let missing = list(&document, "/runs/0/not_measured");
     assert!(!missing.is_empty() && !results(&document).is_empty(), "{document:#}");
@@ -304,7 +304,7 @@ fn every_recipe_that_comes_with_cardscope_gives_a_document() {
 }
 
 #[test]
-fn what_is_printed_is_what_the_archive_keeps() {
+fn printed_document_equals_the_archived_one() {
     let home = Home::new();
     let document = home.run(&["bench", LEXAR, "--recipe", "quick", "--runs", "2", "--json"]).expect(0).json();
     let sessions = home.sessions();
@@ -318,7 +318,7 @@ fn what_is_printed_is_what_the_archive_keeps() {
 }
 
 #[test]
-fn the_archive_lies_where_it_is_wanted() {
+fn archive_location_options_work() {
     let home = Home::new();
     let quick = ["bench", LEXAR, "-q", "--only", "SEQ1M Q1T1 read"];
     let named = home.path("elsewhere/mine.sqlite");
@@ -337,7 +337,7 @@ fn the_archive_lies_where_it_is_wanted() {
 }
 
 #[test]
-fn the_same_test_is_measured_alike_alone_and_among_others() {
+fn test_result_does_not_depend_on_other_tests() {
     let alone = bench(&["sim:constant", "--recipe", "quick", "--only", "SEQ1M Q1T1 write"]);
     let among = bench(&["sim:constant", "--recipe", "quick"]);
     let of = |document: &Value| number(result(document, "SEQ1M Q1T1 write"), "/mb_s");

@@ -13,7 +13,7 @@ fn rounds(document: &Value) -> usize {
 }
 
 #[test]
-fn a_card_is_worn_until_half_of_it_is_bad_and_each_milestone_is_kept() {
+fn endure_records_milestones_until_half_is_bad() {
     let home = Home::new();
     let card = format!("{WORN}&wear.end=loses-blocks");
     let document = home.run(&["endure", &card, "--json", "--quiet"]).expect(1).json();
@@ -28,7 +28,7 @@ fn a_card_is_worn_until_half_of_it_is_bad_and_each_milestone_is_kept() {
 }
 
 #[test]
-fn the_end_of_a_card_that_can_only_be_read_is_named() {
+fn read_only_end_of_life_is_reported() {
     let home = Home::new();
     let card = format!("{WORN}&wear.end=read-only");
     let told = home.run(&["endure", &card]).expect(1).stdout;
@@ -36,7 +36,7 @@ fn the_end_of_a_card_that_can_only_be_read_is_named() {
 }
 
 #[test]
-fn rounds_go_on_after_an_interruption_and_not_on_another_card() {
+fn endure_resumes_on_the_same_card_only() {
     let home = Home::new();
     let card = with_data(64, &[]);
     let run = |more: &[&str]| {
@@ -59,7 +59,7 @@ fn rounds_go_on_after_an_interruption_and_not_on_another_card() {
 }
 
 #[test]
-fn ctrl_c_keeps_the_rounds_that_are_done() {
+fn ctrl_c_keeps_finished_rounds() {
     let home = Home::new();
     let card = with_data(128, &[]);
     let mut running = home.start(&["endure", &card.path, "--json", "--yes-destroy", &card.path]);
@@ -82,7 +82,7 @@ fn ctrl_c_keeps_the_rounds_that_are_done() {
 }
 
 #[test]
-fn a_card_that_comes_back_goes_on_with_its_rounds() {
+fn endure_resumes_when_the_card_returns() {
     let home = Home::new();
     // A round writes 64 MiB, so the card vanishes in every second round, which begins again.
     let card = "sim:constant?announced_bytes=64MiB&faults.vanish_after_bytes=100MiB";
@@ -93,7 +93,7 @@ fn a_card_that_comes_back_goes_on_with_its_rounds() {
 }
 
 #[test]
-fn a_card_that_keeps_vanishing_is_given_up_and_its_bytes_are_counted() {
+fn endure_gives_up_on_a_vanishing_card() {
     let home = Home::new();
     let card = "sim:constant?announced_bytes=64MiB&faults.vanish_after_bytes=30MiB";
     let document = home.run(&["endure", card, "--json", "--wait", "1s"]).expect(3).json();
@@ -103,7 +103,7 @@ fn a_card_that_keeps_vanishing_is_given_up_and_its_bytes_are_counted() {
 }
 
 #[test]
-fn a_target_that_does_not_wear_is_said_not_to_with_how_long_cycles_take() {
+fn target_without_wear_is_reported() {
     let home = Home::new();
     let card = "sim:constant?announced_bytes=64MiB";
     let outcome = home.run(&["endure", card, "--rounds", "4"]).expect(0);
@@ -122,7 +122,7 @@ fn a_target_that_does_not_wear_is_said_not_to_with_how_long_cycles_take() {
 }
 
 #[test]
-fn a_budget_ends_a_round_that_takes_longer() {
+fn budget_ends_an_unfinished_round() {
     let (home, card) = (Home::new(), "sim:evoplus-256g-a2");
     let report = home.run(&["endure", card, "--budget", "5s", "--yes-destroy", card, "--json", "-q"]).json();
     assert_eq!(report["ended_by"], "--budget");

@@ -116,7 +116,7 @@ fn the_same_order(ranked: &[(String, f64)], rows: &[Value]) {
 }
 
 #[test]
-fn duckdb_reads_the_tables_in_place_and_ranks_as_rank_does() {
+fn duckdb_query_matches_rank() {
     let home = filled();
     let folder = exported(&home);
     the_same_order(&ranked(&home), &duckdb(&folder, ranking_query().to_str().unwrap()));
@@ -157,7 +157,7 @@ fn duckdb_reads_the_tables_in_place_and_ranks_as_rank_does() {
 }
 
 #[test]
-fn a_second_export_takes_the_place_of_the_first_and_of_nothing_else() {
+fn export_replaces_only_an_earlier_export() {
     let home = Home::new();
     let table = write(&home, "table.csv", format!("card,test,run,mb_s\nA 64GB,{TEST},1,90\n"));
     home.run(&["import", &table, "-q"]).expect(0);
@@ -259,7 +259,7 @@ impl Cluster {
 
 #[test]
 #[ignore = "downloads and starts Apache Spark: scripts/long runs it"]
-fn spark_on_two_workers_ranks_as_rank_does() {
+fn spark_query_matches_rank() {
     let home = filled();
     let folder = exported(&home);
     let work = home.path("spark");

@@ -30,7 +30,7 @@ fn ended_in_the_second_test(home: &Home, outcome: &Outcome) {
 }
 
 #[test]
-fn a_card_whose_reader_dies_in_mid_run_ends_the_session_and_keeps_what_was_measured() {
+fn vanished_device_keeps_finished_tests() {
     for io in ["auto", "preads"] {
         let home = Home::new();
         let mut served = Served::start(&home, SLOW, &[]);
@@ -63,7 +63,7 @@ fn answers_nothing(outcome: &Outcome) {
 }
 
 #[test]
-fn reads_that_fail_on_a_card_that_is_there_are_counted_and_named_by_their_place() {
+fn failed_reads_are_counted_with_addresses() {
     let home = Home::new();
     let card = "constant?announced_bytes=64MiB&faults.read_error_p=0.05";
     let served = Served::start(&home, card, &["--no-timing"]);
@@ -82,7 +82,7 @@ fn reads_that_fail_on_a_card_that_is_there_are_counted_and_named_by_their_place(
 }
 
 #[test]
-fn a_card_that_goes_away_before_anything_was_measured_still_gives_a_document() {
+fn vanished_card_still_gives_a_document() {
     let home = Home::new();
     let mut served = Served::start(&home, SLOW, &[]);
     let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
@@ -125,7 +125,7 @@ fn a_directory_whose_card_is_pulled_out_ends_the_session() {
 }
 
 #[test]
-fn a_card_that_hangs_is_left_when_the_user_says_so() {
+fn ctrl_c_leaves_a_hung_card() {
     let home = Home::new();
     let served = Served::start(&home, SLOW, &[]);
     let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
@@ -147,7 +147,7 @@ fn a_card_that_hangs_is_left_when_the_user_says_so() {
 }
 
 #[test]
-fn the_dead_mount_of_a_killed_server_is_cleared_by_the_next() {
+fn next_server_clears_a_dead_mount() {
     let home = Home::new();
     let mut served = Served::start(&home, "constant", &["--no-timing"]);
     served.kill();
@@ -180,7 +180,7 @@ fn a_server_ends_though_its_card_is_still_in_use() {
 }
 
 #[test]
-fn a_place_that_a_card_cannot_be_served_on_is_refused() {
+fn unusable_mount_points_are_refused() {
     let home = Home::new();
     let (dir, served) = (tempfile::tempdir().unwrap(), Served::start(&home, "constant", &["--no-timing"]));
     let file = image(dir.path(), 1);
@@ -194,7 +194,7 @@ fn a_place_that_a_card_cannot_be_served_on_is_refused() {
 }
 
 #[test]
-fn a_full_or_small_file_system_is_refused_with_the_bytes_and_nothing_is_left_there() {
+fn too_small_file_system_is_refused_and_left_clean() {
     let home = Home::new();
     let recipe = home.recipe("size = \"64MiB\"", SHORT);
     let small = TestMount::ext4(48);
@@ -233,7 +233,7 @@ fn as_nobody(home: &Home, arguments: &[&str]) -> Outcome {
 }
 
 #[test]
-fn without_the_right_to_write_a_directory_is_refused_and_with_it_no_root_is_needed() {
+fn unwritable_directory_is_refused_and_root_is_not_needed() {
     let home = Home::new();
     let recipe = home.recipe("", SHORT);
     let dir = tempfile::tempdir().unwrap();
@@ -251,7 +251,7 @@ fn without_the_right_to_write_a_directory_is_refused_and_with_it_no_root_is_need
 }
 
 #[test]
-fn without_rights_a_device_is_refused_with_advice_and_simulated_cards_work() {
+fn unprivileged_user_gets_advice_for_devices() {
     let home = Home::new();
     let recipe = home.recipe("", SHORT);
     let card = with_data(32, &[]);
@@ -306,7 +306,7 @@ fn an_archive_on_a_disk_that_fills_up_ends_the_session_and_the_document_still_co
 }
 
 #[test]
-fn a_result_that_could_not_be_kept_says_so_in_its_document() {
+fn document_states_a_failed_archive_write() {
     let home = Home::new();
     let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=1m"], "tmpfs");
     let archive = disk.point.join("archive.sqlite");
@@ -340,7 +340,7 @@ fn without_io_uring(home: &Home, arguments: &[&str]) -> Outcome {
 }
 
 #[test]
-fn where_io_uring_is_forbidden_plain_preads_measure_and_the_result_says_so() {
+fn pread_replaces_forbidden_io_uring_with_a_caveat() {
     let home = Home::new();
     let tests = "[defaults]\npasses = 1\n[[test]]\ntest = \"RND4K Q32T1 write\"\n[[test]]\ntest = \"RND4K Q4T4 read\"\n";
     let recipe = home.recipe("", tests);
@@ -362,7 +362,7 @@ fn where_io_uring_is_forbidden_plain_preads_measure_and_the_result_says_so() {
 }
 
 #[test]
-fn file_systems_that_stand_between_are_named_in_the_result() {
+fn stacked_file_systems_are_named() {
     let home = Home::new();
     let recipe = home.recipe("", SHORT);
     let memory = TestMount::new(&["-t", "tmpfs", "-o", "size=64m"], "tmpfs");

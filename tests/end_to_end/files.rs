@@ -60,7 +60,7 @@ fn f3read(mounted: &TestMount) -> String {
 }
 
 #[test]
-fn what_we_write_is_byte_for_byte_what_f3write_writes_and_f3read_finds_it_whole() {
+fn our_files_are_identical_to_f3write() {
     let home = Home::new();
     let (ours, theirs) = (TestMount::ext4(96), TestMount::ext4(96));
     let document = verify(&home, &ours, &["--keep-files"]).expect(0).json();
@@ -82,7 +82,7 @@ fn what_we_write_is_byte_for_byte_what_f3write_writes_and_f3read_finds_it_whole(
 }
 
 #[test]
-fn the_second_file_goes_on_where_the_first_one_ended() {
+fn second_file_continues_the_pattern() {
     let home = Home::new();
     let mounted = memory(1200);
     let document = verify(&home, &mounted, &["--keep-files", "--max-write", "1040M"]).expect(4).json();
@@ -101,7 +101,7 @@ fn the_second_file_goes_on_where_the_first_one_ended() {
 }
 
 #[test]
-fn a_whole_card_is_filled_to_the_brim_and_left_as_it_was() {
+fn card_is_filled_completely_and_cleaned_up() {
     let home = Home::new();
     let mounted = TestMount::ext4(64);
     fs::write(file(&mounted, "holiday.jpg"), vec![0xa5; 3 << 20]).unwrap();
@@ -156,7 +156,7 @@ fn files_of_f3write_are_verified_by_us_with_the_same_counts() {
 }
 
 #[test]
-fn cut_renamed_missing_and_foreign_files_are_told_apart_from_losses() {
+fn truncated_and_foreign_files_are_no_losses() {
     let home = Home::new();
     let mounted = memory(3300);
     verify(&home, &mounted, &["--keep-files", "--max-write", "3080M"]).expect(0);
@@ -185,7 +185,7 @@ fn cut_renamed_missing_and_foreign_files_are_told_apart_from_losses() {
 }
 
 #[test]
-fn files_that_are_there_are_never_overwritten() {
+fn existing_files_are_never_overwritten() {
     let home = Home::new();
     let mounted = TestMount::ext4(32);
     fs::write(file(&mounted, "3.h2w"), "mine").unwrap();
@@ -195,7 +195,7 @@ fn files_that_are_there_are_never_overwritten() {
 }
 
 #[test]
-fn what_is_no_writable_directory_is_refused_with_the_reason() {
+fn unwritable_directory_is_refused_with_the_reason() {
     let home = Home::new();
     let mounted = TestMount::ext4(32);
     home.run(&["verify", "sim:constant", "--files"]).expect(2).says(&["not a directory"]);
@@ -220,7 +220,7 @@ fn a_read_only_mount_can_be_verified() {
 }
 
 #[test]
-fn a_directory_below_the_root_says_whose_free_space_is_tested() {
+fn subdirectory_names_the_tested_file_system() {
     let home = Home::new();
     let mounted = TestMount::ext4(32);
     let below = file(&mounted, "DCIM");
@@ -233,7 +233,7 @@ fn a_directory_below_the_root_says_whose_free_space_is_tested() {
 }
 
 #[test]
-fn a_quota_or_a_small_promise_ends_the_writing_and_is_told() {
+fn quota_ends_writing_and_is_reported() {
     let home = Home::new();
     // tmpfs limits inodes, too: without one left, the second file cannot be created.
     let mounted = TestMount::new(&["-t", "tmpfs", "-o", "size=1100M,nr_inodes=2"], "tmpfs");
@@ -264,7 +264,7 @@ fn an_interrupted_run_gives_a_partial_document_and_leaves_nothing() {
 }
 
 #[test]
-fn a_budget_ends_the_writing_in_time_to_read_what_was_written_and_the_reading_too() {
+fn budget_leaves_time_to_read_back() {
     let home = Home::new();
     let served = Served::start(&home, "constant?announced_bytes=256MiB&mb_s=4", &[]);
     let card = LoopDevice::over(served.card(), &["--direct-io=on"]);
@@ -288,7 +288,7 @@ fn a_budget_ends_the_writing_in_time_to_read_what_was_written_and_the_reading_to
 }
 
 #[test]
-fn a_limbo_card_is_found_out_by_its_files() {
+fn limbo_card_is_detected_by_files() {
     let home = Home::new();
     let name = "constant?announced_bytes=512MiB&fake=limbo&fake_bytes=384MiB";
     let served = Served::start(&home, name, &["--no-timing"]);
@@ -307,7 +307,7 @@ fn a_limbo_card_is_found_out_by_its_files() {
 }
 
 #[test]
-fn a_wrapping_card_shows_one_place_under_several_names() {
+fn wraparound_card_is_detected_by_files() {
     let home = Home::new();
     let name = "constant?announced_bytes=512MiB&fake=wraparound&wrap_bytes=256MiB";
     let served = Served::start(&home, name, &["--no-timing"]);
@@ -326,7 +326,7 @@ fn a_wrapping_card_shows_one_place_under_several_names() {
 }
 
 #[test]
-fn where_no_room_can_be_promised_the_card_is_filled_all_the_same() {
+fn files_fill_a_card_without_fallocate() {
     let home = Home::new();
     let device = with_data(64, &[]);
     // ext2 has no fallocate, and its blocks of 1 KiB leave odd ends.
@@ -353,7 +353,7 @@ fn failing(home: &Home) -> (Served, LoopDevice, TestMount) {
 }
 
 #[test]
-fn places_that_fail_are_told_one_by_one_and_the_rest_is_tested() {
+fn failed_sectors_are_listed_and_the_rest_tested() {
     let home = Home::new();
     let (_served, _card, mounted) = failing(&home);
     let document = verify(&home, &mounted, &[]).expect(1).json();
@@ -391,7 +391,7 @@ fn a_card_that_vanishes_in_mid_run_ends_it_with_a_partial_document() {
 }
 
 #[test]
-fn a_file_that_this_user_may_not_read_is_named_and_accuses_nobody() {
+fn unreadable_file_is_no_loss() {
     let home = Home::new();
     let mounted = TestMount::ext4(32);
     verify(&home, &mounted, &["--keep-files"]).expect(0);

@@ -55,7 +55,7 @@ fn comes_back<T: Serialize + DeserializeOwned>(name: &str) {
 }
 
 #[test]
-fn every_document_is_read_and_written_again_whole() {
+fn first_documents_round_trip() {
     comes_back::<BenchReport>("bench");
     for method in ["quick", "fake", "full", "files"] {
         comes_back::<VerifyReport>(&format!("verify-{method}"));
@@ -69,7 +69,7 @@ fn every_document_is_read_and_written_again_whole() {
 }
 
 #[test]
-fn every_session_is_listed_and_shown_as_it_was() {
+fn first_archive_sessions_are_unchanged() {
     let home = Home::new();
     std::fs::create_dir_all(home.archive().parent().unwrap()).unwrap();
     std::fs::copy(fixture("archive.sqlite"), home.archive()).unwrap();
@@ -86,7 +86,7 @@ fn every_session_is_listed_and_shown_as_it_was() {
 }
 
 #[test]
-fn earlier_runs_are_compared_and_published() {
+fn first_archive_runs_are_comparable() {
     let home = Home::new();
     std::fs::create_dir_all(home.archive().parent().unwrap()).unwrap();
     std::fs::copy(fixture("archive.sqlite"), home.archive()).unwrap();

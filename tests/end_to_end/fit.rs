@@ -20,7 +20,7 @@ fn card<'a>(document: &'a Value, name: &str) -> &'a Value {
 }
 
 #[test]
-fn an_image_of_patriot_s_32_gb_card_fits_itself_and_no_samsung() {
+fn patriot_image_does_not_fit_a_samsung_card() {
     let home = Home::new();
     let document = home.run(&["fit", PATRIOT, "--card", "32 GB", "--json"]).expect(1).json();
     assert_eq!(document["asked_bytes"].to_string(), PATRIOT);
@@ -32,7 +32,7 @@ fn an_image_of_patriot_s_32_gb_card_fits_itself_and_no_samsung() {
 }
 
 #[test]
-fn the_safe_partition_of_a_nominal_capacity_fits_all_of_its_cards() {
+fn safe_partition_fits_all_cards_of_a_capacity() {
     let home = Home::new();
     for name in ["4 GB", "8 GB", "16GB", "32 gb", "64 GB", "128 GB"] {
         let document = home.run(&["fit", "--card", name, "--json"]).expect(0).json();
@@ -45,7 +45,7 @@ fn the_safe_partition_of_a_nominal_capacity_fits_all_of_its_cards() {
 }
 
 #[test]
-fn a_card_that_stands_alone_is_held_against_its_print() {
+fn single_card_is_compared_with_its_label() {
     let home = Home::new();
     let told = home.run(&["fit", "sim:samsung-32g-c10"]).expect(0);
     assert!(told.stdout.starts_with("sim:samsung-32g-c10 announces 31.4 GB.\n"), "{told}");
@@ -53,7 +53,7 @@ fn a_card_that_stands_alone_is_held_against_its_print() {
 }
 
 #[test]
-fn the_used_part_of_an_image_is_known_to_the_byte() {
+fn used_part_of_an_image_is_exact() {
     let home = Home::new();
     let path = home.path("card.img");
     let image = File::create(&path).unwrap();
@@ -65,7 +65,7 @@ fn the_used_part_of_an_image_is_known_to_the_byte() {
 }
 
 #[test]
-fn a_card_is_held_against_its_print_and_against_an_image() {
+fn card_is_compared_with_label_and_image() {
     let home = Home::new();
     let path = home.path("card.img");
     // docs/reference/reports.md#sd-card-round-up: Kingston's 128 GB card has 125,342,580,736 bytes.
@@ -82,7 +82,7 @@ fn a_card_is_held_against_its_print_and_against_an_image() {
 }
 
 #[test]
-fn what_is_no_image_is_refused_with_what_to_do() {
+fn invalid_images_are_refused_with_advice() {
     let home = Home::new();
     let path = home.path("card.img");
     std::fs::write(&path, vec![7u8; 100_000]).unwrap();
@@ -94,7 +94,7 @@ fn what_is_no_image_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn simulated_cards_are_no_source_of_capacities() {
+fn simulated_cards_are_not_used_as_capacities() {
     let home = Home::new();
     let recipe = home.recipe("", "[defaults]\npasses = 1\n[[test]]\ntest = \"SEQ1M Q1T1 read\"\n");
     home.run(&["bench", "sim:lexar-16g-c10", "--recipe", &recipe, "-q"]).expect(0);

@@ -67,7 +67,7 @@ fn places(document: &Value) -> [u64; 5] {
 }
 
 #[test]
-fn an_8_gb_and_a_32_gb_card_get_the_layout_that_sandisk_gives_them_in_the_factory() {
+fn fat32_layout_matches_sandisk_factory_cards() {
     assert_eq!(places(&formatted(15_523_840 * 512))[..4], [8192, 4404, 1894, 16_384]);
     assert_eq!(places(&formatted(62_333_952 * 512)), [8192, 1170, 7607, 24_576, 973_584]);
 }
@@ -115,7 +115,7 @@ fn a_measured_unit_of_12_mib_carries_the_data_of_both_file_systems() {
 }
 
 #[test]
-fn a_size_adjustment_ends_the_partition_on_a_cylinder() {
+fn size_adjustment_ends_on_a_cylinder() {
     let home = Home::new();
     let card = sparse(&home, 62_333_952 * 512);
     let document = format(&home, card.to_str().unwrap(), &["--size-adjustment", "on"]).expect(0).json();
@@ -140,7 +140,7 @@ fn a_loop_device_is_formatted_and_takes_files_under_its_label() {
 }
 
 #[test]
-fn an_overwrite_leaves_no_old_byte_and_is_named_by_later_runs_as_the_card_s_state() {
+fn overwrite_removes_old_data_and_sets_the_card_state() {
     let home = Home::new();
     let old = b"old data of the card's owner....";
     let path = home.path("card.img");
@@ -182,7 +182,7 @@ fn a_quick_format_of_a_full_card_leaves_nothing_of_the_old_file_system() {
 }
 
 #[test]
-fn a_discard_says_whether_the_card_takes_it() {
+fn discard_reports_support() {
     let home = Home::new();
     let document = format(&home, "sim:lexar-16g-c10", &["--discard"]).expect(0).json();
     let taken = document["discarded"].as_bool().unwrap();
@@ -203,7 +203,7 @@ fn a_served_card_is_formatted_like_any_file() {
 
 /// None of these commands changes the image.
 #[test]
-fn whoever_does_not_agree_or_asks_for_nonsense_writes_nothing() {
+fn missing_consent_or_bad_options_write_nothing() {
     let home = Home::new();
     let device = with_data(16, &[]);
     let before = device.content();
@@ -240,7 +240,7 @@ fn a_mounted_card_one_partition_and_less_than_1_mib_are_refused() {
 }
 
 #[test]
-fn a_missing_tool_is_named_with_its_package_before_anybody_is_asked() {
+fn missing_tool_is_reported_before_the_question() {
     let home = Home::new();
     for (bytes, name, package) in
         [(64 * MIB, "mkfs.fat", "dosfstools"), (64_000_000_000, "mkfs.exfat", "exfatprogs")]
@@ -253,7 +253,7 @@ fn a_missing_tool_is_named_with_its_package_before_anybody_is_asked() {
 }
 
 #[test]
-fn the_tool_for_fat_is_found_by_either_of_its_names() {
+fn mkfs_fat_is_found_by_both_names() {
     let home = Home::new();
     let tools = home.path("tools");
     std::fs::create_dir(&tools).unwrap();
@@ -274,7 +274,7 @@ fn a_card_that_fails_in_mid_format_ends_it_with_a_partial_document() {
 }
 
 #[test]
-fn a_card_that_swallows_writes_is_found_out_by_reading_back() {
+fn swallowed_writes_are_detected() {
     let home = Home::new();
     let document = format(&home, "sim:constant?announced_bytes=1GiB&fake=read-only", &[]).expect(1).json();
     assert_eq!(document["checked"], false);
@@ -282,7 +282,7 @@ fn a_card_that_swallows_writes_is_found_out_by_reading_back() {
 }
 
 #[test]
-fn a_fake_that_is_partitioned_to_what_it_has_keeps_every_file() {
+fn limited_fake_keeps_its_files() {
     let home = Home::new();
     let served =
         Served::start(&home, "constant?announced_bytes=1GiB&fake=limbo&fake_bytes=120MiB", &["--no-timing"]);
@@ -312,7 +312,7 @@ fn a_fake_that_is_partitioned_to_what_it_has_keeps_every_file() {
 }
 
 #[test]
-fn what_verify_found_is_what_a_fake_is_limited_to_and_a_dead_card_is_limited_to_nothing() {
+fn format_limits_a_fake_to_the_verified_size() {
     let home = Home::new();
     let verified = |card: &str| {
         home.run(&["verify", card, "-q"]);
@@ -352,7 +352,7 @@ fn a_backup_is_taken_first_and_restore_undoes_the_format() {
 }
 
 #[test]
-fn info_says_by_how_much_data_is_off_the_unit_and_how_to_mend_it() {
+fn info_reports_misaligned_partitions() {
     let home = Home::new();
     let card = sparse(&home, 15_523_840 * 512);
     let path = card.to_str().unwrap();

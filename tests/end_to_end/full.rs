@@ -14,7 +14,7 @@ fn full(home: &Home, target: &str, more: &[&str], status: i32) -> Value {
 }
 
 #[test]
-fn a_genuine_card_is_proven_and_its_map_drawn() {
+fn genuine_card_is_verified_with_a_speed_map() {
     let home = Home::new();
     let card = "sim:constant?announced_bytes=64MiB";
     let document = full(&home, card, &[], 0);
@@ -38,7 +38,7 @@ fn a_genuine_card_is_proven_and_its_map_drawn() {
 }
 
 #[test]
-fn fakes_are_bad_and_known_before_all_of_them_is_written() {
+fn full_verify_detects_fakes_early() {
     let home = Home::new();
     let card = "sim:constant?announced_bytes=256MiB&fake=limbo&fake_bytes=52428800";
     let document = full(&home, card, &[], 1);
@@ -55,7 +55,7 @@ fn fakes_are_bad_and_known_before_all_of_them_is_written() {
 }
 
 #[test]
-fn limits_leave_a_partial_answer_that_holds() {
+fn limits_give_a_valid_partial_result() {
     let home = Home::new();
     let document = full(&home, "sim:constant?announced_bytes=64MiB", &["--max-write", "20M"], 4);
     assert_eq!(text(&document, "/verdict"), "inconclusive");
@@ -75,7 +75,7 @@ fn limits_leave_a_partial_answer_that_holds() {
 }
 
 #[test]
-fn a_pass_is_read_again_later_and_what_was_overwritten_since_is_no_fault_of_the_card() {
+fn later_reads_ignore_overwritten_blocks() {
     let home = Home::new();
     let card = with_data(64, &[]);
     full(&home, &card.path, &[], 0);
@@ -105,7 +105,7 @@ fn written_at(card: &LoopDevice, address: u64) -> bool {
 }
 
 #[test]
-fn a_pass_that_was_killed_goes_on_and_none_goes_on_on_another_card() {
+fn full_verify_resumes_on_the_same_card_only() {
     let home = Home::new();
     let card = with_data(128, &[]);
     let arguments = ["verify", &card.path, "--full", "--json", "--yes-destroy", &card.path];
@@ -136,7 +136,7 @@ fn a_pass_that_was_killed_goes_on_and_none_goes_on_on_another_card() {
 }
 
 #[test]
-fn ctrl_c_keeps_what_was_found() {
+fn ctrl_c_keeps_partial_results() {
     let home = Home::new();
     let card = with_data(512, &[]);
     let mut running = home.start(&["verify", &card.path, "--full", "--json", "--yes-destroy", &card.path]);
@@ -148,7 +148,7 @@ fn ctrl_c_keeps_what_was_found() {
 }
 
 #[test]
-fn a_backup_is_put_back() {
+fn full_verify_restores_the_backup() {
     let home = Home::new();
     let card = with_data(32, &[]);
     let before = card.content();
@@ -159,7 +159,7 @@ fn a_backup_is_put_back() {
 }
 
 #[test]
-fn what_goes_against_itself_or_is_no_card_is_refused() {
+fn contradictory_options_and_directories_are_refused() {
     let home = Home::new();
     let card = "sim:constant?announced_bytes=64MiB";
     for (more, word) in

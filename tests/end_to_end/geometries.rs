@@ -186,7 +186,7 @@ fn served_on_loop(home: &Home, case: &Case) -> (Served, LoopDevice) {
 }
 
 #[test]
-fn the_same_answer_comes_through_the_kernel_as_in_virtual_time() {
+fn loop_device_and_virtual_time_agree() {
     let wanted =
         ["limbo, 7.1 of 62.5 GiB", "wraparound, 2 of 16 GiB", "good, 1 GiB", "chain, 1 GiB, every 3 GB"];
     for case in
@@ -200,7 +200,7 @@ fn the_same_answer_comes_through_the_kernel_as_in_virtual_time() {
 }
 
 #[test]
-fn every_geometry_gets_the_right_answer_in_virtual_time() {
+fn fake_geometries_are_detected_in_virtual_time() {
     for case in cases().iter().filter(|case| case.cache == "none") {
         let report = verify(&Home::new(), &format!("sim:{}", case.name), case);
         assert!(case.is_right(&report), "{}: {report:#}", case.what);
@@ -208,7 +208,7 @@ fn every_geometry_gets_the_right_answer_in_virtual_time() {
 }
 
 #[test]
-fn every_geometry_gets_the_right_answer_and_f3probe_stands_beside_it() {
+fn fake_geometries_are_compared_with_f3probe() {
     if !std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty()) {
         eprintln!("all geometries through the kernel, with f3probe beside: part of ./check --long");
         return;

@@ -49,7 +49,7 @@ fn refused_beside(kernels: Range<usize>, card: &LoopDevice, device: &str, words:
 }
 
 #[test]
-fn a_mounted_card_is_refused_whatever_is_consented() {
+fn mounted_card_is_refused_despite_consent() {
     let card = with_data(32, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let mounted = TestMount::new(&["-o", "ro,noload"], &card.path);
@@ -57,7 +57,7 @@ fn a_mounted_card_is_refused_whatever_is_consented() {
 }
 
 #[test]
-fn a_card_with_a_mounted_partition_is_refused_whole_and_its_free_partition_is_not() {
+fn mounted_partition_blocks_the_card_but_not_other_partitions() {
     let mut card = with_data(64, &[]);
     let (first, second) = (card.add_partition(1, 2048, 32768), card.add_partition(2, 34816, 65536));
     tool("mkfs.ext4", &["-q", "-F", &first]);
@@ -68,20 +68,20 @@ fn a_card_with_a_mounted_partition_is_refused_whole_and_its_free_partition_is_no
 }
 
 #[test]
-fn swap_is_refused_whatever_is_consented() {
+fn swap_is_refused_despite_consent() {
     let card = with_data(32, &[]);
     let _swap = swap_on(&card.path);
     refused_beside(SWAP_PAGES, &card, &card.path, &["swap", "swapoff"]);
 }
 
 #[test]
-fn a_card_that_takes_no_writes_is_refused() {
+fn read_only_card_is_refused() {
     let card = with_data(32, &["-r"]);
     refused(&card, &card.path, &["read-only"]);
 }
 
 #[test]
-fn a_card_that_another_program_holds_exclusively_is_refused_and_the_program_named() {
+fn exclusively_opened_card_is_refused_with_the_program() {
     let card = with_data(32, &[]);
     let script = "import os, sys, time\nos.open(sys.argv[1], os.O_RDWR | os.O_EXCL)\nprint('held', file=sys.stderr, flush=True)\ntime.sleep(300)";
     let mut command = Command::new("python3");
@@ -94,7 +94,7 @@ fn a_card_that_another_program_holds_exclusively_is_refused_and_the_program_name
 }
 
 #[test]
-fn the_disk_of_the_running_system_is_refused() {
+fn system_disk_is_refused() {
     let number = std::fs::metadata("/").unwrap().dev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     let link = std::fs::canonicalize(format!("/sys/dev/block/{major}:{minor}"));
@@ -106,7 +106,7 @@ fn the_disk_of_the_running_system_is_refused() {
 }
 
 #[test]
-fn without_consent_a_script_is_refused_and_nothing_is_written() {
+fn script_without_consent_writes_nothing() {
     let card = with_data(32, &[]);
     let before = card.content();
     write_to(&card.path, &[]).expect(2).says(&["--yes-destroy", &card.path, "33.6 MB"]);
@@ -114,7 +114,7 @@ fn without_consent_a_script_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn what_is_on_the_card_is_named_before_it_is_lost() {
+fn question_names_the_content_of_the_card() {
     let card = with_data(64, &[]);
     tool("mkfs.vfat", &["-F", "32", "-n", "CAMERA", &card.path]);
     write_to(&card.path, &[]).expect(2).says(&["vfat", "CAMERA"]);
@@ -123,7 +123,7 @@ fn what_is_on_the_card_is_named_before_it_is_lost() {
 }
 
 #[test]
-fn a_partition_table_is_no_refusal_and_is_named_in_the_question() {
+fn partition_table_is_named_in_the_question() {
     let card = with_data(64, &[]);
     // MBR with a FAT32 partition (type 0C) of 65536 sectors from sector 2048.
     let mut table = [0u8; 512];
@@ -200,7 +200,7 @@ fn a_recipe_that_only_reads_needs_no_consent_and_writes_nothing() {
 }
 
 #[test]
-fn a_mounted_card_may_be_read() {
+fn mounted_card_can_be_read() {
     let card = with_data(32, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let mounted = TestMount::new(&["-o", "ro,noload"], &card.path);
@@ -228,7 +228,7 @@ fn a_plain_file_needs_consent_too_and_keeps_its_size() {
 }
 
 #[test]
-fn an_image_under_a_loop_device_is_refused_by_any_of_its_names() {
+fn image_of_a_loop_device_is_refused_by_any_name() {
     let card = with_data(32, &[]);
     let name = card.image.to_str().unwrap();
     let link = card.image.with_file_name("link.img");
@@ -238,7 +238,7 @@ fn an_image_under_a_loop_device_is_refused_by_any_of_its_names() {
 }
 
 #[test]
-fn a_swap_file_is_refused_though_it_is_a_plain_file() {
+fn swap_file_is_refused() {
     let card = with_data(64, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let mounted = TestMount::new(&[], &card.path);
@@ -258,7 +258,7 @@ fn a_directory_needs_no_consent_and_keeps_its_files() {
 }
 
 #[test]
-fn on_a_terminal_the_name_is_asked_for_and_anything_else_refused() {
+fn terminal_question_accepts_only_the_target_name() {
     let card = with_data(32, &[]);
     tool("mkfs.vfat", &["-n", "CAMERA", &card.path]);
     let before = card.content();

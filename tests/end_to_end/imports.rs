@@ -47,7 +47,7 @@ fn totals(document: &Value) -> (u64, u64, u64, u64) {
 }
 
 #[test]
-fn a_dry_run_shows_true_units_beside_what_was_printed_and_keeps_nothing() {
+fn dry_run_shows_units_and_stores_nothing() {
     let home = Home::new();
     let file = write(&home, "acme-one-active-cooling.log", log(750, "1024m"));
     let document = import(&home, &["--dry-run", &file]).expect(0).json();
@@ -63,7 +63,7 @@ fn a_dry_run_shows_true_units_beside_what_was_printed_and_keeps_nothing() {
 }
 
 #[test]
-fn a_log_is_kept_once_however_often_and_in_whatever_encoding_it_comes() {
+fn log_is_stored_once_in_any_encoding() {
     let home = Home::new();
     let plain = log(700, "1024m");
     let file = write(&home, "a.log", &plain);
@@ -78,7 +78,7 @@ fn a_log_is_kept_once_however_often_and_in_whatever_encoding_it_comes() {
 }
 
 #[test]
-fn a_damaged_file_stops_no_other_and_each_says_what_became_of_it() {
+fn damaged_file_does_not_stop_an_import() {
     let home = Home::new();
     write(&home, "logs/good.log", log(700, "1024m"));
     write(&home, "logs/cut.log", &log(650, "1024m")[..150]);
@@ -98,7 +98,7 @@ fn a_damaged_file_stops_no_other_and_each_says_what_became_of_it() {
 }
 
 #[test]
-fn archives_are_unpacked_in_memory_and_a_bomb_is_not() {
+fn import_unpacks_archives_but_no_bombs() {
     let home = Home::new();
     write(&home, "in/one.log", log(500, "1024m"));
     write(&home, "in/two.log", log(501, "1024m"));
@@ -154,7 +154,7 @@ fn within(home: &Home, file: &str, mib: u64) -> Outcome {
 }
 
 #[test]
-fn a_long_json_takes_at_most_four_times_its_length_whatever_is_in_it() {
+fn json_import_memory_is_bounded() {
     let home = Home::new();
     let length = 30 << 20;
     let of = |start: &str, one: &str, end: &str| [start, &one.repeat(length / one.len()), end].concat();
@@ -176,7 +176,7 @@ fn a_long_json_takes_at_most_four_times_its_length_whatever_is_in_it() {
 }
 
 #[test]
-fn a_disk_that_fills_up_in_mid_import_leaves_whole_files_and_the_next_try_goes_on() {
+fn import_resumes_after_a_full_disk() {
     let home = Home::new();
     let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=1m"], "tmpfs");
     for number in 0..2000 {
@@ -238,7 +238,7 @@ fn all_real_logs_are_understood() {
 
 /// Closing a file releases all locks of the process on it, including SQLite's.
 #[test]
-fn the_archive_is_not_read_as_a_log_while_it_is_open() {
+fn import_skips_the_open_archive() {
     let home = Home::new();
     taken_in(&home, "a.log", &[700], &[]);
     let archive = home.archive();

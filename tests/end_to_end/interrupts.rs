@@ -160,7 +160,7 @@ fn under_way(home: &Home) -> (TempDir, Running) {
 }
 
 #[test]
-fn what_a_killed_run_left_behind_is_removed_by_the_next_and_its_samples_are_kept() {
+fn next_run_cleans_up_after_a_killed_one() {
     let home = Home::new();
     let (dir, bench) = under_way(&home);
     bench.signal(Signal::KILL);

@@ -85,7 +85,7 @@ impl Table {
 }
 
 #[test]
-fn after_kill_9_at_any_moment_of_a_verify_restore_makes_the_card_what_it_was() {
+fn restore_recovers_a_card_after_sigkill_during_verify() {
     let table = Table::of_mib(24);
     let whole = table.whole_run();
     let (mut torn, mut again) = (0, 0);
@@ -115,7 +115,7 @@ fn after_kill_9_at_any_moment_of_a_verify_restore_makes_the_card_what_it_was() {
 }
 
 #[test]
-fn after_kill_9_while_data_is_put_back_and_again_while_it_is_restored_the_card_is_what_it_was() {
+fn restore_recovers_a_card_after_sigkill_during_restore() {
     let table = Table::of_mib(24);
     let other_reader = LoopDevice::over(&table.card.image, &[]);
     let whole = table.whole_run();
@@ -147,7 +147,7 @@ fn after_kill_9_while_data_is_put_back_and_again_while_it_is_restored_the_card_i
 }
 
 #[test]
-fn after_kill_9_in_each_part_of_a_visit_restore_makes_the_card_what_it_was() {
+fn restore_recovers_a_card_after_sigkill_during_check() {
     let table = Table::of_mib(192);
     let parts = [("bench", "3/6 speed"), ("map", "4/6 flash geometry"), ("marks", "5/6 speed classes")];
     for (n, (part, stage)) in (0..).zip(parts) {

@@ -7,7 +7,7 @@ use crate::common::{list, number, text};
 use serde_json::Value;
 
 #[test]
-fn a_simulated_card_of_seed_004_shows_what_is_in_it_and_advice_follows() {
+fn map_measures_the_simulated_geometry_and_advises() {
     let home = Home::new();
     let outcome = home.run(&["map", "sim:lexar-16g-c10", "--seed", "7", "--json", "--quiet"]).expect(0);
     let document = outcome.json();
@@ -39,7 +39,7 @@ fn the_archive_keeps_the_map_with_its_condition_and_shows_it_again() {
 }
 
 #[test]
-fn reading_only_writes_nothing_and_says_of_the_rest_that_it_was_left_out() {
+fn read_only_map_lists_skipped_properties() {
     let home = Home::new();
     let card = with_data(64, &["-r"]);
     let before = card.content();
@@ -77,7 +77,7 @@ fn a_card_too_small_for_a_map_is_refused() {
 }
 
 #[test]
-fn a_budget_too_short_says_of_each_part_that_there_was_no_time() {
+fn short_budget_marks_parts_as_out_of_time() {
     let home = Home::new();
     let arguments = ["map", "sim:noobs-8g-c6", "--budget", "1s", "--json", "-q"];
     let document = home.run(&arguments).expect(4).json();
@@ -92,7 +92,7 @@ fn a_budget_too_short_says_of_each_part_that_there_was_no_time() {
 }
 
 #[test]
-fn only_the_part_asked_for_is_measured() {
+fn only_limits_the_map_to_a_part() {
     let home = Home::new();
     let arguments = ["map", "sim:lexar-16g-c10", "--only", "boundaries", "--json", "-q"];
     let document = home.run(&arguments).expect(0).json();
@@ -104,7 +104,7 @@ fn only_the_part_asked_for_is_measured() {
 
 /// Every property has its own reason, whichever part is selected: a completed map did not "end before".
 #[test]
-fn a_part_asked_for_alone_says_of_everything_why_it_was_not_tested() {
+fn single_part_gives_reasons_for_the_rest() {
     let home = Home::new();
     let refusal = home.run(&["map", "sim:constant", "--only", "none"]).expect(2).stderr;
     let (_, names) = refusal.split_once("the parts are ").unwrap();
@@ -132,7 +132,7 @@ fn the_text_ends_with_advice_and_shows_flashbench_tables_when_asked() {
 
 /// Discard is measured if content may be lost; otherwise nothing is claimed.
 #[test]
-fn tables_that_are_printed_come_in_again_as_the_geometry_that_was_measured() {
+fn flashbench_tables_can_be_imported_again() {
     let home = Home::new();
     let map = ["map", "sim:lexar-16g-c10", "--only", "open-blocks", "--flashbench", "--seed", "4", "-q"];
     let page = home.run(&map).expect(0).stdout;
@@ -146,7 +146,7 @@ fn tables_that_are_printed_come_in_again_as_the_geometry_that_was_measured() {
 }
 
 #[test]
-fn a_chosen_unit_is_named_and_one_that_would_change_nothing_is_refused() {
+fn given_unit_is_used_or_refused_if_without_effect() {
     let home = Home::new();
     let with = |more: &[&str]| home.run(&[&["map", "sim:lexar-16g-c10", "--seed", "4", "-q"], more].concat());
     let page = with(&["--unit", "2M", "--only", "open-blocks"]).expect(0).stdout;
@@ -161,7 +161,7 @@ fn a_chosen_unit_is_named_and_one_that_would_change_nothing_is_refused() {
 }
 
 #[test]
-fn whether_discard_helps_is_measured_only_where_the_content_may_go() {
+fn discard_is_measured_only_with_erase() {
     let home = Home::new();
     let tried = |options: &[&str]| {
         let arguments = [&["map", "sim:lexar-16g-c10", "--cache", "64M", "--json", "-q"], options].concat();
@@ -177,7 +177,7 @@ fn whether_discard_helps_is_measured_only_where_the_content_may_go() {
 
 /// A cache of 600 MB, of which the default writes only a part: the result is a bound, never a value.
 #[test]
-fn a_cache_larger_than_what_may_be_written_is_at_least_that() {
+fn cache_beyond_the_write_limit_is_a_lower_bound() {
     let home = Home::new();
     let card = "sim:pro-64g-u3";
     let document =

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// A whole map on a small fast card takes seconds and must not change a byte.
 #[test]
-fn a_loop_device_and_a_file_are_the_same_to_the_byte_afterwards() {
+fn map_preserves_loop_devices_and_files() {
     let home = Home::new();
     let card = with_data(96, &[]);
     let before = card.content();
@@ -32,7 +32,7 @@ fn a_loop_device_and_a_file_are_the_same_to_the_byte_afterwards() {
 }
 
 #[test]
-fn a_served_card_behind_a_loop_device_is_the_same_to_the_byte_afterwards() {
+fn map_preserves_a_served_card() {
     let home = Home::new();
     let served = Served::start(&home, "sim:constant?announced_bytes=64MiB", &[]);
     let content = data((64 * MIB) as usize);
@@ -44,7 +44,7 @@ fn a_served_card_behind_a_loop_device_is_the_same_to_the_byte_afterwards() {
 }
 
 #[test]
-fn in_a_directory_only_a_file_of_its_own_is_used_and_removed() {
+fn map_in_a_directory_uses_its_own_file() {
     let (home, mounted) = (Home::new(), TestMount::ext4(256));
     std::fs::write(mounted.point.join("holiday.jpg"), vec![7; 1 << 20]).unwrap();
     let outcome = home.run(&[&["map", mounted.path(), "--json", "-q"], parts()].concat()).expect(0);
@@ -63,7 +63,7 @@ fn in_a_directory_only_a_file_of_its_own_is_used_and_removed() {
 }
 
 #[test]
-fn a_mounted_device_is_refused_whatever_is_given() {
+fn map_refuses_mounted_devices() {
     let (home, card) = (Home::new(), with_data(64, &[]));
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let _mounted = TestMount::new(&[], &card.path);
@@ -74,7 +74,7 @@ fn a_mounted_device_is_refused_whatever_is_given() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_before_anything_is_written() {
+fn invalid_map_options_write_nothing() {
     let (home, card) = (Home::new(), with_data(32, &[]));
     let before = card.content();
     let path = card.path.as_str();
@@ -99,7 +99,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
 
 /// The question names the partitions in the region, and nothing outside of it is written.
 #[test]
-fn a_region_that_may_go_is_asked_for_with_its_partitions_and_nothing_else_is_written() {
+fn erased_region_needs_consent_and_limits_writes() {
     let (home, card) = (Home::new(), with_data(96, &[]));
     let table = "label: dos\nstart=1MiB, size=31MiB, type=83\nstart=32MiB, size=32MiB, type=c\n";
     tool("sh", &["-c", &format!("printf '{table}' | sfdisk -q {}", card.path)]);
@@ -126,7 +126,7 @@ fn a_region_that_may_go_is_asked_for_with_its_partitions_and_nothing_else_is_wri
 }
 
 #[test]
-fn a_limit_of_bytes_written_is_kept_to() {
+fn map_keeps_to_max_write() {
     let home = Home::new();
     let arguments = ["map", "sim:lexar-16g-c10", "--max-write", "4M", "--json", "-q"];
     let document = home.run(&arguments).expect(0).json();
@@ -135,7 +135,7 @@ fn a_limit_of_bytes_written_is_kept_to() {
 }
 
 #[test]
-fn without_a_place_for_the_journal_it_says_what_else_there_is() {
+fn missing_journal_place_gets_advice() {
     let (home, card) = (Home::new(), with_data(64, &[]));
     let before = card.content();
     // A file in place of the folder, because root may write into any folder.
@@ -185,7 +185,7 @@ impl Slow {
 }
 
 #[test]
-fn ctrl_c_puts_everything_back_and_prints_what_was_measured() {
+fn ctrl_c_restores_data_and_prints_results() {
     let slow = Slow::new();
     let outcome = stopped(&slow.home, &slow.card, Signal::INT).expect(130).says(&["interrupted"]);
     let document = outcome.json();
@@ -195,7 +195,7 @@ fn ctrl_c_puts_everything_back_and_prints_what_was_measured() {
 }
 
 #[test]
-fn after_kill_9_restore_makes_the_card_what_it_was() {
+fn restore_recovers_a_card_after_sigkill_during_map() {
     let slow = Slow::new();
     stopped(&slow.home, &slow.card, Signal::KILL);
     let left = journals(&slow.home);
@@ -243,7 +243,7 @@ fn failed_ios_are_listed_and_the_map_goes_on() {
 
 /// Each file system of this machine is either measured or has a reason, and nothing stays mounted.
 #[test]
-fn file_systems_are_tried_on_a_card_that_may_go_and_nothing_stays_mounted() {
+fn file_system_trials_leave_nothing_mounted() {
     let (home, dir) = (Home::new(), tempfile::tempdir().unwrap());
     let file = dir.path().join("card");
     std::fs::File::create(&file).unwrap().set_len(700 * MIB).unwrap();
@@ -269,7 +269,7 @@ fn file_systems_are_tried_on_a_card_that_may_go_and_nothing_stays_mounted() {
 
 /// A directory has nothing to read but a file that would have to be written first.
 #[test]
-fn reading_only_in_a_directory_is_refused_and_leaves_no_file() {
+fn read_only_map_of_a_directory_is_refused() {
     let (home, mounted) = (Home::new(), TestMount::ext4(64));
     home.run(&["map", mounted.path(), "--read-only"]).expect(2).says(&["cardscope list"]);
     assert!(names_in(&mounted.point).is_empty());
@@ -277,7 +277,7 @@ fn reading_only_in_a_directory_is_refused_and_leaves_no_file() {
 
 /// Ctrl-C while a file system is copied to a slow card, and while its test file is created.
 #[test]
-fn ctrl_c_while_a_file_system_is_tried_leaves_none_on_the_card() {
+fn ctrl_c_during_a_file_system_trial_cleans_up() {
     let home = Home::new();
     let served = Served::start(&home, "sim:lexar-16g-c10?announced_bytes=600MiB", &[]);
     let card = LoopDevice::over(served.card(), &[]);

@@ -47,7 +47,7 @@ impl Here {
 const LIMIT: &str = "limited to 256 MiB, since the running system is on this disk";
 
 #[test]
-fn a_visit_of_the_system_disk_writes_256_mib_at_most_and_says_what_it_left_out() {
+fn check_limits_writes_on_the_system_disk() {
     let here = Here::new();
     // Enough time for a busy computer to reach the write limit.
     let (outcome, written) = here.run(&["check", here.path(), "--budget", "2m", "--json"]);
@@ -61,7 +61,7 @@ fn a_visit_of_the_system_disk_writes_256_mib_at_most_and_says_what_it_left_out()
 }
 
 #[test]
-fn a_recipe_by_time_is_made_smaller_and_its_tests_end_at_the_limit() {
+fn timed_recipe_shrinks_to_the_write_limit() {
     let here = Here::new();
     let (outcome, written) = here.run(&["bench", here.path(), "--json"]);
     let document = outcome.expect(0).says(&[LIMIT, "over 64 MiB", "as much as possible in"]).json();
@@ -73,7 +73,7 @@ fn a_recipe_by_time_is_made_smaller_and_its_tests_end_at_the_limit() {
 }
 
 #[test]
-fn a_recipe_of_a_fixed_amount_is_refused_with_what_it_needs_and_runs_where_that_is_allowed() {
+fn fixed_recipe_beyond_the_write_limit_is_refused() {
     let here = Here::new();
     let tests = "[defaults]\npasses = 1\nloops = 20\n[[test]]\ntest = \"SEQ1M Q1T1 write\"\n";
     let recipe = here.home.recipe("", tests);
@@ -90,7 +90,7 @@ fn a_recipe_of_a_fixed_amount_is_refused_with_what_it_needs_and_runs_where_that_
 }
 
 #[test]
-fn files_fill_what_may_be_written_and_no_more() {
+fn files_keep_to_the_write_limit() {
     let here = Here::new();
     let (outcome, written) = here.run(&["verify", here.path(), "--files", "--json"]);
     let document = outcome.expect(4).says(&[LIMIT]).json();
@@ -109,7 +109,7 @@ fn a_map_uses_a_file_of_half_of_what_may_be_written() {
 }
 
 #[test]
-fn a_long_run_that_writes_needs_more_and_one_that_reads_does_not() {
+fn writing_sustain_needs_a_higher_limit() {
     let here = Here::new();
     let (outcome, written) = here.run(&["sustain", here.path(), "--duration", "5s"]);
     outcome.expect(2).says(&["a long run writes up to", "--max-write"]);
@@ -131,7 +131,7 @@ fn a_long_run_that_writes_needs_more_and_one_that_reads_does_not() {
 
 /// One read a second is timed among the writes, and the limit may be reached there, too.
 #[test]
-fn wherever_in_a_second_the_limit_is_reached_it_ends_a_long_run_and_is_no_error() {
+fn write_limit_ends_sustain_without_error() {
     let (home, card) = (Home::new(), "sim:lexar-16g-c10");
     for megabytes in 40..=70 {
         let limit = format!("{megabytes}M");
@@ -144,7 +144,7 @@ fn wherever_in_a_second_the_limit_is_reached_it_ends_a_long_run_and_is_no_error(
 }
 
 #[test]
-fn a_directory_elsewhere_has_no_limit_but_the_users() {
+fn other_disks_have_no_default_write_limit() {
     let home = Home::new();
     let memory = TestMount::new(&["-t", "tmpfs", "-o", "size=700M"], "tmpfs");
     let outcome = home.run(&["verify", memory.path(), "--files", "--json", "--max-write", "400M"]);

@@ -54,7 +54,7 @@ fn rounded(value: &Value) -> Value {
 }
 
 #[test]
-fn a_watch_begins_when_the_archive_is_open_however_long_that_takes() {
+fn watch_starts_after_the_archive_is_open() {
     let card = with_data(8, &[]);
     let home = Home::new();
     let watch = ["observe", card.path.as_str(), "--for", "1s", "--json"];
@@ -79,7 +79,7 @@ time.sleep(3)";
 }
 
 #[test]
-fn ctrl_c_is_the_proper_end_of_a_watch_without_a_length_and_an_early_one_of_any_other() {
+fn ctrl_c_ends_an_unlimited_watch_successfully() {
     let card = with_data(8, &[]);
     let home = Home::new();
     for (arguments, status, error) in [(&["--json"][..], 0, false), (&["--json", "--for", "60s"], 130, true)]
@@ -95,7 +95,7 @@ fn ctrl_c_is_the_proper_end_of_a_watch_without_a_length_and_an_early_one_of_any_
 }
 
 #[test]
-fn what_was_watched_is_in_the_archive_and_in_the_file_and_can_be_shown() {
+fn watch_is_archived_and_saved() {
     let card = with_data(8, &[]);
     let home = Home::new();
     let file = home.path("watch.json");
@@ -138,7 +138,7 @@ fn start(file: &Path, busy: usize) {
 }
 
 #[test]
-fn a_watch_is_held_against_an_earlier_one_by_file_and_by_session() {
+fn watch_compares_with_file_or_session() {
     let card = with_data(8, &[]);
     let home = Home::new();
     let old = home.path("old.json");
@@ -167,7 +167,7 @@ fn list<'a>(value: &'a Value, field: &str) -> &'a Vec<Value> {
 }
 
 #[test]
-fn wrong_names_and_documents_are_refused_before_anything_is_watched() {
+fn invalid_names_are_refused_before_a_watch() {
     let card = with_data(8, &[]);
     let home = Home::new();
     home.run(&["observe", "/dev/none-such", "--for", "1s"]).expect(2).says(&["/dev/none-such", "list --all"]);
@@ -187,7 +187,7 @@ fn wrong_names_and_documents_are_refused_before_anything_is_watched() {
 }
 
 #[test]
-fn a_file_that_is_not_of_an_earlier_watch_is_never_replaced_and_a_device_neither() {
+fn save_replaces_only_earlier_watches() {
     let card = with_data(8, &[]);
     let home = Home::new();
     let refused = |file: &Path, word: &str| {
@@ -222,7 +222,7 @@ fn a_file_that_is_not_of_an_earlier_watch_is_never_replaced_and_a_device_neither
 }
 
 #[test]
-fn a_device_that_vanishes_in_the_middle_ends_the_watch_and_what_was_seen_is_kept() {
+fn vanished_device_keeps_samples() {
     let mut card = with_data(8, &[]);
     let home = Home::new();
     let mut watch = home.start(&["observe", &card.path, "--for", "60s", "--json"]);
@@ -239,7 +239,7 @@ fn a_device_that_vanishes_in_the_middle_ends_the_watch_and_what_was_seen_is_kept
 }
 
 #[test]
-fn nothing_is_written_to_the_watched_card_until_the_watch_is_over() {
+fn watched_card_is_not_written_during_the_watch() {
     let mounted = TestMount::ext4(64);
     let device = tool("findmnt", &["-no", "SOURCE", mounted.path()]);
     let home = Home::new();
@@ -275,7 +275,7 @@ fn recorded(files: &[(&str, &str)]) -> (tempfile::TempDir, Outcome) {
 const STAT: &str = " 9000 0 900000 54000 1000 0 100000 46000 2 96000 300000\n";
 
 #[test]
-fn what_happened_since_boot_is_told_from_the_counters_alone() {
+fn from_boot_reads_counters_only() {
     let (_dir, outcome) = recorded(&[
         ("sys/block/mmcblk0/stat", STAT),
         ("sys/block/mmcblk0/size", "62333952\n"),
@@ -298,7 +298,7 @@ fn what_happened_since_boot_is_told_from_the_counters_alone() {
 }
 
 #[test]
-fn a_kernel_without_pressure_is_told_and_watched_all_the_same() {
+fn kernel_without_psi_gets_a_caveat() {
     let (dir, outcome) = recorded(&[("sys/block/mmcblk0/stat", STAT), ("proc/uptime", "120.00 100.00\n")]);
     let report = outcome.expect(0).json();
     assert!(report["from_boot"]["io_some"].is_null() && report["from_boot"]["cpu_busy"].is_null());

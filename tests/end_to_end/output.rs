@@ -9,7 +9,7 @@ use std::process::Stdio;
 const LEXAR: &str = "sim:lexar-16g-c10";
 
 #[test]
-fn the_first_card_of_seed_002_is_decoded_to_its_published_values() {
+fn first_round_up_card_decodes_as_published() {
     let cid = "035344535530344780811ea6ab00b37f";
     let csd = "400e00325b5900001d8a7f800a4040b9";
     let document = Home::new().run(&["decode", "--json", "--cid", cid, "--csd", csd]).expect(0).json();
@@ -29,7 +29,7 @@ fn the_first_card_of_seed_002_is_decoded_to_its_published_values() {
 }
 
 #[test]
-fn the_second_card_of_seed_002_is_decoded_to_its_published_values() {
+fn second_round_up_card_decodes_as_published() {
     let cid = "0353445355303147800008fe40006cfd";
     let csd = "002600325f5983c8befbcfff924040d7";
     let document = Home::new().run(&["decode", "--json", "--cid", cid, "--csd", csd]).expect(0).json();
@@ -45,7 +45,7 @@ fn the_second_card_of_seed_002_is_decoded_to_its_published_values() {
 }
 
 #[test]
-fn info_on_simulated_cards_has_the_words_of_the_specification() {
+fn info_uses_the_terms_of_the_specification() {
     let home = Home::new();
     let sd = home.run(&["info", LEXAR, "--json"]).expect(0).json();
     assert_eq!(text(&sd, "/cid/pnm"), "SD16G");
@@ -71,7 +71,7 @@ fn info_on_simulated_cards_has_the_words_of_the_specification() {
 }
 
 #[test]
-fn a_health_page_that_was_read_elsewhere_is_decoded() {
+fn pasted_health_page_is_decoded() {
     // SanDisk's layout: signature, day of manufacture, percent of life, power cycles.
     let page =
         |used: u8| format!("4453 323130333135 {used:02x} {} 000102 {}", "00".repeat(15), "00".repeat(485));
@@ -127,7 +127,7 @@ fn every_verb_with_json_prints_one_document_and_nothing_else() {
 }
 
 #[test]
-fn list_tells_of_the_disk_of_this_machine_that_it_is_not_safe() {
+fn list_marks_the_system_disk_as_unsafe() {
     let document = Home::new().run(&["list", "--all", "--json"]).expect(0).json();
     let system = |d: &&Value| d["reason"].as_str().is_some_and(|r| r.contains("running system"));
     let disk = list(&document, "/devices").iter().find(system).expect("/ lies on a disk here");
@@ -138,7 +138,7 @@ fn list_tells_of_the_disk_of_this_machine_that_it_is_not_safe() {
 }
 
 #[test]
-fn sim_list_names_the_cards_of_the_seeds() {
+fn sim_list_names_the_cards_of_the_reports() {
     let document = Home::new().run(&["sim", "list", "--json"]).expect(0).json();
     let names: Vec<&str> = list(&document, "/cards").iter().map(|c| text(c, "/name")).collect();
     for name in ["lexar-16g-c10", "sandisk-extremepro-32g-a1", "sandian-1tb-52g", "lexar-1tb-express"] {
@@ -186,7 +186,7 @@ fn no_help_shows_the_password_of_an_archive_s_address() {
 }
 
 #[test]
-fn a_reader_that_closes_the_pipe_is_no_error() {
+fn closed_stdout_pipe_is_no_error() {
     let home = Home::new();
     for arguments in [
         &["info", "sim:lexar-1tb-express", "--json"][..],
@@ -203,7 +203,7 @@ fn a_reader_that_closes_the_pipe_is_no_error() {
 }
 
 #[test]
-fn stdout_on_a_full_disk_is_an_error_of_its_own() {
+fn full_disk_on_stdout_is_an_error() {
     let home = Home::new();
     let mut command = home.command(CARDSCOPE);
     command.args(["info", LEXAR]).stdout(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
@@ -211,7 +211,7 @@ fn stdout_on_a_full_disk_is_an_error_of_its_own() {
 }
 
 #[test]
-fn a_table_for_people_names_its_units() {
+fn tables_name_their_units() {
     let home = Home::new();
     let quick = ["bench", LEXAR, "--recipe", "quick", "-q", "--only", "RND4K Q32T1 read"];
     for (more, words) in

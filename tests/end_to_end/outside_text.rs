@@ -469,7 +469,7 @@ fn fed(verb: &str, world: &World) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn whatever_comes_from_outside_no_verb_lets_it_steer_a_terminal_or_forge_a_line() {
+fn external_text_cannot_control_the_terminal() {
     let world = World::new();
     for verb in verbs() {
         let words: Vec<&str> = verb.split(' ').collect();
@@ -487,7 +487,7 @@ fn whatever_comes_from_outside_no_verb_lets_it_steer_a_terminal_or_forge_a_line(
 }
 
 #[test]
-fn nothing_but_the_one_writer_prints() {
+fn only_the_output_module_prints() {
     let mut found = Vec::new();
     let mut folders = vec![root().join("crates")];
     while let Some(folder) = folders.pop() {
@@ -522,7 +522,7 @@ fn nothing_but_the_one_writer_prints() {
 }
 
 #[test]
-fn json_keeps_the_text_and_an_export_brings_it_back() {
+fn json_round_trips_hostile_text() {
     let (home, other) = (Home::new(), Home::new());
     let log = home.path("a.log");
     std::fs::write(
@@ -546,7 +546,7 @@ fn json_keeps_the_text_and_an_export_brings_it_back() {
 }
 
 #[test]
-fn places_of_a_server_are_named_tamely() {
+fn server_paths_are_escaped() {
     let home = Home::new();
     let folder = home.path(EVIL);
     std::fs::create_dir(&folder).unwrap();

@@ -51,7 +51,7 @@ fn state_of(folder: &Path) -> Vec<(PathBuf, u64, i64, i64)> {
 }
 
 #[test]
-fn this_test_runs_in_a_home_of_its_own() {
+fn test_has_its_own_home() {
     let home = PathBuf::from(var_os("HOME").expect("a test has a home"));
     assert!(home.starts_with(std::env::temp_dir()), "{} is nobody's", home.display());
     for name in ["XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"] {
@@ -61,7 +61,7 @@ fn this_test_runs_in_a_home_of_its_own() {
 }
 
 #[test]
-fn tests_leave_a_waiting_journal_and_the_archive_alone() {
+fn tests_do_not_touch_the_user_s_journal_and_archive() {
     let home = forbidden();
     // The program itself finds both.
     assert_eq!(verified(&home, CARDSCOPE, &[]), Some(2), "a journal waits");

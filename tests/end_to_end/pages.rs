@@ -4,7 +4,7 @@ use crate::common::binary::CARDSCOPE;
 use std::process::Command;
 
 #[test]
-fn every_page_in_which_the_program_speaks_is_what_its_source_gives() {
+fn book_pages_show_current_output() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/pages");
     let made = Command::new(script).args(["--check", CARDSCOPE]).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));

@@ -78,7 +78,7 @@ fn one_numbering<'a>(lines: impl Iterator<Item = &'a str>) -> (u32, u32) {
 }
 
 #[test]
-fn a_check_and_a_verify_have_one_numbering_in_lines_that_fit_the_terminal() {
+fn progress_has_one_numbering_and_fits_the_terminal() {
     let home = Home::new();
     for (columns, arguments) in [
         (80, &["check", "sim:lexar-16g-c10"][..]),
@@ -106,7 +106,7 @@ pub(crate) fn slow_card(home: &Home) -> Served {
 }
 
 #[test]
-fn the_line_moves_in_every_phase_of_a_verify_in_real_time() {
+fn progress_line_moves_in_every_phase() {
     let home = Home::new();
     let served = slow_card(&home);
     let drawn = Drawn::of(&home, 80, " ", &["verify", served.card().to_str().unwrap()], 0);
@@ -122,7 +122,7 @@ fn the_line_moves_in_every_phase_of_a_verify_in_real_time() {
 }
 
 #[test]
-fn ctrl_c_on_a_terminal_is_answered_at_once_with_what_is_restored() {
+fn ctrl_c_announces_restoring_at_once() {
     let home = Home::new();
     let served = slow_card(&home);
     let before = std::fs::read(served.card()).unwrap();
@@ -138,7 +138,7 @@ fn ctrl_c_on_a_terminal_is_answered_at_once_with_what_is_restored() {
 }
 
 #[test]
-fn without_a_terminal_an_interrupted_verify_says_in_one_line_what_is_restored() {
+fn without_terminal_ctrl_c_announces_restoring_in_one_line() {
     let home = Home::new();
     let served = slow_card(&home);
     let mut verify = home.start(&["verify", served.card().to_str().unwrap()]);
@@ -157,7 +157,7 @@ fn without_a_terminal_an_interrupted_verify_says_in_one_line_what_is_restored() 
 }
 
 #[test]
-fn without_a_terminal_each_stage_is_one_line_with_its_number() {
+fn without_terminal_each_stage_is_one_line() {
     let home = Home::new();
     let (card, fast) = ("sim:constant?announced_bytes=256MiB", "sim:sdsc-2g");
     let recipe = home.recipe("", "[[test]]\ntest = \"SEQ1M Q1T1 write\"\npasses = 1\nloops = 5\n");

@@ -119,7 +119,7 @@ fn a_file_that_was_replaced_or_removed_while_the_question_waits_is_not_written_t
 }
 
 #[test]
-fn a_directory_that_is_replaced_while_it_is_visited_gets_none_of_the_files() {
+fn replaced_directory_gets_no_test_files() {
     let home = Home::new();
     let place = tempfile::tempdir().unwrap();
     let name = place.path().join("card");
@@ -147,7 +147,7 @@ fn a_directory_that_is_replaced_while_it_is_visited_gets_none_of_the_files() {
 }
 
 #[test]
-fn a_device_is_held_while_the_question_waits() {
+fn device_stays_open_during_the_question() {
     let home = Home::new();
     let card = with_data(16, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
@@ -165,7 +165,7 @@ fn a_device_is_held_while_the_question_waits() {
 
 /// While the link is swapped constantly, one of the files is tested completely, or none.
 #[test]
-fn a_link_that_is_swapped_all_the_time_never_mixes_two_files() {
+fn swapped_link_never_mixes_two_files() {
     let home = Home::new();
     let place = Place::new();
     let long = place.content.repeat(2);

@@ -169,7 +169,7 @@ fn the_bus_of_an_sd_card_and_its_ceiling_come_from_debugfs() {
 }
 
 #[test]
-fn a_bus_that_cannot_be_read_is_told_with_advice() {
+fn unreadable_bus_mode_gets_advice() {
     let card = sd_card().without("sys/kernel/debug/mmc0/ios").info("mmcblk0");
     let finding = list(&card, "/findings").iter().find(|f| f["claim"] == "bus-mode-unread").unwrap();
     assert!(!text(finding, "/advice").is_empty());
@@ -177,7 +177,7 @@ fn a_bus_that_cannot_be_read_is_told_with_advice() {
 }
 
 #[test]
-fn whatever_file_is_missing_the_rest_is_told() {
+fn missing_sysfs_files_leave_the_rest() {
     for missing in
         ["size", "device/type", "device/cid", "device/csd", "device/scr", "device/ssr", "device/ocr"]
     {
@@ -195,7 +195,7 @@ fn whatever_file_is_missing_the_rest_is_told() {
 }
 
 #[test]
-fn a_register_with_garbage_in_it_is_told_and_the_others_are_decoded() {
+fn garbage_in_a_register_leaves_the_others() {
     for garbage in ["0353445355303447808\n", "no hex at all\n", "\n", "\u{0}\u{ff}\n"] {
         let machine = sd_card();
         machine.file("sys/block/mmcblk0/device/cid", garbage.as_bytes());
@@ -207,7 +207,7 @@ fn a_register_with_garbage_in_it_is_told_and_the_others_are_decoded() {
 }
 
 #[test]
-fn a_reader_hides_the_registers_and_that_is_told() {
+fn hidden_registers_are_reported() {
     let card = reader().info("/dev/sda");
     assert_eq!((&card["usb"]["hides_cid"], text(&card, "/usb/vendor_id")), (&json!(true), "05e3"));
     assert_eq!(number(&card, "/usb/speed_mbit_s"), 5000.0);
@@ -216,7 +216,7 @@ fn a_reader_hides_the_registers_and_that_is_told() {
 }
 
 #[test]
-fn an_sd_express_card_tells_its_limits_in_celsius_and_its_link() {
+fn express_card_shows_limits_and_link() {
     let card = express().info("/dev/nvme0n1");
     let nvme = &card["nvme"];
     assert_eq!((&nvme["tmt1_celsius"], &nvme["tmt2_celsius"]), (&json!(81), &json!(85)));
@@ -231,7 +231,7 @@ fn an_sd_express_card_tells_its_limits_in_celsius_and_its_link() {
 }
 
 #[test]
-fn an_sd_express_card_without_recorded_answers_tells_what_sysfs_knows() {
+fn express_card_without_answers_shows_sysfs_facts() {
     let machine =
         express().without("sys/block/nvme0n1/device/identify_controller.bin").without("nvme0/feature_10.bin");
     let card = machine.info("nvme0n1");
@@ -241,7 +241,7 @@ fn an_sd_express_card_without_recorded_answers_tells_what_sysfs_knows() {
 }
 
 #[test]
-fn a_card_that_nobody_uses_is_safe_to_test() {
+fn unused_card_is_safe_to_test() {
     let device = &reader().devices()[0];
     assert_eq!(
         (&device["safe"], &device["reason"], &device["mounted"]),
@@ -316,7 +316,7 @@ fn an_empty_slot_is_shown_as_one() {
 }
 
 #[test]
-fn a_disk_that_cannot_be_taken_out_is_listed_only_with_all() {
+fn fixed_disks_are_listed_only_with_all() {
     let machine = Machine::new(&[
         ("sys/block/mmcblk0/size", "30535680\n"),
         ("sys/block/mmcblk0/device/type", "MMC\n"),
@@ -333,7 +333,7 @@ fn a_disk_that_cannot_be_taken_out_is_listed_only_with_all() {
 }
 
 #[test]
-fn a_copy_of_the_sys_tree_alone_will_do() {
+fn copy_of_sys_alone_is_enough() {
     let machine = reader();
     let sys = machine.0.path().join("sys");
     let told = Home::new().run(&["list", "--json", "--sysfs", sys.to_str().unwrap()]).expect(0).json();
@@ -341,7 +341,7 @@ fn a_copy_of_the_sys_tree_alone_will_do() {
 }
 
 #[test]
-fn a_directory_that_is_no_copy_of_a_sys_tree_and_a_device_that_is_not_in_it_are_refused() {
+fn wrong_sys_copies_and_missing_devices_are_refused() {
     let home = Home::new();
     let dir = tempfile::tempdir().unwrap();
     for path in [dir.path(), Path::new("/no/such/place")] {

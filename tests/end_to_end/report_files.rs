@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::fs;
 
 #[test]
-fn what_somebody_else_made_is_not_replaced_and_what_a_report_made_is() {
+fn report_replaces_only_its_own_files() {
     let home = drawer();
     for ending in ENDINGS {
         let file = home.path(&format!("cards.{ending}"));
@@ -42,7 +42,7 @@ fn what_somebody_else_made_is_not_replaced_and_what_a_report_made_is() {
 }
 
 #[test]
-fn where_no_file_can_be_none_is_begun() {
+fn impossible_output_paths_are_refused_first() {
     let home = drawer();
     let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=4k"], "tmpfs");
     for ending in ENDINGS {
@@ -70,7 +70,7 @@ fn where_no_file_can_be_none_is_begun() {
 
 /// Root writes into the folder of another user, who plants links and root's files there.
 #[test]
-fn in_another_user_s_folder_a_page_is_replaced_for_its_owner_and_nothing_else_is_touched() {
+fn page_in_a_foreign_folder_keeps_its_owner() {
     use std::os::unix::fs::{MetadataExt, chown, lchown, symlink};
     const NOBODY: u32 = 65_534;
     let home = drawer();
@@ -106,7 +106,7 @@ fn in_another_user_s_folder_a_page_is_replaced_for_its_owner_and_nothing_else_is
 }
 
 #[test]
-fn an_older_page_survives_a_full_disk() {
+fn full_disk_keeps_the_older_page() {
     let home = drawer();
     let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=256k"], "tmpfs");
     let file = disk.point.join("cards.html");
@@ -121,7 +121,7 @@ fn an_older_page_survives_a_full_disk() {
 }
 
 #[test]
-fn serial_numbers_are_in_no_format_unless_they_are_asked_for() {
+fn serial_numbers_need_an_option() {
     let home = drawer();
     home.run(&["verify", "sim:constant?announced_bytes=64MiB", "--json", "-q"]).expect(0);
     home.run(&["map", CONSTANT, "--only", "read-curve", "--json", "-q"]).expect(0);
@@ -180,7 +180,7 @@ fn odd_cards() -> Home {
 }
 
 #[test]
-fn odd_names_break_no_format() {
+fn odd_card_names_break_no_format() {
     let home = odd_cards();
     let more = ["--title", ODD[0], "--for", "game-load"];
     let document = document(&home, &more);
@@ -240,7 +240,7 @@ fn odd_names_stay_on_their_lines_in_the_layouts_of_other_tools() {
 }
 
 #[test]
-fn where_nothing_was_measured_there_is_a_message_and_no_page() {
+fn empty_report_gives_a_message_and_no_file() {
     let home = Home::new();
     for (more, status, word) in [
         (&["--own"][..], 2, "nothing to compare"),
@@ -263,7 +263,7 @@ fn where_nothing_was_measured_there_is_a_message_and_no_page() {
 }
 
 #[test]
-fn a_whole_drawer_is_put_in_order_without_being_asked() {
+fn report_of_many_cards_is_ranked() {
     let home = Home::new();
     let table = home.path("drawer.csv");
     let mut rows = String::from("brand,name,test,mb_s\n");

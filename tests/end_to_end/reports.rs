@@ -13,7 +13,7 @@ use cardscope_model::units::measured;
 use serde_json::Value;
 
 #[test]
-fn every_format_holds_the_same_figures() {
+fn all_formats_have_the_same_figures() {
     let home = drawer();
     let document = document(&home, &[]);
     let all = figures(&document);
@@ -98,7 +98,7 @@ fn a_page_for_hugo_has_the_averages_worsts_and_bests_in_its_charts() {
 }
 
 #[test]
-fn a_picture_in_pixels_is_whole() {
+fn png_is_valid() {
     let home = drawer();
     let file = home.path("cards.png");
     report(&home, &file, &[]).expect(0);
@@ -123,7 +123,7 @@ print(last.decode(), width, len(rows) == height * (1 + width * channels * depth 
 }
 
 #[test]
-fn a_page_loads_nothing_and_runs_no_script_but_its_own() {
+fn html_loads_nothing_and_runs_only_its_script() {
     let home = drawer();
     told_of_a_purchase(&home);
     let page = page(&home, "html", &["--for", "game-load"]);
@@ -184,12 +184,12 @@ fn same_figures(ending: &str, kind: &str, rounding: f64) {
 }
 
 #[test]
-fn a_text_in_the_layout_of_crystaldiskmark_is_read_again_with_the_best_runs() {
+fn crystaldiskmark_export_round_trips() {
     same_figures("cdm.txt", "best", 0.000_501);
 }
 
 #[test]
-fn a_log_of_crystaldiskmark_3_is_written_again_in_its_own_layout() {
+fn crystaldiskmark_3_layout_is_kept() {
     let home = Home::new();
     let lines = [
         "           Sequential Read :    91.250 MB/s",
@@ -212,12 +212,12 @@ fn a_log_of_crystaldiskmark_3_is_written_again_in_its_own_layout() {
 
 /// MB in this layout are 1 024 000 bytes.
 #[test]
-fn a_text_in_the_layout_of_kdiskmark_is_read_again_with_the_averages() {
+fn kdiskmark_export_round_trips() {
     same_figures("kdm.txt", "average", 0.000_513);
 }
 
 #[test]
-fn a_page_for_hugo_is_read_again_with_every_run() {
+fn hugo_export_round_trips() {
     let home = Home::new();
     taken_in(&home, "a.log", &[700, 690, 710], &["--brand", "Acme", "--card", "Swift", "--capacity", "64GB"]);
     let document = document(&home, &[]);
@@ -236,7 +236,7 @@ fn a_page_for_hugo_is_read_again_with_every_run() {
 }
 
 #[test]
-fn a_card_with_two_columns_gives_no_other_card_its_latencies() {
+fn latencies_stay_with_their_card() {
     let home = drawer();
     let page = page(&home, "cdm.txt", &[]);
     // Only the measured card, in the last column, has latencies.
@@ -247,7 +247,7 @@ fn a_card_with_two_columns_gives_no_other_card_its_latencies() {
 }
 
 #[test]
-fn cards_are_counted_as_cards_however_many_settings_they_were_measured_under() {
+fn report_counts_cards_not_settings() {
     let home = Home::new();
     let file = home.path("all.html");
     // The shipped cards: seven, two of them with two kinds of cooling, three with several sizes.

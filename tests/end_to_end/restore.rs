@@ -64,7 +64,7 @@ fn journals(home: &Home) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_journal_waits_is_restored_and_goes_and_a_second_time_changes_nothing() {
+fn restore_is_idempotent_and_removes_the_journal() {
     let torn = Torn::new();
     let copy = torn.home.path("copy");
     std::fs::copy(&torn.journal, &copy).unwrap();
@@ -97,7 +97,7 @@ fn stamped(torn: &Torn) -> usize {
 }
 
 #[test]
-fn what_was_written_since_the_test_is_left_alone_until_the_user_agrees_to_lose_it() {
+fn restore_spares_newer_data_without_consent() {
     let torn = Torn::new();
     let at = stamped(&torn);
     use std::os::unix::fs::FileExt;
@@ -121,7 +121,7 @@ fn what_was_written_since_the_test_is_left_alone_until_the_user_agrees_to_lose_i
 }
 
 #[test]
-fn while_a_journal_waits_for_a_card_nothing_else_is_done_to_it() {
+fn pending_journal_blocks_tests_of_its_card() {
     let torn = Torn::new();
     let (card, home) = (torn.card.path.as_str(), &torn.home);
     let now = torn.card.content();
@@ -141,7 +141,7 @@ fn while_a_journal_waits_for_a_card_nothing_else_is_done_to_it() {
 }
 
 #[test]
-fn a_card_is_known_again_in_another_reader_and_restored_there() {
+fn restore_recognizes_a_card_in_another_reader() {
     let torn = Torn::new();
     let now = torn.card.content();
     // Another loop device over the same image is the same card in another reader.
@@ -162,7 +162,7 @@ fn a_card_is_known_again_in_another_reader_and_restored_there() {
 }
 
 #[test]
-fn another_card_in_the_same_reader_is_tested_and_the_journal_named() {
+fn another_card_can_be_tested_despite_a_journal() {
     let torn = Torn::new();
     let now = torn.card.content();
     let other: Vec<u8> = torn.before.iter().map(|byte| byte ^ 0x5a).collect();
@@ -192,7 +192,7 @@ fn put_in(reader: &LoopDevice, content: &[u8]) {
 }
 
 #[test]
-fn a_partition_of_a_card_waits_with_its_card() {
+fn pending_journal_blocks_partitions() {
     let mut torn = Torn::new();
     let now = torn.card.content();
     let part = torn.card.add_partition(1, 2048, 40960);
@@ -205,7 +205,7 @@ fn a_partition_of_a_card_waits_with_its_card() {
 }
 
 #[test]
-fn another_card_and_one_of_another_size_are_refused_and_not_written_to() {
+fn restore_refuses_another_card() {
     let torn = Torn::new();
     let dir = tempfile::tempdir().unwrap();
     let other = image(dir.path(), 24);
@@ -223,7 +223,7 @@ fn another_card_and_one_of_another_size_are_refused_and_not_written_to() {
 }
 
 #[test]
-fn a_damaged_journal_says_which_blocks_are_missing_and_restores_the_rest() {
+fn damaged_journal_restores_the_rest() {
     let torn = Torn::new();
     torn.flip_in_an_original();
     let document = torn.restore(&[]).expect(1).json();
@@ -239,7 +239,7 @@ fn a_damaged_journal_says_which_blocks_are_missing_and_restores_the_rest() {
 }
 
 #[test]
-fn a_journal_cut_off_within_a_record_and_one_that_is_none_are_told_apart() {
+fn truncated_journal_restores_and_other_files_are_refused() {
     let torn = Torn::new();
     let file = std::fs::OpenOptions::new().write(true).open(&torn.journal).unwrap();
     // Nothing was overwritten after the last commit, so 3 bytes of an incomplete record are no damage.
@@ -261,7 +261,7 @@ fn a_journal_cut_off_within_a_record_and_one_that_is_none_are_told_apart() {
 }
 
 #[test]
-fn a_card_that_is_mounted_again_is_not_restored_over_the_mount() {
+fn restore_refuses_a_mounted_card() {
     let torn = Torn::new();
     let mut card = torn.card;
     let part = card.add_partition(1, 2048, 8192);
@@ -274,7 +274,7 @@ fn a_card_that_is_mounted_again_is_not_restored_over_the_mount() {
 }
 
 #[test]
-fn a_journal_on_another_partition_of_the_card_is_refused() {
+fn journal_on_the_card_is_refused() {
     let home = Home::new();
     let mut card = with_data(64, &[]);
     let [state, target] = [(1, 2048, 65536), (2, 67584, 32768)]
@@ -300,7 +300,7 @@ fn a_journal_on_another_partition_of_the_card_is_refused() {
 }
 
 #[test]
-fn a_journal_without_room_is_refused_and_one_that_fills_its_disk_leaves_the_card_as_it_was() {
+fn full_journal_disk_leaves_the_card_unchanged() {
     let home = Home::new();
     let card = with_data(48, &[]);
     let before = card.content();
@@ -329,7 +329,7 @@ fn overwrite(home: &Home) -> String {
 }
 
 #[test]
-fn a_backup_is_taken_before_a_benchmark_and_put_back_after_it() {
+fn bench_backup_is_restored() {
     let (home, card) = (Home::new(), with_data(32, &[]));
     let before = card.content();
     let file = home.path("card.img");
@@ -344,7 +344,7 @@ fn a_backup_is_taken_before_a_benchmark_and_put_back_after_it() {
 }
 
 #[test]
-fn of_a_card_that_goes_away_its_image_stays_and_the_page_says_how_to_restore_it() {
+fn vanished_card_keeps_its_backup() {
     let home = Home::new();
     let card = "sim:constant?announced_bytes=96MiB&state=filled&faults.vanish_after_ios=900";
     let image = home.path("card.img");
@@ -393,7 +393,7 @@ fn put_on(home: &Home, file: &Path, card: &LoopDevice) -> Outcome {
 }
 
 #[test]
-fn a_backup_goes_onto_another_card_that_is_large_enough_with_consent_only() {
+fn backup_to_another_card_needs_consent() {
     let home = Home::new();
     let (file, content) = backup_of(&home, true);
     let other = with_data(40, &[]);
@@ -409,7 +409,7 @@ fn a_backup_goes_onto_another_card_that_is_large_enough_with_consent_only() {
 }
 
 #[test]
-fn a_smaller_card_takes_a_backup_only_where_nothing_is_cut_off_but_emptiness() {
+fn smaller_card_fits_only_an_empty_end() {
     let home = Home::new();
     let smaller = with_data(28, &[]);
     let before = smaller.content();
@@ -425,7 +425,7 @@ fn a_smaller_card_takes_a_backup_only_where_nothing_is_cut_off_but_emptiness() {
 }
 
 #[test]
-fn a_damaged_image_and_damaged_checksums_are_told_and_the_rest_is_put_back() {
+fn damaged_image_restores_the_rest() {
     let home = Home::new();
     let (file, content) = backup_of(&home, true);
     let mut damaged = content.clone();
@@ -448,7 +448,7 @@ fn a_damaged_image_and_damaged_checksums_are_told_and_the_rest_is_put_back() {
 }
 
 #[test]
-fn a_backup_on_the_card_itself_or_on_a_full_disk_is_refused_and_leaves_nothing() {
+fn backup_on_the_card_or_a_full_disk_is_refused() {
     let home = Home::new();
     let card = with_data(32, &[]);
     let before = card.content();
@@ -480,7 +480,7 @@ fn a_backup_on_the_card_itself_or_on_a_full_disk_is_refused_and_leaves_nothing()
 }
 
 #[test]
-fn a_card_that_cannot_be_read_in_whole_is_not_overwritten_with_a_backup_full_of_gaps() {
+fn backup_with_gaps_is_refused() {
     let home = Home::new();
     let card = "sim:constant?announced_bytes=32MiB&faults.failing_share=0.1&faults.unit_bytes=1MiB";
     let (file, recipe) = (home.path("gaps"), overwrite(&home));
@@ -492,7 +492,7 @@ fn a_card_that_cannot_be_read_in_whole_is_not_overwritten_with_a_backup_full_of_
 }
 
 #[test]
-fn endure_puts_a_backup_back_at_its_end() {
+fn endure_restores_the_backup() {
     let (home, card) = (Home::new(), with_data(16, &[]));
     let before = card.content();
     let file = home.path("card.img");
@@ -525,7 +525,7 @@ fn putting_back(home: &Home, card: &LoopDevice) -> crate::common::binary::Runnin
 }
 
 #[test]
-fn no_further_signal_but_a_second_ctrl_c_keeps_a_card_from_being_put_back() {
+fn only_a_second_ctrl_c_stops_restoring() {
     let (home, card) = (Home::new(), with_data(128, &[]));
     let before = card.content();
     let bench = putting_back(&home, &card);
@@ -537,7 +537,7 @@ fn no_further_signal_but_a_second_ctrl_c_keeps_a_card_from_being_put_back() {
 }
 
 #[test]
-fn a_second_ctrl_c_ends_at_once_and_says_what_may_wait() {
+fn second_ctrl_c_ends_at_once_with_a_hint() {
     let (home, card) = (Home::new(), with_data(128, &[]));
     let bench = putting_back(&home, &card);
     bench.signal(Signal::INT);
@@ -546,7 +546,7 @@ fn a_second_ctrl_c_ends_at_once_and_says_what_may_wait() {
 }
 
 #[test]
-fn the_journal_of_a_test_that_runs_is_listed_with_its_card_and_its_process() {
+fn journal_in_use_is_listed_with_its_process() {
     let (home, card) = (Home::new(), with_data(24, &[]));
     let verify = home.start(&["verify", &card.path]);
     // The header of the journal is written, and the test still runs.

@@ -199,22 +199,22 @@ fn all_verbs(card: &str, target: &str) {
 }
 
 #[test]
-fn a_good_card() {
+fn screens_of_a_good_card() {
     all_verbs(CARDS[0].0, CARDS[0].1);
 }
 
 #[test]
-fn a_fake_card() {
+fn screens_of_a_fake_card() {
     all_verbs(CARDS[1].0, CARDS[1].1);
 }
 
 #[test]
-fn a_slow_card() {
+fn screens_of_a_slow_card() {
     all_verbs(CARDS[2].0, CARDS[2].1);
 }
 
 #[test]
-fn colours_are_off_where_nobody_wants_them_and_on_where_somebody_does() {
+fn colours_follow_terminal_and_options() {
     let home = Home::new();
     let info = ["info", CARDS[1].1];
     let piped = home.run(&info).expect(0).stdout;
@@ -242,7 +242,7 @@ fn no_empty_table(shown: &str) -> bool {
 /// Interrupts a check in every stage: the first on a card in real time, so that none ends before the key arrives, the
 /// later ones, which would take minutes there, on a simulated card.
 #[test]
-fn a_visit_that_is_interrupted_in_any_stage_shows_what_it_has() {
+fn interrupted_check_shows_partial_results() {
     let home = Home::new();
     let served = slow_card(&home);
     for wanted in 1..=6 {

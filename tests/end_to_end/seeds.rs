@@ -23,7 +23,7 @@ fn bench(arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn the_dd_sweep_of_seed_004_is_reproduced_with_the_cost_of_dds_own_source() {
+fn lexar_dd_sweep_is_reproduced() {
     let published = [
         ("SEQ4K", 2.00),
         ("SEQ8K", 3.20),
@@ -51,7 +51,7 @@ fn the_dd_sweep_of_seed_004_is_reproduced_with_the_cost_of_dds_own_source() {
 }
 
 #[test]
-fn without_the_cost_of_its_source_the_same_card_writes_as_fast_as_flashbench_found() {
+fn lexar_flashbench_speeds_are_reproduced() {
     let document = bench(&[
         "sim:lexar-16g-c10",
         "--recipe",
@@ -76,7 +76,7 @@ fn mib_s(result: &Value) -> f64 {
 }
 
 #[test]
-fn the_express_card_of_seed_000_starts_at_its_fast_levels() {
+fn express_card_starts_at_cache_speed() {
     let document = bench(&[
         "sim:lexar-1tb-express?cooling=active",
         "--recipe",
@@ -101,7 +101,7 @@ fn the_express_card_of_seed_000_starts_at_its_fast_levels() {
 }
 
 #[test]
-fn the_express_card_of_seed_000_falls_to_its_slow_level_when_its_cache_is_full() {
+fn express_card_slows_down_behind_its_cache() {
     // A run writes 1 GiB to prepare and 5 GiB in the test, until 120 GB are full.
     let document = bench(&[
         "sim:lexar-1tb-express?cooling=active",
@@ -124,7 +124,7 @@ fn the_express_card_of_seed_000_falls_to_its_slow_level_when_its_cache_is_full()
 }
 
 #[test]
-fn without_a_fan_the_express_card_of_seed_000_throttles_its_reads() {
+fn uncooled_express_card_throttles() {
     let session = |cooling: &str| {
         let card = format!("sim:lexar-1tb-express?cooling={cooling}");
         let document = bench(&[&card, "--recipe", "cdm-fio", "--runs", "150", "--only", "SEQ1G Q1T1 read"]);
@@ -146,7 +146,7 @@ fn without_a_fan_the_express_card_of_seed_000_throttles_its_reads() {
 }
 
 #[test]
-fn a_short_session_of_the_whole_script_has_every_test_of_the_seeds_table() {
+fn short_script_session_has_every_test() {
     let document = bench(&["sim:lexar-1tb-express", "--recipe", "cdm-fio", "--runs", "2", "--size", "64M"]);
     // Block sizes given as "area" follow --size, as in the script.
     for (test, least, most) in [
@@ -170,7 +170,7 @@ fn a_short_session_of_the_whole_script_has_every_test_of_the_seeds_table() {
 
 /// Hours of virtual time and 262 million I/Os: only with CARDSCOPE_LONG=1.
 #[test]
-fn ten_runs_of_the_whole_script_have_the_levels_of_seed_000() {
+fn ten_script_runs_have_the_published_levels() {
     if std::env::var("CARDSCOPE_LONG").is_ok_and(|v| !v.is_empty()) {
         ten_runs();
     } else {
@@ -206,7 +206,7 @@ fn ten_runs() {
 }
 
 #[test]
-fn the_fake_of_seed_001_answers_its_announced_terabyte() {
+fn fake_terabyte_answers_all_addresses() {
     let home = Home::new();
     let told = home.run(&["info", "sim:sandian-1tb-52g", "--json"]).expect(0).json();
     assert_eq!(told["capacity_bytes"], 1_000_000_192_512u64, "it says 1 TB, and `info` cannot know better");

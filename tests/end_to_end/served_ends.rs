@@ -24,7 +24,7 @@ fn wait_until_in_flight(served: &Served) {
 }
 
 #[test]
-fn several_cards_are_cleared_after_a_kill_and_unmounted_at_a_signal() {
+fn served_cards_are_unmounted_after_signals_and_kills() {
     let home = Home::new();
     let mut served = Served::several(&home, &CARDS, &["--no-timing"]);
     let all = ["constant", "lexar-16g-c10", "constant-2"].map(|name| served.directory().join(name));
@@ -38,7 +38,7 @@ fn several_cards_are_cleared_after_a_kill_and_unmounted_at_a_signal() {
 }
 
 #[test]
-fn a_card_that_somebody_unmounts_leaves_the_others_served_until_the_last() {
+fn unmounting_one_card_leaves_the_others_served() {
     let home = Home::new();
     let mut served = Served::several(&home, &CARDS[..2], &["--no-timing"]);
     let [first, second] = ["constant", "lexar-16g-c10"].map(|name| served.directory().join(name));
@@ -64,7 +64,7 @@ fn a_server_that_is_asked_to_end_with_a_request_in_flight_ends() {
 }
 
 #[test]
-fn a_client_that_is_killed_with_a_request_in_flight_disturbs_nobody() {
+fn killed_client_does_not_disturb_others() {
     let home = Home::new();
     let mut served = Served::start(&home, "constant?command_s=0.5", &[]);
     let mut client = reader(&served);
@@ -77,7 +77,7 @@ fn a_client_that_is_killed_with_a_request_in_flight_disturbs_nobody() {
 }
 
 #[test]
-fn a_client_that_hangs_with_the_card_open_does_not_keep_the_server() {
+fn hung_client_does_not_block_the_end() {
     let home = Home::new();
     let mut served = Served::start(&home, "constant", &["--no-timing"]);
     let script = format!("exec 3<{}; echo open >&2; exec sleep 100", served.card().display());
@@ -123,7 +123,7 @@ fn without_fuse(home: &Home, setup: &str) -> String {
 }
 
 #[test]
-fn a_machine_that_does_not_permit_fuse_is_told_what_to_do() {
+fn missing_fuse_gets_advice() {
     let home = Home::new();
     // An empty /dev has no /dev/fuse.
     let told = without_fuse(&home, "mount -t tmpfs none /dev");
@@ -134,7 +134,7 @@ fn a_machine_that_does_not_permit_fuse_is_told_what_to_do() {
 }
 
 #[test]
-fn a_user_who_may_not_use_fuse_is_told_what_to_do() {
+fn forbidden_fuse_gets_advice() {
     let home = Home::new();
     let dir = tempfile::Builder::new()
         .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777))

@@ -57,7 +57,7 @@ fn says_no_more_than_it_knows(outcome: &Outcome) {
 }
 
 #[test]
-fn after_an_io_error_the_data_is_restored_at_once() {
+fn io_errors_lose_no_data() {
     let (verify, check) = (&["verify", "--json"] as &[&str], &["check", "--budget", "10s", "--json"]);
     for (io, fault, verb) in [
         ("auto", "read_error_p=0.005", check as &[&str]),
@@ -73,7 +73,7 @@ fn after_an_io_error_the_data_is_restored_at_once() {
 
 /// Unreadable places are not overwritten, and the rest is restored.
 #[test]
-fn bad_places_cost_no_data() {
+fn bad_sectors_lose_no_data() {
     let spec = format!("{CARD}&faults.failing_share=0.02&faults.unit_bytes=65536");
     let home = Home::new();
     let served = Served::start(&home, &spec, &["--no-timing"]);
@@ -88,7 +88,7 @@ fn bad_places_cost_no_data() {
 }
 
 #[test]
-fn a_stall_of_seconds_ends_nothing() {
+fn stall_of_seconds_ends_no_verb() {
     let (outcome, waited) = data_survives(SLOW, "auto", &["verify", "--json"], |running, served| {
         running.wait_for("writing test data");
         std::thread::sleep(Duration::from_millis(300));
@@ -102,7 +102,7 @@ fn a_stall_of_seconds_ends_nothing() {
 
 /// After Ctrl-C in a stall the program waits for the card, in a flush as in an I/O, and says so.
 #[test]
-fn ctrl_c_in_a_stall_restores_once_the_card_answers_again() {
+fn ctrl_c_in_a_stall_restores_after_it() {
     for (io, stage) in [("preads", "writing test data"), ("auto", "restoring")] {
         let (outcome, waited) = data_survives(SLOW, io, &["verify", "--json"], |running, served| {
             running.wait_for(stage);

@@ -15,7 +15,7 @@ fn f3probe(name: &str) -> String {
 }
 
 #[test]
-fn f3probe_finds_the_52_gb_in_the_fake_terabyte_of_seed_001() {
+fn f3probe_finds_52_gb_in_the_fake_terabyte() {
     let told = f3probe("sandian-1tb-52g");
     assert!(told.contains("counterfeit of type limbo"), "{told}");
     // "*Usable* size: 48.43 GB (101562504 blocks)": its GB are GiB.
@@ -25,7 +25,7 @@ fn f3probe_finds_the_52_gb_in_the_fake_terabyte_of_seed_001() {
 }
 
 #[test]
-fn f3probe_tells_the_kinds_of_fakes_apart_and_a_genuine_card_from_them() {
+fn f3probe_recognizes_kinds_of_served_fakes() {
     // f3probe shows GiB as GB. It writes 2 GiB in a row to get past a cache, so a shorter wrap looks damaged to it.
     let told = f3probe("constant?announced_bytes=64GiB&fake=wraparound&wrap_bytes=8GiB");
     assert!(
@@ -64,7 +64,7 @@ fn line<'a>(told: &'a str, word: &str) -> &'a str {
 }
 
 #[test]
-fn f3write_and_f3read_find_a_genuine_card_in_order() {
+fn f3_passes_a_genuine_card() {
     let told = f3("constant?announced_bytes=1GiB");
     for word in ["Corrupted", "Slightly changed", "Overwritten"] {
         assert!(line(&told, word).starts_with("0.00 Byte (0 sectors)"), "{told}");
@@ -73,7 +73,7 @@ fn f3write_and_f3read_find_a_genuine_card_in_order() {
 }
 
 #[test]
-fn f3write_and_f3read_find_what_a_limbo_card_lost() {
+fn f3_detects_a_limbo_card() {
     // Half of it is lost: ext4's groups and their tables, spread over the card, read as zeros there too, so it is the
     // data of f3's files in the upper half that must be missing.
     let told = f3("constant?announced_bytes=1GiB&fake=limbo&fake_bytes=768MiB");

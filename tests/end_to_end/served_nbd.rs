@@ -146,7 +146,7 @@ fn requests_beyond_the_end_or_the_largest_size_get_the_protocols_errors() {
 }
 
 #[test]
-fn clients_that_send_rubbish_or_never_read_leave_the_others_alone() {
+fn bad_nbd_clients_do_not_disturb_others() {
     let home = Home::new();
     let nbd = Nbd::start(&home, &[CARD], "127.0.0.1:0", &["--no-timing"]);
     let image = image(&home.path(""), 32);
@@ -167,7 +167,7 @@ fn clients_that_send_rubbish_or_never_read_leave_the_others_alone() {
 }
 
 #[test]
-fn idle_connections_shut_nobody_out() {
+fn idle_nbd_connections_do_not_block_others() {
     let home = Home::new();
     let nbd = Nbd::start(&home, &[CARD], "127.0.0.1:0", &["--no-timing"]);
     let image = image(&home.path(""), 32);
@@ -182,7 +182,7 @@ fn idle_connections_shut_nobody_out() {
 }
 
 #[test]
-fn clients_that_take_no_answers_or_finish_no_write_share_a_bounded_memory_and_hold_up_nobody() {
+fn stuck_nbd_clients_use_bounded_memory() {
     let home = Home::new();
     let nbd = Nbd::start(&home, &[CARD], "127.0.0.1:0", &["--no-timing"]);
     let image = image(&home.path(""), 32);
@@ -226,7 +226,7 @@ fn a_client_that_is_killed_with_requests_in_flight_is_forgotten() {
 }
 
 #[test]
-fn a_socket_in_use_is_refused_and_one_left_by_a_dead_server_replaced() {
+fn stale_socket_is_replaced_and_used_one_refused() {
     let home = Home::new();
     let socket = home.path("card.sock");
     let name = socket.to_str().unwrap();
@@ -244,7 +244,7 @@ fn a_socket_in_use_is_refused_and_one_left_by_a_dead_server_replaced() {
 }
 
 #[test]
-fn a_port_in_use_and_addresses_that_are_none_are_refused() {
+fn used_ports_and_invalid_addresses_are_refused() {
     let home = Home::new();
     let first = Nbd::start(&home, &[CARD], "127.0.0.1:0", &["--no-timing"]);
     home.run(&["sim", "serve", CARD, "--nbd", first.host()])
@@ -265,7 +265,7 @@ fn a_port_in_use_and_addresses_that_are_none_are_refused() {
 }
 
 #[test]
-fn an_address_that_others_reach_is_warned_about() {
+fn public_nbd_address_warns() {
     let home = Home::new();
     let open = Nbd::start(&home, &[CARD], "0.0.0.0:0", &["--no-timing"]);
     open.stop().expect(0).says(&["no password"]);

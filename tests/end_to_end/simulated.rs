@@ -17,7 +17,7 @@ fn writes(home: &Home, area: &str) -> String {
 }
 
 #[test]
-fn a_random_card_is_the_same_card_each_time_and_says_its_truth() {
+fn random_card_is_deterministic() {
     let home = Home::new();
     let first = home.run(&["sim", "random", "--seed", "7", "--json"]).expect(0).json();
     let again = home.run(&["sim", "random", "--seed", "7", "--json"]).expect(0).json();
@@ -33,7 +33,7 @@ fn a_random_card_is_the_same_card_each_time_and_says_its_truth() {
 }
 
 #[test]
-fn a_random_card_is_a_target_and_its_file_is_the_same_card() {
+fn random_card_equals_its_file() {
     let home = Home::new();
     let file = home.path("mine.toml");
     std::fs::write(&file, home.run(&["sim", "random", "--seed", "12", "--toml"]).expect(0).stdout).unwrap();
@@ -50,7 +50,7 @@ fn a_random_card_is_a_target_and_its_file_is_the_same_card() {
 }
 
 #[test]
-fn a_file_that_can_be_no_card_is_refused_by_its_key() {
+fn invalid_archetype_is_refused_by_key() {
     let home = Home::new();
     let file = home.path("odd.toml");
     let good = home.run(&["sim", "random", "--seed", "12", "--toml"]).expect(0).stdout;
@@ -76,7 +76,7 @@ fn a_file_that_can_be_no_card_is_refused_by_its_key() {
 }
 
 #[test]
-fn a_card_goes_on_from_the_state_in_which_it_was_saved() {
+fn saved_card_state_is_continued() {
     let home = Home::new();
     let (state, recipe) = (home.path("used.state"), writes(&home, "8GiB"));
     let state = state.to_str().unwrap();
@@ -98,7 +98,7 @@ fn a_card_goes_on_from_the_state_in_which_it_was_saved() {
 }
 
 #[test]
-fn a_state_that_has_no_place_is_refused_before_anything_is_measured() {
+fn unwritable_state_file_is_refused_first() {
     let home = Home::new();
     let recipe = writes(&home, "64MiB");
     let target = "sim:lexar-16g-c10?save=/nonexistent/folder/x.state";
@@ -109,7 +109,7 @@ fn a_state_that_has_no_place_is_refused_before_anything_is_measured() {
 }
 
 #[test]
-fn a_card_that_vanishes_leaves_what_was_measured() {
+fn vanished_simulated_card_keeps_results() {
     let home = Home::new();
     let recipe = home.recipe(
         "size = \"64MiB\"\nprepare = false",
@@ -123,7 +123,7 @@ fn a_card_that_vanishes_leaves_what_was_measured() {
 }
 
 #[test]
-fn a_worn_out_card_takes_no_more_writes() {
+fn worn_out_card_refuses_writes() {
     let home = Home::new();
     let recipe = writes(&home, "1GiB");
     let worn = "sim:lexar-16g-c10?wear.endurance_cycles=100&wear.start_cycles=99&wear.spare_blocks=0";
@@ -134,7 +134,7 @@ fn a_worn_out_card_takes_no_more_writes() {
 }
 
 #[test]
-fn a_card_that_was_faster_in_another_reader_is_not_what_limits_it_here() {
+fn faster_archived_run_blames_the_reader() {
     let home = Home::new();
     let read = |card: &str, reader: &str| {
         let condition = format!("reader={reader}");

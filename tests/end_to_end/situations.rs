@@ -82,13 +82,13 @@ fn mistake(&(card, label, (verdict, status), said): &Situation) -> Option<String
 }
 
 #[test]
-fn situations_of_the_field_are_told_from_fakes() {
+fn field_situations_get_their_verdicts() {
     let mistakes: Vec<String> = SITUATIONS.iter().filter_map(mistake).collect();
     assert!(mistakes.is_empty(), "{mistakes:#?}");
 }
 
 #[test]
-fn a_card_that_was_larger_in_an_earlier_test_is_behind_a_bad_reader() {
+fn card_that_shrank_suspects_the_reader() {
     let home = Home::new();
     // Its CSD is empty, as some readers show it.
     let card = &format!("sim:constant?announced_bytes=64021856256&csd={:032}", 0);
@@ -108,7 +108,7 @@ fn a_size_of_broken_controllers_is_a_hint() {
 }
 
 #[test]
-fn what_a_quick_test_excludes_stands_in_its_reason() {
+fn quick_test_states_what_it_excludes() {
     let home = Home::new();
     let page = home.run(&["verify", "sim:evo-64g-u3", "--seed", "5", "--color", "never"]).expect(0).stdout;
     // The terminal wraps the line.
@@ -117,7 +117,7 @@ fn what_a_quick_test_excludes_stands_in_its_reason() {
 }
 
 #[test]
-fn the_rest_of_a_fake_is_formatted_right_after_its_test_whatever_the_reader_shows() {
+fn format_uses_the_real_size_after_verify() {
     let home = Home::new();
     let card = "sim:usb-stick-tlc?fake=limbo&fake_bytes=3GB";
     let found = verified(&home, card, &[], 1);

@@ -16,7 +16,7 @@ fn kinds(document: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_simulated_card_tells_its_cache_in_virtual_time_and_the_archive_has_it() {
+fn sustain_finds_the_cache_and_archives_it() {
     let home = Home::new();
     let run = home.run(&["sustain", "sim:pro-64g-u3", "--duration", "3m", "--seed", "7", "--json"]).expect(0);
     let document = run.json();
@@ -32,7 +32,7 @@ fn a_simulated_card_tells_its_cache_in_virtual_time_and_the_archive_has_it() {
 }
 
 #[test]
-fn cooling_is_held_against_no_cooling_and_only_what_may_be_said_is_said() {
+fn cooled_and_uncooled_runs_are_compared() {
     let home = Home::new();
     let file = home.path("fan.json");
     let cooled = home
@@ -113,7 +113,7 @@ fn a_region_is_written_and_nothing_outside_of_it() {
 }
 
 #[test]
-fn in_a_directory_a_file_of_its_own_comes_and_goes() {
+fn sustain_in_a_directory_removes_its_file() {
     let (home, mounted) = (Home::new(), TestMount::ext4(200));
     std::fs::write(mounted.point.join("photo.jpg"), b"keep me").unwrap();
     let run = home
@@ -148,7 +148,7 @@ fn in_a_directory_a_file_of_its_own_comes_and_goes() {
 }
 
 #[test]
-fn a_card_that_vanishes_leaves_what_was_measured() {
+fn vanished_card_keeps_the_series() {
     let home = Home::new();
     let run = home
         .run(&["sustain", "sim:pro-64g-u3?faults.vanish_after_s=30", "--duration", "5m", "--json"])
@@ -192,7 +192,7 @@ fn ctrl_c_keeps_what_was_measured_and_removes_the_file() {
 }
 
 #[test]
-fn a_thermometer_that_fails_is_named_once_and_one_that_works_has_its_place() {
+fn failing_thermometer_is_reported_once() {
     let (home, device) = (Home::new(), with_data(64, &[]));
     let csv = home.path("probe.csv");
     std::fs::write(&csv, "time,case\n1,33.5\n").unwrap();
@@ -256,7 +256,7 @@ fn a_target_that_is_too_small_is_refused() {
 }
 
 #[test]
-fn a_card_that_takes_no_writes_is_bad_and_the_run_ends() {
+fn read_only_card_ends_sustain_as_bad() {
     let home = Home::new();
     let card = "sim:constant?announced_bytes=1GiB&faults.write_error_p=1";
     let run = home.run(&["sustain", card, "--write", "--duration", "60s", "--json"]).expect(1);
@@ -276,7 +276,7 @@ fn a_card_that_takes_no_writes_is_bad_and_the_run_ends() {
 }
 
 #[test]
-fn a_rig_on_usb_that_becomes_slow_for_good_is_named_instead_of_the_card() {
+fn slow_usb_rig_is_blamed_instead_of_the_card() {
     let home = Home::new();
     // From 100 s on the bus carries a third, also for commands without flash access.
     let card = "sim:constant?disturb_every_s=100&disturb_for_s=100&disturb_share=0.65";

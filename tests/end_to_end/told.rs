@@ -18,7 +18,7 @@ fn told(stderr: &str) -> Vec<ProgressEvent> {
 }
 
 #[test]
-fn a_visit_tells_its_plan_its_session_its_speeds_and_its_findings() {
+fn check_emits_plan_session_speeds_and_findings() {
     let home = Home::new();
     // Both have bad findings: a missed mark, and a fake.
     for card in ["sim:sandisk-extremepro-32g-a1", "sim:sandian-1tb-52g"] {
@@ -60,7 +60,7 @@ fn a_visit_tells_its_plan_its_session_its_speeds_and_its_findings() {
 }
 
 #[test]
-fn a_verb_whose_reader_goes_away_ends_as_after_ctrl_c_and_restores_the_data() {
+fn closed_event_pipe_interrupts_and_restores() {
     let home = Home::new();
     let served = Served::start(&home, "constant?command_s=0.004&mb_s=100&announced_bytes=64MiB", &[]);
     let card = LoopDevice::over(served.card(), &["--direct-io=on"]);

@@ -101,7 +101,7 @@ fn is_given_back(terminal: &Terminal, status: i32) {
 }
 
 #[test]
-fn a_test_is_seen_while_it_runs_stopped_and_seen_to_end() {
+fn top_shows_and_stops_a_test() {
     let home = Home::new();
     let served = slow_card(&home);
     let card = LoopDevice::over(served.card(), &[]);
@@ -148,7 +148,7 @@ fn a_test_is_seen_while_it_runs_stopped_and_seen_to_end() {
 }
 
 #[test]
-fn a_fake_is_called_one_as_soon_as_its_check_ends() {
+fn top_shows_a_fake_verdict() {
     let home = Home::new();
     let server = Server::start(&home, 0);
     let terminal =
@@ -172,7 +172,7 @@ fn a_fake_is_called_one_as_soon_as_its_check_ends() {
 }
 
 #[test]
-fn a_server_that_comes_and_goes_is_found_and_missed() {
+fn top_follows_a_restarting_server() {
     let home = Home::new();
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let terminal = top(&home, "waits", &format!("--port {port} --color never"));
@@ -200,7 +200,7 @@ fn a_server_that_comes_and_goes_is_found_and_missed() {
 }
 
 #[test]
-fn without_a_terminal_it_says_so_and_gives_a_document_where_one_is_asked_for() {
+fn top_without_terminal_offers_json() {
     let home = Home::new();
     home.run(&["top"]).expect(2).says(&["draws on a terminal", "--json"]);
     home.run(&["top", "--url", "https://127.0.0.1:7373"]).expect(2).says(&["--url", "http://127.0.0.1:7373"]);

@@ -11,7 +11,7 @@ fn document(home: &Home, arguments: &[&str], status: i32) -> Value {
 }
 
 #[test]
-fn a_card_that_announces_less_than_is_printed_on_it_goes_back() {
+fn card_smaller_than_its_label_is_returned() {
     let home = Home::new();
     for verb in ["verify", "check"] {
         let asked = [verb, "sim:samsung-32g-c10", "--label", "64GB U1"];
@@ -26,7 +26,7 @@ fn a_card_that_announces_less_than_is_printed_on_it_goes_back() {
 }
 
 #[test]
-fn a_printed_speed_that_is_not_reached_stands_in_line_one() {
+fn missed_printed_speed_is_in_the_answer() {
     let home = Home::new();
     let asked = ["check", "sim:usb-stick-tlc", "--label", "64GB up to 300 MB/s", "--budget", "90s"];
     let found = document(&home, &asked, 1);
@@ -36,7 +36,7 @@ fn a_printed_speed_that_is_not_reached_stands_in_line_one() {
 }
 
 #[test]
-fn losses_without_a_verdict_are_named_and_the_same_test_without_a_limit_is_next() {
+fn losses_without_verdict_advise_a_longer_test() {
     let home = Home::new();
     let found = document(&home, &["verify", "sim:sandian-1tb-52g", "--budget", "20s"], 1);
     let answer = text(&found, "/answer");
@@ -50,7 +50,7 @@ fn losses_without_a_verdict_are_named_and_the_same_test_without_a_limit_is_next(
 }
 
 #[test]
-fn a_reader_that_cuts_addresses_is_suspected_and_the_card_keeps_its_data() {
+fn truncating_reader_is_suspected_and_data_kept() {
     let home = Home::new();
     let found = document(&home, &["verify", "sim:evoplus-256g-a2?rig.address_limit_bytes=128GiB"], 4);
     let answer = text(&found, "/answer");
@@ -60,7 +60,7 @@ fn a_reader_that_cuts_addresses_is_suspected_and_the_card_keeps_its_data() {
 }
 
 #[test]
-fn what_was_tested_whole_has_no_next_step_and_a_sample_has_the_whole_test() {
+fn quick_test_advises_the_full_test() {
     let home = Home::new();
     let card = "sim:constant?announced_bytes=64MiB";
     let quick = document(&home, &["verify", card], 0);
@@ -70,7 +70,7 @@ fn what_was_tested_whole_has_no_next_step_and_a_sample_has_the_whole_test() {
 }
 
 #[test]
-fn the_size_of_an_image_is_not_held_against_the_label_of_its_card() {
+fn image_size_is_not_compared_with_the_label() {
     let home = Home::new();
     let image = home.path("card.img");
     std::fs::File::create(&image).unwrap().set_len(64 << 20).unwrap();
@@ -80,7 +80,7 @@ fn the_size_of_an_image_is_not_held_against_the_label_of_its_card() {
 }
 
 #[test]
-fn a_next_step_that_loses_data_says_so_and_one_that_loses_none_does_not() {
+fn next_steps_warn_of_data_loss() {
     let home = Home::new();
     for (arguments, loses, status) in [
         (&["map", "sim:lexar-16g-c10", "--erase", "--budget", "3s"][..], true, 0),

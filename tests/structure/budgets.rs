@@ -113,7 +113,7 @@ fn repeated_names<'a>(files: impl Iterator<Item = &'a FileCounts>) -> usize {
 }
 
 #[test]
-fn code_keeps_to_its_budgets() {
+fn code_is_within_budgets() {
     let budgets: toml::Table = toml::from_str(include_str!("budgets.toml")).unwrap();
     let counted = counted();
     let files = || counted.values().flatten();

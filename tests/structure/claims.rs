@@ -47,7 +47,7 @@ fn claim(text: &str) -> Option<&str> {
 }
 
 #[test]
-fn every_claim_of_a_finding_is_listed() {
+fn finding_claims_are_documented() {
     let mut code = String::new();
     for krate in std::fs::read_dir(root().join("crates")).unwrap() {
         sources(&krate.unwrap().path().join("src"), &mut code).unwrap();

@@ -105,7 +105,7 @@ fn commands(page: &str) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn every_command_of_the_book_names_what_is_there() {
+fn book_commands_are_valid() {
     let known = known();
     let mut pages = vec!["README.md".to_owned()];
     for folder in ["docs", "docs/flash"] {
@@ -125,7 +125,7 @@ fn every_command_of_the_book_names_what_is_there() {
 }
 
 #[test]
-fn a_command_that_cannot_be_is_named() {
+fn invalid_commands_are_reported() {
     let known = known();
     for wrong in
         ["verify /dev/sdb --fuller", "check sim:no-such-card", "bench X --recipe none", "rank --for idleness"]

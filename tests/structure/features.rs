@@ -36,7 +36,7 @@ fn named() -> BTreeSet<String> {
 }
 
 #[test]
-fn tests_switch_on_no_feature_that_the_program_lacks() {
+fn tests_enable_no_feature_that_the_program_lacks() {
     let program = features(&["--no-default-features", "--package", "cardscope", "--edges", "normal,build"]);
     let tests = features(&["--workspace", "--edges", "normal,build,dev"]);
     let more: BTreeMap<&str, BTreeSet<&str>> = named()
@@ -53,7 +53,7 @@ fn tests_switch_on_no_feature_that_the_program_lacks() {
 
 /// Neither releases nor `./try` contain the slot into which tests put failing cards.
 #[test]
-fn the_program_is_built_without_fault_injection() {
+fn program_has_no_fault_injection() {
     let session = |arguments: &[&str]| features(arguments).remove("cardscope-session").unwrap();
     for without in [&[][..], &["--no-default-features"]] {
         let program = session(&[without, &["--package", "cardscope", "--edges", "normal,build"]].concat());

@@ -51,7 +51,7 @@ fn is_root(path: &Path, folder: &Path) -> bool {
 }
 
 #[test]
-fn every_file_is_declared_by_a_module() {
+fn every_source_file_is_in_a_module() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let crates = std::fs::read_dir(root.join("crates")).unwrap().map(|krate| krate.unwrap().path());
     let folders = crates.flat_map(|krate| ["src", "tests"].map(|folder| krate.join(folder)));

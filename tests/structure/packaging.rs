@@ -14,7 +14,7 @@ fn rules(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_rule_gives_cards_that_nothing_uses_to_its_group_and_nothing_to_others() {
+fn udev_rule_grants_unused_cards_to_its_group_only() {
     let text = read("packaging/debian/60-cardscope.rules");
     let rules = rules(&text);
     let giving: Vec<&&str> = rules
@@ -47,7 +47,7 @@ fn the_rule_gives_cards_that_nothing_uses_to_its_group_and_nothing_to_others() {
 }
 
 #[test]
-fn the_policy_asks_an_administrator_each_time_and_names_the_program() {
+fn polkit_policy_asks_an_administrator_each_time() {
     let policy = read("packaging/debian/org.cardscope.policy");
     for who in ["allow_any", "allow_inactive", "allow_active"] {
         assert!(policy.contains(&format!("<{who}>auth_admin</{who}>")), "{who}");
@@ -57,7 +57,7 @@ fn the_policy_asks_an_administrator_each_time_and_names_the_program() {
 }
 
 #[test]
-fn each_file_of_the_package_is_in_the_chapter_on_installing() {
+fn packaged_files_are_documented() {
     let (script, chapter) = (read("scripts/release"), read("docs/installing.md"));
     let mut seen = 0;
     for line in script.lines().filter(|line| line.contains("\"$root/usr/")) {
@@ -74,7 +74,7 @@ fn each_file_of_the_package_is_in_the_chapter_on_installing() {
 }
 
 #[test]
-fn what_packages_say_is_filled_in_from_what_is_there() {
+fn package_placeholders_are_filled_in() {
     let script = read("scripts/release");
     for template in ["packaging/debian/control", "packaging/debian/copyright"] {
         let text = read(template);

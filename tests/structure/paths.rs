@@ -27,7 +27,7 @@ fn named<'a>(text: &'a str, begin: &[String]) -> Vec<&'a str> {
 }
 
 #[test]
-fn every_path_that_a_document_names_is_there() {
+fn documented_paths_exist() {
     let folders =
         |of: PathBuf| std::fs::read_dir(of).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
     let begin: Vec<String> = folders(root()).chain(folders(root().join("crates"))).collect();

@@ -54,7 +54,7 @@ fn is_there(name: &str, functions: &[String]) -> bool {
 }
 
 #[test]
-fn promises_name_tests_that_exist() {
+fn safety_promises_name_existing_tests() {
     let mut all = Vec::new();
     ["crates", "tests"].iter().for_each(|folder| functions(&root().join(folder), &mut all));
     for (document, least) in [("docs/safety.md", 20), ("docs/security.md", 70)] {

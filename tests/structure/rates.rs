@@ -23,7 +23,7 @@ fn sum(rows: &[Vec<String>], column: usize) -> u32 {
 }
 
 #[test]
-fn the_chapter_on_capacity_says_what_the_random_fakes_showed() {
+fn capacity_chapter_matches_the_measured_error_rate() {
     let rows = rows("<!-- fakes -->");
     let cards = sum(&rows, 1);
     for row in rows.iter().filter(|row| row[1] != row[2]) {
@@ -35,7 +35,7 @@ fn the_chapter_on_capacity_says_what_the_random_fakes_showed() {
 }
 
 #[test]
-fn the_chapter_on_geometry_says_what_the_random_cards_showed() {
+fn geometry_chapter_matches_the_measured_error_rate() {
     let rows = rows("<!-- map -->");
     for property in ["page, where it shows", "erase block, where it shows"] {
         let row = rows.iter().find(|row| row[0] == property).expect("the property is in the table");
@@ -49,7 +49,7 @@ fn the_chapter_on_geometry_says_what_the_random_cards_showed() {
 }
 
 #[test]
-fn the_chapter_on_sustained_use_says_what_the_simulated_cards_showed() {
+fn sustain_chapter_matches_the_measured_error_rate() {
     let rows = rows("<!-- causes: cards -->");
     for row in &rows {
         assert_eq!(row[2], "100.0 %", "{}: reword docs/sustain.md", row[0]);
@@ -59,7 +59,7 @@ fn the_chapter_on_sustained_use_says_what_the_simulated_cards_showed() {
 }
 
 #[test]
-fn the_chapter_on_speed_says_how_far_fio_is_away() {
+fn speed_chapter_matches_the_difference_to_fio() {
     let rows = rows("### Speed on a target of fixed time");
     let off = |row: &Vec<String>| {
         row[3].trim_end_matches(" %").trim_start_matches('+').parse::<f64>().unwrap().abs()

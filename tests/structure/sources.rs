@@ -88,7 +88,7 @@ fn fault(cited: &str) -> Option<&'static str> {
 }
 
 #[test]
-fn citations_lead_to_a_section() {
+fn citations_name_existing_sections() {
     let mut sources = Vec::new();
     FOLDERS.iter().for_each(|folder| texts(folder, &mut sources));
     sources.retain(|(path, _)| !OWN.contains(&path.as_str()));
@@ -103,7 +103,7 @@ fn citations_lead_to_a_section() {
 }
 
 #[test]
-fn sources_name_no_page_outside_of_the_project() {
+fn sources_cite_no_page_outside_of_the_project() {
     let mut sources = Vec::new();
     FOLDERS.iter().for_each(|folder| texts(folder, &mut sources));
     assert!(sources.len() > 1000, "{} files are not all", sources.len());
@@ -118,7 +118,7 @@ fn sources_name_no_page_outside_of_the_project() {
 }
 
 #[test]
-fn faults_are_named() {
+fn wrong_citations_are_reported() {
     assert_eq!(
         citations("see docs/reference/flash.md#open-blocks). And").next(),
         Some("flash.md#open-blocks")

@@ -57,7 +57,7 @@ fn named_outside(file: &Path, krate: &Path) -> Vec<String> {
 }
 
 #[test]
-fn quick_check_knows_who_reads_files_outside_of_packages() {
+fn quick_check_lists_readers_of_files_outside_of_packages() {
     let readers = readers();
     let (mut seen, mut wrong) = (0, Vec::new());
     for krate in std::fs::read_dir(root().join("crates")).unwrap() {
@@ -81,7 +81,7 @@ fn quick_check_knows_who_reads_files_outside_of_packages() {
 
 /// Modules and functions that `--quick` skips or selects exist in the test programs.
 #[test]
-fn quick_check_names_tests_that_are_there() {
+fn quick_check_names_existing_tests() {
     let script = std::fs::read_to_string(root().join("scripts/run-tests")).unwrap();
     let mut files = Vec::new();
     ["crates", "tests/end_to_end"].iter().for_each(|folder| sources(&root().join(folder), &mut files));

@@ -116,7 +116,7 @@ fn documentation(group: &Group) -> Option<String> {
 }
 
 #[test]
-fn no_text_that_is_shown_has_a_banned_phrase() {
+fn output_has_no_banned_phrase() {
     let mut sources = Vec::new();
     for krate in entries(&root().join("crates")) {
         files(&krate.join("src"), "rs", &mut sources);
@@ -136,7 +136,7 @@ fn no_text_that_is_shown_has_a_banned_phrase() {
 }
 
 #[test]
-fn no_file_that_is_shipped_and_no_document_has_a_banned_phrase() {
+fn shipped_files_and_documents_have_no_banned_phrase() {
     let mut shipped: Vec<PathBuf> =
         ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "try", "check", "crates/page/src/tree/html/page.js"]
             .map(|file| root().join(file))
@@ -162,7 +162,7 @@ fn no_file_that_is_shipped_and_no_document_has_a_banned_phrase() {
 }
 
 #[test]
-fn what_is_meant_is_found_and_what_is_usual_is_not() {
+fn banned_phrases_are_found_and_usual_ones_are_not() {
     for wrong in
         ["The block size IS NO size", "it\n  may go", "the condition cooling_of differs", "this is no card"]
     {

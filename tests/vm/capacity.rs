@@ -16,7 +16,7 @@ fn verdict(outcome: &Outcome) -> String {
 }
 
 #[test]
-fn a_genuine_card_stays_what_it_was_in_each_slot() {
+fn genuine_card_is_unchanged_in_each_slot() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
     for slot in Slot::ALL {
@@ -34,7 +34,7 @@ fn a_genuine_card_stays_what_it_was_in_each_slot() {
 }
 
 #[test]
-fn fakes_are_found_through_the_drivers_of_sd_cards_and_nvme_disks() {
+fn fakes_are_detected_through_real_drivers() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
     for (slot, fake, kind) in [(Slot::Sd, LIMBO, "limbo"), (Slot::Nvme, WRAPS, "wraparound")] {

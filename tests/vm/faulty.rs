@@ -7,7 +7,7 @@ use crate::common::{number, text};
 
 #[test]
 #[ignore = "long: ./check --long"]
-fn a_card_that_fails_for_a_while_is_never_called_genuine_and_gets_its_data_back() {
+fn temporary_failures_prevent_genuine_and_lose_no_data() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
     let card = Card::with_data(&home, "card", 64);
@@ -39,7 +39,7 @@ fn a_card_that_fails_for_a_while_is_never_called_genuine_and_gets_its_data_back(
 
 #[test]
 #[ignore = "long: ./check --long"]
-fn a_card_that_takes_its_time_is_measured_so() {
+fn delayed_card_is_measured_as_slow() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
     let card = Card::with_data(&home, "card", 64);

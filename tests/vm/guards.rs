@@ -44,7 +44,7 @@ const VERBS: &[&str] =
     &["verify", "bench --recipe quick", "map --erase", "sustain --erase", "format", "endure", "check"];
 
 #[test]
-fn a_disk_in_use_is_refused_whatever_is_consented_and_not_written_to() {
+fn disk_in_use_is_refused_despite_consent() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
     let mut turn = 0;

@@ -7,13 +7,13 @@ use crate::common::binary::Home;
 const HOME: &str = "mount /dev/vda /root && cd /root &&";
 
 #[test]
-fn a_card_is_whole_again_after_the_power_was_cut_and_restore_ran() {
+fn restore_recovers_a_card_after_a_power_cut() {
     survive(&[(Slot::Usb, "restoring")]);
 }
 
 #[test]
 #[ignore = "long: ./check --long"]
-fn a_card_is_whole_again_whenever_the_power_was_cut() {
+fn restore_recovers_a_card_after_power_cuts_at_any_time() {
     let moments = ["writing test data", "reading back", "restoring"];
     let all = Slot::ALL.iter().flat_map(|slot| moments.map(|moment| (*slot, moment)));
     survive(&all.collect::<Vec<_>>());

@@ -5,7 +5,7 @@ use super::machine::{JOURNAL, Machine, Slot};
 use crate::common::binary::Home;
 
 #[test]
-fn a_card_pulled_out_of_a_verify_is_whole_again_after_restore_and_another_card_is_left_alone() {
+fn restore_recovers_a_pulled_card_and_spares_another() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
     for slot in Slot::ALL {
@@ -39,7 +39,7 @@ fn a_card_pulled_out_of_a_verify_is_whole_again_after_restore_and_another_card_i
 
 #[test]
 #[ignore = "long: ./check --long"]
-fn a_guest_that_sleeps_is_woken_also_where_qemus_main_loop_hardly_runs() {
+fn sleeping_guest_wakes_despite_a_starved_main_loop() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
     let card = Card::with_data(&home, "card", Slot::Sd.small_mib());
@@ -70,7 +70,7 @@ const LOSING: [&str; 4] = [
 
 #[test]
 #[ignore = "long: ./check --long"]
-fn a_card_pulled_out_in_the_middle_of_any_verb_loses_nothing_that_was_promised() {
+fn pulled_card_loses_no_preserved_data() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
     for slot in [Slot::Nvme, Slot::Usb] {
@@ -104,7 +104,7 @@ fn a_card_pulled_out_in_the_middle_of_any_verb_loses_nothing_that_was_promised()
 
 #[test]
 #[ignore = "long: ./check --long"]
-fn an_endurance_run_waits_for_its_card_and_goes_on() {
+fn endure_waits_for_its_card() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
     for slot in [Slot::Nvme, Slot::Usb] {

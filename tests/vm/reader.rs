@@ -6,7 +6,7 @@ use crate::common::binary::Home;
 use crate::common::{list, text, until};
 
 #[test]
-fn a_card_changed_in_a_reader_is_noticed_and_the_new_one_is_left_alone() {
+fn card_changed_in_a_reader_is_detected() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
     let [first, second] = machine.plug_in_reader();
@@ -79,7 +79,7 @@ fn document(answer: &str) -> serde_json::Value {
 }
 
 #[test]
-fn a_card_swapped_under_a_queue_is_not_erased_by_the_order_for_the_one_before() {
+fn queued_order_does_not_erase_a_swapped_card() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
     let [disk, _] = machine.plug_in_reader();

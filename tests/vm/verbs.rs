@@ -7,7 +7,7 @@ use crate::common::{list, number, results, text};
 
 #[test]
 #[ignore = "long: ./check --long"]
-fn each_verb_does_its_work_on_each_kind_of_card() {
+fn verbs_work_on_each_kind_of_card() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
     for slot in Slot::ALL {
@@ -52,7 +52,7 @@ fn each_verb_does_its_work_on_each_kind_of_card() {
 
 #[test]
 #[ignore = "long: ./check --long"]
-fn files_are_verified_on_each_file_system_that_cards_carry() {
+fn verify_files_works_on_each_file_system() {
     let home = Home::new();
     let mut machine = Machine::start(&home, "vm");
     // F2FS leaves 42 of 105 MB free, which is too little for a verdict.

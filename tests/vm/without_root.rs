@@ -112,7 +112,7 @@ impl Debian {
 
 #[test]
 #[ignore = "long: ./check --long"]
-fn a_user_without_rights_has_the_card_opened_by_udisks2() {
+fn udisks2_opens_cards_for_unprivileged_users() {
     let home = Home::new();
     let mut debian = Debian::start(&home);
     let devices = debian.devices.clone();

@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fact_is_set_by_its_word_and_taken_away_by_nothing() {
+    fn empty_value_removes_a_fact() {
         let mut facts = CardFacts::default();
         let mut set = |text: &str| {
             let edit = CardEdit { facts: vec![text.into()], ..CardEdit::default() };
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn prices_and_dates_are_read_as_people_write_them() {
+    fn prices_and_dates_are_parsed_or_refused() {
         for (text, amount, currency) in
             [("12.99EUR", 12.99, "EUR"), ("8 usd", 8.0, "USD"), ("6,81 EUR", 6.81, "EUR")]
         {

@@ -147,7 +147,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn what_is_exported_is_there_whole_or_not_at_all_and_replaces_nothing() {
+    fn export_leaves_no_drafts_and_replaces_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("archive.sqlite");
         let start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);

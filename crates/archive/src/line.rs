@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_of_an_ended_session_is_drawn_once() {
+    fn answer_of_an_ended_session_is_rendered_once() {
         static DRAWN: AtomicU32 = AtomicU32::new(0);
         let answers = AnswerCache::new(|kind, document| {
             DRAWN.fetch_add(1, Ordering::Relaxed);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_runs_of_the_newest_benchmarks_are_read_and_those_of_others_counted() {
+    fn only_runs_of_the_newest_sessions_are_read() {
         let answers = AnswerCache::new(|_, _| Some(("fast".into(), NewsTone::Plain)));
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("archive.sqlite")).unwrap();
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_part_of_a_check_that_had_the_same_card_open() {
+    fn session_belongs_to_a_check_of_the_same_card() {
         let part = session("map", "2026-01-01T10:05", None, Some("a"));
         let whole = session("check", "2026-01-01T10:00", Some("2026-01-01T10:10"), Some("a"));
         assert!(is_part(&part, &whole));

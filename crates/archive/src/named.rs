@@ -50,7 +50,7 @@ mod tests {
     use cardscope_store::NewSource;
 
     #[test]
-    fn any_finds_a_session_by_the_beginning_of_its_id() {
+    fn session_is_found_by_a_prefix_of_its_id() {
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
         let start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_is_named_by_any_beginning_of_its_id_unless_it_is_a_word_of_a_name() {
+    fn card_is_found_by_a_unique_prefix_of_its_id() {
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
         for name in ["Moss", "Hilt"] {

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_exported_is_there_whole_or_not_at_all() {
+    fn interrupted_export_keeps_the_earlier_one() {
         let (folder, place, out) = filled();
         let export = |interrupt: &InterruptFlag| export(Some(&place), &out, interrupt);
         let names =
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_with_anything_else_in_it_is_refused() {
+    fn export_refuses_a_folder_with_other_files() {
         let (folder, place, out) = filled();
         let refused = |what: &str| {
             let failure = export(Some(&place), &out, &InterruptFlag::default()).unwrap_err();

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_recipe_is_explained_with_what_it_costs() {
+    fn every_builtin_recipe_has_tests_and_a_duration() {
         let all = list().unwrap();
         assert_eq!(all.len(), RECIPES.names().count());
         for recipe in &all {
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn who_mistypes_a_name_is_sent_to_the_list() {
+    fn mistyped_recipe_name_gets_a_suggestion() {
         let refused = show("kdiskmrak").unwrap_err();
         assert_eq!(refused.exit_status(), 2);
         let text = refused.to_string();
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recipe_of_ones_own_is_explained_by_its_path() {
+    fn recipe_file_is_explained_by_path() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("mine.toml");
         std::fs::write(&file, RECIPES.find("short").unwrap().replace("name = \"short\"", "name = \"mine\""))

@@ -164,7 +164,7 @@ mod tests {
     use crate::help;
 
     #[test]
-    fn no_word_that_stands_for_names_is_left_where_a_name_belongs() {
+    fn scripts_contain_no_placeholder() {
         for shell in [Shell::Bash, Shell::Fish] {
             let script = script(shell, help::command()).unwrap();
             for names in ValueSource::ALL {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn every_verb_on_a_card_completes_simulated_ones() {
+    fn verbs_on_cards_complete_simulated_targets() {
         let asked = taking(&help::command(), ValueSource::Targets);
         assert_eq!(asked.len(), 9, "{asked:?}");
         assert_eq!(taking(&help::command(), ValueSource::Cards), ["show", "serve"]);

@@ -71,7 +71,7 @@ mod tests {
     use std::fmt::Write;
 
     #[test]
-    fn the_arguments_are_consistent() {
+    fn clap_definition_is_consistent() {
         help::command().debug_assert();
     }
 
@@ -85,7 +85,7 @@ mod tests {
 
     /// Compares docs/cli.md with the binary; `UPDATE_DOCS=1 cargo test -p cardscope` writes it.
     #[test]
-    fn the_published_command_line_reference_is_what_the_binary_says() {
+    fn published_cli_reference_is_up_to_date() {
         let mut command = help::command().term_width(110);
         command.build();
         let mut text = "# The command line\n\nWritten by the binary itself; a test keeps it so.\n".to_owned();

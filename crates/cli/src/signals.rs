@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_signal_counts_when_it_is_meant() {
+    fn second_signal_counts_only_if_deliberate() {
         let start = Instant::now();
         let after = |ms| start + Duration::from_millis(ms);
         let first = |signal| vec![(signal, start)];
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_waited_for_what_comes_then_and_what_is_left_stand_in_one_sentence() {
+    fn waiting_message_names_wait_next_step_and_remainder() {
         let owed = [
             PendingCleanup {
                 then: "the 69.1 MB saved are restored".into(),

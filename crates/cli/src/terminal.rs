@@ -85,7 +85,7 @@ mod tests {
     use super::temperature;
 
     #[test]
-    fn temperatures_are_read_as_people_type_them() {
+    fn typed_temperatures_are_parsed() {
         assert_eq!(temperature("41.5", "card"), Some(("card", 41.5)));
         assert_eq!(temperature(" reader 38,2 ", "card"), Some(("reader", 38.2)));
         assert_eq!(temperature("card surface=51", "x"), Some(("card surface", 51.0)));

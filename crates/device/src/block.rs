@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn device_numbers_are_read_and_printed_alike() {
+    fn device_number_round_trips() {
         let number = DeviceNumber::parse("179:2\n").unwrap();
         assert_eq!((number.major, number.minor, number.to_string()), (179, 2, "179:2".into()));
         assert_eq!(DeviceNumber::parse("179"), None);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_would_leave_the_tree_find_nothing() {
+    fn names_outside_tree_match_no_device() {
         for name in ["", ".", "..", "../etc", "/dev/none-such"] {
             assert_eq!(BlockDevice::named(&SystemRoots::host(), name), None, "{name}");
         }

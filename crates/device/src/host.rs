@@ -141,7 +141,7 @@ mod tests {
     use crate::testing::machine;
 
     #[test]
-    fn a_raspberry_pi_tells_its_name_kernel_governor_and_supply() {
+    fn raspberry_pi_conditions_are_read() {
         let (_dir, system) = machine(
             "
             proc/device-tree/model = Raspberry Pi 5 Model B Rev 1.0\0
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pc_is_named_by_dmi_and_its_maker_s_blanks_are_left_out() {
+    fn dmi_placeholders_are_ignored() {
         let (_dir, system) = machine(
             "
             sys/class/dmi/id/sys_vendor = To Be Filled By O.E.M.
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn an_under_voltage_alarm_of_the_kernel_is_told() {
+    fn under_voltage_alarm_is_read() {
         let (_dir, system) = machine(
             "
             sys/class/hwmon/hwmon0/name = rpi_volt
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_says_its_kernel() {
+    fn kernel_of_this_computer_is_read() {
         let kernel = condition(&SystemRoots::host(), None);
         assert!(
             kernel.get("kernel").is_some_and(|release| release.starts_with(|c: char| c.is_ascii_digit()))

@@ -118,7 +118,7 @@ mod tests {
     const LINE: &str = "36 35 8:1 / /media/My\\040Card rw,noatime shared:1 master:2 - vfat /dev/sda1 rw,utf8";
 
     #[test]
-    fn a_mount_point_with_a_blank_is_read_as_it_is() {
+    fn mount_point_with_blank_is_decoded() {
         let mounts = parse_mounts(LINE, false);
         assert_eq!(mounts[0].point, Path::new("/media/My Card"));
         assert_eq!((mounts[0].kind.as_str(), mounts[0].source.as_str()), ("vfat", "/dev/sda1"));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_lies_on_the_innermost_mount() {
+    fn path_belongs_to_innermost_mount() {
         let root = "1 0 8:2 / / rw - ext4 /dev/sda2 rw";
         let mounts = parse_mounts(&format!("{root}\n{LINE}"), false);
         assert_eq!(mount_of(&mounts, Path::new("/media/My Card/x")).unwrap().kind, "vfat");
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_two_mounts_on_one_point_is_the_one_seen() {
+    fn last_mount_on_one_point_wins() {
         let mounts = parse_mounts("1 0 8:2 / /a rw - ext4 x rw\n2 0 8:3 / /a rw - xfs y rw", false);
         assert_eq!(mount_of(&mounts, Path::new("/a/b")).unwrap().kind, "xfs");
     }

@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn root_is_not_sent_to_sudo() {
+    fn root_is_not_advised_to_use_sudo() {
         assert!(not_permitted(false).contains("sudo"));
         assert!(!not_permitted(true).contains("sudo"));
     }

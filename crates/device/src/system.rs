@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_recorded_tree_may_be_the_sys_tree_or_stand_above_it() {
+    fn recorded_tree_is_sys_or_its_parent() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("sys/block")).unwrap();
         let root = dir.path().canonicalize().unwrap();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_out_of_a_recorded_tree_is_not_followed() {
+    fn links_out_of_recorded_tree_are_not_followed() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("block")).unwrap();
         let link = dir.path().join("block/sda");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_empty_and_odd_files_are_unknown() {
+    fn missing_empty_and_invalid_files_are_unknown() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("empty"), "\n").unwrap();
         std::fs::write(dir.path().join("odd"), [0xff, 0xfe, b'4']).unwrap();
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_in_the_order_people_count() {
+    fn names_are_in_natural_order() {
         let dir = tempfile::tempdir().unwrap();
         for name in ["loop10", "loop2", "sda"] {
             std::fs::write(dir.path().join(name), "").unwrap();

@@ -201,7 +201,7 @@ mod tests {
     use crate::testing::machine;
 
     #[test]
-    fn a_reader_behind_a_hub_that_may_fall_asleep_is_told_as_one() {
+    fn reader_behind_hub_with_autosuspend_is_described() {
         let usb = "sys/devices/pci0000:00/0000:00:14.0/usb1";
         let reader = format!("{usb}/1-2/1-2.4");
         let disk = format!("{reader}/1-2.4:1.0/host1/target1:0:0/1:0:0:0");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hangs_on_no_usb_has_no_such_topology() {
+    fn non_usb_device_has_no_topology() {
         assert_eq!(topology(&SystemRoots::host(), "loop0"), None);
     }
 }

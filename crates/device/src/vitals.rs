@@ -268,7 +268,7 @@ mod tests {
     use crate::testing::{machine, put};
 
     #[test]
-    fn pressure_is_read_with_and_without_its_second_line() {
+    fn pressure_is_parsed_with_and_without_full_line() {
         let text = "some avg10=12.50 avg60=0.04 avg300=0.83 total=2296394922\nfull avg10=3.00 avg60=0.00 avg300=0.69 total=688796980";
         let pressure = parse_pressure(text).unwrap();
         assert_eq!(pressure.some, PressureLine { avg10: 12.5, total_us: 2_296_394_922 });
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn processor_times_are_summed_by_what_they_mean() {
+    fn processor_times_are_summed_by_kind() {
         let text =
             "cpu  400 10 90 2000 300 5 15 80 7 0\ncpu0 1 1 1 1\ncpu1 1 1 1 1\nctxt 1\nprocs_blocked 3\n";
         let times = parse_cpu_times(text).unwrap();
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_tells_load_memory_and_time() {
+    fn load_memory_and_uptime_are_read() {
         let system = SystemRoots::host();
         assert!(load(&system).is_some() && uptime(&system).is_some_and(|s| s > 0.0));
         let memory = memory(&system).unwrap();
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_virtual_machine_is_known_by_its_processor_or_its_maker() {
+    fn virtual_machine_is_detected_by_flag_or_maker() {
         let (dir, system) = machine("");
         assert_eq!(hypervisor(&system), None);
         put(dir.path(), "proc/cpuinfo", "flags\t\t: fpu vme hypervisor lahf_lm\n");
@@ -313,12 +313,12 @@ mod tests {
     }
 
     #[test]
-    fn a_processor_that_can_host_virtual_machines_is_not_taken_for_one() {
+    fn virtualization_support_is_not_a_hypervisor() {
         assert!(!has_flag("flags : fpu svm vmx\nvmx flags : hypervisor_like\n", "hypervisor"));
     }
 
     #[test]
-    fn a_zone_is_known_with_the_lowest_trip_that_slows() {
+    fn zone_limit_is_lowest_throttling_trip() {
         let zone = "sys/class/thermal/thermal_zone0";
         let (_dir, system) = machine(&format!(
             "

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_counters_of_a_disk_and_its_partitions_are_read_in_bytes_and_ms() {
+    fn counters_are_in_bytes_and_ms() {
         let (_dir, system) = watched(STAT);
         let look = DeviceWatcher::open(&system, "/dev/mmcblk0").unwrap().look().unwrap();
         let device = look.device;
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_on_the_watched_disk_is_no_other_disk() {
+    fn devices_on_watched_disk_are_not_other_disks() {
         let (dir, system) = watched(STAT);
         let file = |name: &str, content: &str| put(dir.path(), name, content);
         // LUKS on the card's partition, LVM on that, a loop device over a file there; RAID and a loop device elsewhere.
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partition_can_be_watched_and_a_wrong_name_is_told() {
+    fn partition_is_watched_and_wrong_name_refused() {
         let (_dir, system) = watched(STAT);
         assert_eq!(DeviceWatcher::open(&system, "mmcblk0p2").unwrap().look().unwrap().device.writes, 20);
         let error = DeviceWatcher::open(&system, "mmcblk7").unwrap_err();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_whose_statistics_are_off_is_refused_with_the_way_out() {
+    fn disabled_statistics_are_refused_with_advice() {
         let (dir, system) = watched(STAT);
         put(dir.path(), "sys/block/mmcblk0/queue/iostats", "0\n");
         let error = DeviceWatcher::open(&system, "mmcblk0").unwrap_err().to_string();
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_vanishes_is_gone_and_so_is_one_whose_slot_is_empty() {
+    fn removed_device_and_empty_slot_are_gone() {
         let (dir, system) = watched(STAT);
         let watcher = DeviceWatcher::open(&system, "mmcblk0").unwrap();
         std::fs::write(dir.path().join("sys/block/mmcblk0/size"), "0\n").unwrap();

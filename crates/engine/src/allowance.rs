@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_put_by_is_not_taken() {
+    fn reserved_bytes_cannot_be_taken() {
         let allowance = WriteQuota::of(100);
         allowance.reserve(30);
         assert_eq!((allowance.left(), allowance.take(71), allowance.take(70)), (70, false, true));

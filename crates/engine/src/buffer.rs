@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_page_aligned_zeroed_and_whole_pages() {
+    fn buffer_is_page_aligned_and_zeroed() {
         for bytes in [0, 1, 512, 4096, 4097, 3 << 20] {
             let buffer = AlignedBuffer::new(bytes).unwrap();
             assert_eq!(buffer.ptr(0) as usize % PAGE, 0);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_cannot_be_had_is_an_error_that_says_what_to_do() {
+    fn too_large_buffer_fails_with_advice() {
         let error = AlignedBuffer::new(usize::MAX - PAGE).unwrap_err().to_string();
         assert!(error.contains("smaller block or queue depth"), "{error}");
         assert!(AlignedBuffer::new(usize::MAX).is_err());

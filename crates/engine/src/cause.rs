@@ -58,7 +58,7 @@ mod tests {
     use std::io;
 
     #[test]
-    fn an_error_told_in_other_words_keeps_its_type_and_what_is_beneath_it() {
+    fn reworded_error_keeps_type_and_sources() {
         let full = ErrorCause::worded("the journal is full", io::Error::from_raw_os_error(28));
         let outer = ErrorCause::worded("nothing was written", full);
         assert_eq!(outer.to_string(), "nothing was written");

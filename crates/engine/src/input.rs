@@ -171,7 +171,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn only_plain_files_are_opened_and_nothing_is_waited_for() {
+    fn only_plain_files_are_opened() {
         let folder = tempfile::tempdir().unwrap();
         let (pipe, plain) = (folder.path().join("pipe"), folder.path().join("plain"));
         mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_that_nobody_writes_to_ends_with_the_interrupt_and_one_that_is_written_to_is_read() {
+    fn pipe_read_ends_with_interrupt_or_data() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
         mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn more_is_read_where_a_longer_file_may_be_one() {
+    fn input_continues_with_larger_limit() {
         let folder = tempfile::tempdir().unwrap();
         let plain = folder.path().join("plain");
         std::fs::write(&plain, "0123456789").unwrap();

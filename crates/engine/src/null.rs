@@ -138,7 +138,7 @@ pub fn engine_cost() -> Option<EngineCost> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_engine_knows_its_own_cost() {
+    fn engine_cost_is_measured() {
         let overhead = super::engine_cost().expect("the built-in recipe runs");
         assert!(overhead.q1_ns > 0.0 && overhead.q32_ns > 0.0, "{overhead:?}");
     }

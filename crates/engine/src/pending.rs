@@ -144,7 +144,7 @@ mod tests {
 
     // One test, since the list is global to the process.
     #[test]
-    fn what_is_waited_for_and_owed_stands_in_the_list_until_it_is_dropped() {
+    fn waits_and_cleanups_are_listed_until_dropped() {
         let look = waiting(PendingWait::Look);
         let older = waiting(PendingWait::Call("a flush of card".into()));
         let target: Arc<str> = "/dev/sdx".into();

@@ -111,7 +111,7 @@ mod tests {
 
     // The counters are global, so other tests of this process may add to them.
     #[test]
-    fn bytes_and_time_are_counted_and_restoring_is_estimated_from_large_ios() {
+    fn restore_time_is_estimated_from_large_ios() {
         let before = now();
         took(IoDirection::Read, 4096, NANOS_PER_S);
         took(IoDirection::Write, 1 << 30, NANOS_PER_S);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_temperature_goes_once_it_is_old_or_cannot_be_taken() {
+    fn temperature_expires_when_stale_or_missing() {
         let at = |celsius: Option<f64>, taken: Nanos, clock: Nanos| {
             fresh(celsius.map_or(u64::MAX, f64::to_bits), taken, clock)
         };

@@ -71,7 +71,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_set_holds_exactly_the_bytes_that_were_added(added in prop::collection::vec((0u64..200, 1u64..40), 0..30), ask in (0u64..240, 1u64..40)) {
+        fn set_contains_exactly_added_bytes(added in prop::collection::vec((0u64..200, 1u64..40), 0..30), ask in (0u64..240, 1u64..40)) {
             let mut bytes = [false; 300];
             let mut set = ByteRanges::default();
             for (start, len) in added {

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_grows_by_counts_once_where_it_is_written() {
+    fn file_growth_counts_only_if_it_writes() {
         for (file_system, left) in [("vfat", 4096), ("ext4", 12288)] {
             let (allowance, grows) = (WriteQuota::of(12288), grows_by_writing(Some(file_system)));
             let mut target =
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_beyond_the_allowance_never_reach_the_target_and_reads_cost_nothing() {
+    fn writes_beyond_quota_are_refused_and_reads_are_free() {
         let allowance = WriteQuota::of(8192);
         let mut target =
             WriteLimitedTarget::new(Box::new(NullTarget::new(1 << 20)), allowance.clone(), false);

@@ -27,7 +27,7 @@ fn policy(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn anybody_may_run_last() {
+    fn idle_policy_needs_no_privilege() {
         std::thread::spawn(|| super::run_last().unwrap()).join().unwrap();
     }
 }

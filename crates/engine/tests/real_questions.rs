@@ -17,14 +17,14 @@ fn asked(options: RealOptions) -> RealTarget {
 }
 
 #[test]
-fn a_plain_file_has_no_controller_to_ask() {
+fn plain_file_has_no_ping() {
     let mut target = asked(RealOptions::default());
     assert_eq!(target.ping(), Ok(None));
     assert_eq!(target.health(), None);
 }
 
 #[test]
-fn the_time_of_a_command_is_the_one_that_was_measured_around_it() {
+fn ping_returns_measured_time() {
     let ping = Arc::new(|| Ok(Duration::from_micros(250)));
     let mut target = asked(RealOptions { ping: Some(ping), ..RealOptions::default() });
     assert_eq!(target.ping(), Ok(Some(250_000)));
@@ -33,7 +33,7 @@ fn the_time_of_a_command_is_the_one_that_was_measured_around_it() {
 }
 
 #[test]
-fn a_card_that_fails_a_command_answers_still_and_one_that_is_pulled_is_gone() {
+fn failed_ping_distinguishes_error_from_removed_card() {
     let failing = |errno: Errno| {
         asked(RealOptions { ping: Some(Arc::new(move || Err(errno))), ..RealOptions::default() }).ping()
     };

@@ -46,7 +46,7 @@ fn run_with(
 const BARE: &str = "[area]\nsize='8MiB'\nprepare=false";
 
 #[test]
-fn a_pass_reads_every_block_once_and_its_speed_follows_from_the_latency() {
+fn pass_reads_each_block_once_at_expected_speed() {
     let mut card = Clockwork::new(64 * MIB, 2 * MS);
     let (notebook, outcome) = run(&mut card, &recipe(BARE, "[[test]]\ntest='RND4K Q4T1 read'\npasses=1"));
     outcome.expect("it runs");
@@ -61,7 +61,7 @@ fn a_pass_reads_every_block_once_and_its_speed_follows_from_the_latency() {
 }
 
 #[test]
-fn threads_that_share_a_clock_keep_their_queues_and_their_slices() {
+fn threads_on_one_clock_keep_queues_and_slices() {
     let mut card = Clockwork::new(64 * MIB, MS);
     let tests = "[[test]]\ntest='SEQ64K Q2T4 write'\npasses=1\nsharing='slices'";
     let (notebook, outcome) = run(&mut card, &recipe(BARE, tests));
@@ -73,7 +73,7 @@ fn threads_that_share_a_clock_keep_their_queues_and_their_slices() {
 }
 
 #[test]
-fn threads_on_the_same_file_each_move_all_of_it() {
+fn threads_sharing_a_file_each_cover_it() {
     let mut card = Clockwork::new(64 * MIB, MS);
     let tests = "[[test]]\ntest='RND4K Q8T8 read'\npasses=1\nsharing='same'";
     let (notebook, _) = run(&mut card, &recipe(BARE, tests));
@@ -81,7 +81,7 @@ fn threads_on_the_same_file_each_move_all_of_it() {
 }
 
 #[test]
-fn the_area_is_filled_first_and_the_rest_of_the_recipe_is_kept_in_order() {
+fn area_is_prepared_and_rests_are_kept() {
     let mut card = Clockwork::new(64 * MIB, MS);
     let area = "[area]\nsize='3000KiB'\nprepare_block='1MiB'\nprepare_data='zero'\nrest_s=2";
     let tests = "[[test]]\ntest='SEQ1M Q1T1 read'\npasses=1\nloops=2\ndiscard_loops=1\ndrop_caches=true\nrest_s=5\n[[test]]\ntest='SEQ1M Q1T1 write'\nbytes='2MiB'";
@@ -100,7 +100,7 @@ fn the_area_is_filled_first_and_the_rest_of_the_recipe_is_kept_in_order() {
 }
 
 #[test]
-fn a_flush_counts_where_the_recipe_times_it_and_only_there() {
+fn only_timed_flush_counts() {
     for (flush, expected) in [("timed", 8 * MS + 40 * MS), ("untimed", 8 * MS), ("none", 8 * MS)] {
         let mut card = Clockwork::new(64 * MIB, MS);
         card.flush = 40 * MS;
@@ -111,7 +111,7 @@ fn a_flush_counts_where_the_recipe_times_it_and_only_there() {
 }
 
 #[test]
-fn time_ends_a_test_and_warm_up_is_left_out() {
+fn time_limit_excludes_warm_up() {
     let mut card = Clockwork::new(64 * MIB, 10 * MS);
     let tests = "[[test]]\ntest='RND4K Q1T1 read'\nseconds=1.0\nwarmup_s=0.5";
     let (notebook, _) = run(&mut card, &recipe(BARE, tests));
@@ -120,7 +120,7 @@ fn time_ends_a_test_and_warm_up_is_left_out() {
 }
 
 #[test]
-fn a_sequential_test_of_whole_passes_finishes_its_pass_when_time_is_over() {
+fn whole_pass_test_finishes_its_pass() {
     let mut card = Clockwork::new(64 * MIB, 100 * MS);
     let tests = "[[test]]\ntest='SEQ1M Q1T1 read'\nseconds=1.0\nwhole_passes=true";
     let (notebook, _) = run(&mut card, &recipe(BARE, tests));
@@ -128,7 +128,7 @@ fn a_sequential_test_of_whole_passes_finishes_its_pass_when_time_is_over() {
 }
 
 #[test]
-fn a_card_that_goes_away_ends_the_pass_and_leaves_the_samples_before() {
+fn removed_card_keeps_earlier_samples() {
     let mut card = Clockwork::new(64 * MIB, MS);
     card.fails_at = Some(12);
     let tests = "[[test]]\ntest='SEQ1M Q1T1 read'\npasses=1\n[[test]]\ntest='RND4K Q1T1 read'\npasses=1";
@@ -138,7 +138,7 @@ fn a_card_that_goes_away_ends_the_pass_and_leaves_the_samples_before() {
 }
 
 #[test]
-fn an_interrupt_ends_every_phase() {
+fn interrupt_ends_every_phase() {
     let area = "[area]\nsize='8MiB'\nrest_s=3600";
     for at in [3, 8, 9] {
         let mut card = Clockwork::new(64 * MIB, MS);
@@ -152,7 +152,7 @@ fn an_interrupt_ends_every_phase() {
 }
 
 #[test]
-fn a_sample_that_cannot_be_kept_ends_the_pass() {
+fn failed_sample_storage_ends_pass() {
     let mut card = Clockwork::new(64 * MIB, MS);
     let mut notebook = Notebook { refuses_samples: true, ..Notebook::default() };
     let interrupt = InterruptFlag::default();
@@ -171,7 +171,7 @@ fn a_sample_that_cannot_be_kept_ends_the_pass() {
 }
 
 #[test]
-fn nothing_is_written_without_leave() {
+fn read_only_pass_writes_nothing() {
     let mut card = Clockwork::new(64 * MIB, MS);
     let interrupt = InterruptFlag::default();
     let settings = RunnerSettings {
@@ -192,7 +192,7 @@ fn nothing_is_written_without_leave() {
 }
 
 #[test]
-fn what_cannot_be_measured_here_is_named_with_its_reason() {
+fn unmeasurable_test_is_reported_with_reason() {
     let tests = "[[test]]\ntest='SEQ1M Q1T1 write'\nstep='ext4'\npasses=1\nfilesystem='ext4'\n[[test]]\ntest='RND4K Q1T1 read'\nbytes='64KiB'\nspan='device'";
     let recipe = recipe(BARE, tests);
     let (bare, _) = run(&mut Clockwork::new(64 * MIB, MS), &recipe);
@@ -203,7 +203,7 @@ fn what_cannot_be_measured_here_is_named_with_its_reason() {
 }
 
 #[test]
-fn a_budget_cuts_short_and_says_so() {
+fn budget_ends_test_with_caveat() {
     let mut card = Clockwork::new(64 * MIB, 10 * MS);
     let tests = "[[test]]\ntest='RND4K Q1T1 read'\nseconds=5\n[[test]]\ntest='RND4K Q1T1 write'\nseconds=5";
     let (notebook, outcome) =
@@ -215,7 +215,7 @@ fn a_budget_cuts_short_and_says_so() {
 }
 
 #[test]
-fn precision_ends_a_test_when_the_rule_says_so() {
+fn stop_rule_ends_test() {
     struct After(u32);
     impl StopRule for After {
         fn slice(&mut self, seconds: f64, ios: u64) -> StopChoice {
@@ -241,7 +241,7 @@ fn precision_ends_a_test_when_the_rule_says_so() {
 }
 
 #[test]
-fn the_same_seed_repeats_every_place() {
+fn same_seed_repeats_positions() {
     let places = |seed| {
         let mut card = Clockwork::new(64 * MIB, MS);
         let interrupt = InterruptFlag::default();
@@ -262,7 +262,7 @@ fn the_same_seed_repeats_every_place() {
 }
 
 #[test]
-fn an_area_larger_than_the_card_is_refused_before_anything_is_written() {
+fn area_larger_than_card_is_refused_before_writing() {
     let mut card = Clockwork::new(4 * MIB, MS);
     let (_, outcome) =
         run(&mut card, &recipe("[area]\nsize='8MiB'", "[[test]]\ntest='SEQ1M Q1T1 write'\npasses=1"));
@@ -282,7 +282,7 @@ impl Listener for Heard {
 }
 
 #[test]
-fn each_test_is_a_stage_that_was_planned_and_has_one_figure_at_its_end() {
+fn each_test_is_a_planned_stage_with_one_figure() {
     let mut card = Clockwork::new(64 * MIB, MS);
     let interrupt = InterruptFlag::default();
     let settings = RunnerSettings {

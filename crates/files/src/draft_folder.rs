@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_there_whole_or_not_at_all() {
+    fn folder_is_placed_completely_or_not_at_all() {
         let place = place();
         drop(place.filled("half"));
         assert!(place.names().is_empty(), "nothing is left of it: {:?}", place.names());
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_folder_is_taken_and_one_with_something_in_it_is_not() {
+    fn place_replaces_empty_folders_but_no_unlisted_files() {
         let place = place();
         let out = place.real.path().join("out");
         fs::create_dir(&out).unwrap();
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_is_cleared_and_what_grows_is_not() {
+    fn abandoned_draft_is_cleared_but_one_in_use_is_busy() {
         let place = place();
         let growing = place.filled("half");
         assert!(matches!(place.draft(), Err(FileError::Busy)));
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_leads_out_and_a_link_is_no_folder() {
+    fn draft_refuses_escaping_names_and_links() {
         let place = place();
         let mut draft = place.draft().unwrap();
         for name in ["../x", "/x", "a/../../x", ""] {

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_claim_that_cuts_erase_blocks_is_held_against_the_card() {
+    fn only_units_that_cut_erase_blocks_are_a_hint() {
         for (claimed, measured, weight) in [
             (4, 4, FindingWeight::Note),
             (16, 4, FindingWeight::Note),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn units_of_three_times_a_power_of_two_and_a_fast_third_speak_for_three_bits_in_a_cell() {
+    fn odd_units_and_a_fast_third_indicate_tlc() {
         let told = |measured: &MeasuredMap| cells(measured, &facts(0)).map(|f| (f.verdict, f.confidence));
         let (verdict, sure) = told(&with(24 * MIB)).unwrap();
         assert!(verdict.contains("TLC") && verdict.contains("24 MiB") && sure > 0.8, "{verdict}");
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partition_at_1_mib_is_found_to_cut_erase_blocks_of_4_mib() {
+    fn partition_at_1_mib_cuts_4_mib_erase_blocks() {
         let at = |start: u64| {
             let layout =
                 PresentLayout::new(8 << 30, Some("mbr".into()), vec![(Some(1), start, 1 << 30, None)], None);

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_list_shows_is_unmounted_and_never_the_disk_of_the_system() {
+    fn unmount_refuses_unlisted_devices_and_the_system_disk() {
         for name in ["", "no-such-card", "/dev/no-such-card", "/", "/dev/null", "/dev/../dev/vda"] {
             let why = refused(name);
             assert!(why.contains("is not a card") && why.contains("cardscope list"), "{why}");

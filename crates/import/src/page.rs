@@ -228,7 +228,7 @@ mod tests {
     use cardscope_model::imported::ImportTotals;
 
     #[test]
-    fn the_answer_says_what_is_new_and_what_is_not_a_log() {
+    fn answer_counts_new_known_and_other_files() {
         let said = |files, known, not_understood, failed| {
             let totals = ImportTotals {
                 files,
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_single_file_the_answer_says_why_it_is_not_imported_and_nothing_else_does() {
+    fn failure_of_a_single_file_is_in_the_answer_only() {
         let said = |kept: FileOutcome, error: &str| {
             let file = FileLine {
                 file: "a.md".into(),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_log_shows_of_the_flash_stands_before_its_figures_with_how_sure_it_is() {
+    fn geometry_table_shows_value_and_confidence() {
         let mut report = cardscope_testkit::samples::dry_run();
         let geometry = FlashGeometry {
             erase_block_bytes: Property::measured(4 << 20, 0.99, PropertyEvidence::default()),
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dry_run_shows_what_each_figure_is_and_what_was_printed() {
+    fn dry_run_lists_results_with_printed_values() {
         let report = cardscope_testkit::samples::dry_run();
         insta::assert_snapshot!(page(&report).text(), @r#"
         Found 1 run (1 result) from 1 file; nothing was stored.

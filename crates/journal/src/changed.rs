@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_names_each_range_is_replaced_whole_and_goes_with_what_it_belongs_to() {
+    fn change_list_is_replaced_and_removed_with_its_journal() {
         let dir = tempfile::tempdir().unwrap();
         let folder = ResolvedFolder::open(dir.path()).unwrap();
         let saved = OsStr::new("journal-1");

@@ -557,7 +557,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_two_sets_have_in_common_and_what_one_has_alone_is_exact(
+        fn range_intersection_and_difference_are_exact(
             all in proptest::collection::vec((any::<bool>(), any::<bool>()), 0..200),
         ) {
             let (one, other): (Vec<bool>, Vec<bool>) = all.iter().copied().unzip();

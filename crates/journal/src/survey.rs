@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sector_is_as_it_was_or_the_tests_own_or_foreign() {
+    fn survey_counts_original_stamped_and_foreign_sectors() {
         let noise: Vec<u8> = (0..SECTOR).map(|i| (i * 7) as u8).collect();
         let none = CardSurvey::default();
         let changed = CardSurvey { differing: 512, ..none };
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_since_is_spared_and_so_is_another_address_of_its_place() {
+    fn survey_spares_newer_data_and_its_aliases() {
         let noise: Vec<u8> = (0..SECTOR).map(|i| (i * 7) as u8).collect();
         let wanted = [noise.clone(), noise.clone(), stamp(7), stamp(7), noise.clone()].concat();
         let found = [[1; SECTOR].to_vec(), stamp(7), noise.clone(), stamp(7), noise].concat();

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_map_covers_everything_that_was_saved_on_cards_of_any_size() {
+    fn tally_map_covers_all_saved_ranges_on_any_card_size() {
         for bytes in [0, 512, 1 << 20, 64 << 30, 2 << 40] {
             let mut tally = CommittedTally::of_card(bytes);
             let saved = [(0, 512), (bytes / 3, 1 << 20), (bytes.saturating_sub(4096), 4096)];
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_read_as_it_was_written() {
+    fn tally_page_round_trips() {
         let mut tally = CommittedTally::of_card(64 << 30);
         tally.add(&[entry(5 << 30, 4096), entry(6 << 30, 4096)]);
         let page = tally.encode(7);

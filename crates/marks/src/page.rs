@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_holds_every_figure_that_decides_once_and_with_its_unit() {
+    fn mark_details_list_each_figure_once_with_unit() {
         let worst = part("writing 512 KiB in order, worst 4 MiB", 8.9, "MB/s", 10.0);
         let read = part("single read of 4 KiB, median", 1.2, "ms", 12.0);
         let because = worst.figure().unwrap();
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_stand_with_the_queue_and_without_it() {
+    fn mark_details_show_rates_with_and_without_queue() {
         let sustained = part("sustained writing over 16 MiB", 41.0, "MB/s", 10.0);
         let reads = MarkDemand {
             without_queue: Some(2130.0),

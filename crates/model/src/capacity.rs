@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lexar_of_seed_004_allows_blocks_of_at_most_1_mib() {
+    fn factors_bound_the_block_size() {
         let factors = factor(16_012_804_096).unwrap();
         assert_eq!((factors.power_of_two, factors.odd), (20, 15_271));
         assert_eq!(factors.odd_primes, [15_271]);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_factor_3_is_named_because_tlc_leaves_it() {
+    fn factor_3_allows_tlc_blocks() {
         // 24 MiB × 5
         let factors = factor(5 * (24 << 20)).unwrap();
         assert_eq!(factors.odd_primes, [3, 5]);
@@ -148,13 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn a_power_of_two_says_nothing_about_blocks() {
+    fn power_of_two_bounds_no_block_size() {
         assert!(factor(1 << 30).unwrap().says.contains("bounds no block size"));
         assert_eq!(factor(0), None);
     }
 
     #[test]
-    fn the_label_is_guessed_from_real_cards() {
+    fn nominal_size_is_derived_from_exact_bytes() {
         for (bytes, label) in [
             (16_012_804_096, Some("16 GB")),
             (31_393_316_864, Some("32 GB")),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn gb_and_gib_stand_beside_the_bytes() {
+    fn capacity_view_has_bytes_gb_and_gib() {
         let view = CapacityView::new(16_012_804_096);
         assert_eq!(view.text, "16 012 804 096 bytes (16.0 GB)");
         assert_eq!((view.gb * 1e9) as u64, 16_012_804_096);
@@ -180,7 +180,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn the_parts_multiply_back(bytes in 1u64..) {
+        fn product_of_factors_is_the_capacity(bytes in 1u64..) {
             let factors = factor(bytes).unwrap();
             proptest::prop_assert_eq!(u128::from(factors.power_of_two_bytes) * u128::from(factors.odd), u128::from(bytes));
             proptest::prop_assert!(factors.odd % 2 == 1);

@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_card_is_called_by_brand_name_and_size_once_each() {
+    fn title_has_brand_name_and_size_without_repetition() {
         for (brand, name, bytes, title) in [
             ("SanDisk", "Ultra", 15_931_539_456, "SanDisk Ultra 16GB"),
             ("Lexar", "Lexar PLAY PRO 1TB", 1_000_204_886_016, "Lexar PLAY PRO 1TB"),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_kept_and_what_is_not_is_taken_over() {
+    fn fill_missing_keeps_existing_facts() {
         let mut mine = CardFacts { brand: Some("ADATA".into()), ..CardFacts::default() };
         let theirs =
             CardFacts { brand: Some("A-DATA".into()), marks: vec!["A2".into()], ..CardFacts::default() };

@@ -122,7 +122,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn limits_link_and_controller_are_found_in_what_logs_and_cards_say() {
+    fn details_are_read_from_identity_json() {
         let mut details = CardDetails::default();
         details.add_said(&json!({ "nvme": { "tmpth_celsius": 83, "tmt1_celsius": 81, "tmt2_celsius": 85 } }));
         details.add_said(&json!({
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_has_its_lowest_start_and_its_peak_under_each_cooling() {
+    fn temperatures_merge_to_lowest_idle_and_highest_peak() {
         let mut details = CardDetails::default();
         let mut passive = Condition::default();
         passive.set("cooling", "passive", ConditionOrigin::Stated);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn temperatures_that_a_page_states_beside_its_charts_are_the_cards() {
+    fn temperatures_are_parsed_from_condition_note() {
         let noted = |note: &str| {
             let mut condition = Condition::default();
             condition.set("note", note, ConditionOrigin::Read);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_geometry_in_which_nothing_was_tested_takes_no_place() {
+    fn untested_geometry_does_not_replace_a_tested_one() {
         let mut details = CardDetails::default();
         let unit = Property::measured(4 << 20, 0.99, PropertyEvidence::default());
         details.add_geometry(FlashGeometry { erase_block_bytes: unit.clone(), ..FlashGeometry::default() });

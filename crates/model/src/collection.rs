@@ -70,7 +70,7 @@ mod tests {
     use crate::condition::WORDS;
 
     #[test]
-    fn every_file_is_in_the_result_format_and_says_its_card_and_report() {
+    fn collection_files_are_valid_and_canonical() {
         for (name, text) in COLLECTION.files {
             let file = SessionFile::from_json(text).unwrap();
             assert_eq!(name.split_once('/').unwrap().0, file.target, "a folder a report");
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn speeds_are_true_megabytes_and_what_was_printed_stands_beside_them() {
+    fn collection_speeds_are_decimal_with_printed_figures() {
         let all = builtin().unwrap();
         let sandisk = all[0].logs.iter().find(|log| log.card.brand.as_deref() == Some("SanDisk")).unwrap();
         let read =

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sentence_has_words_and_no_names_of_fields() {
+    fn condition_words_read_as_text() {
         assert_eq!(["cooling_of", "bus_mode", "size"].map(in_words), ["cooled part", "bus mode", "size"]);
         assert!(WORDS.iter().all(|(word, _)| !in_words(word).contains('_')));
     }
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_nobody_knows_is_refused_with_the_list() {
+    fn unknown_condition_key_is_refused_with_list() {
         let error = Condition::default().state("coolling=passive").unwrap_err().to_string();
         assert!(error.contains("cooling,"), "{error}");
         assert_eq!(Condition::default().state("x"), Err(ConditionError::Shape("x".into())));

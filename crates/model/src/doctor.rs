@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_failing_point_makes_the_verdict_and_the_unknown_does_not() {
+    fn worst_point_decides_doctor_verdict() {
         let point = |topic: DoctorTopic, state| topic.asks("x", "").is(state, "");
         let report = DoctorReport::new(
             None,

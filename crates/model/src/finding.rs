@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_advice_to_run_the_verb_that_ran_is_dropped() {
+    fn drop_advice_removes_only_advice_for_that_verb() {
         let finding = || Finding::new("x", FindingWeight::Note, 1.0, "It is so.");
         let after = |mut finding: Finding| {
             finding.drop_advice(AdvisedVerb::Verify);

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_host_that_comes_with_the_program_can_be_used_and_is_named_as_its_file() {
+    fn builtin_hosts_are_valid_and_named_like_their_files() {
         for (host, name) in HOSTS.all(parse).unwrap().iter().zip(HOSTS.names()) {
             assert_eq!(host.name, name);
             assert!(!host.source.is_empty());
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pi_3_makes_all_fast_cards_alike_and_leaves_slow_ones_as_they_are() {
+    fn host_caps_fast_figures_only() {
         let host = find("pi-3").unwrap();
         let fast = Figures { read_mb_s: Some(90.0), write_mb_s: Some(12.0), ..Figures::default() };
         let (capped, words) = host.cap(&fast);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_in_the_name_is_understood_and_odd_numbers_are_refused() {
+    fn mistyped_host_gets_suggestion_and_invalid_numbers_are_refused() {
         assert!(find("pi3").unwrap_err().to_string().contains("did you mean \"pi-3\"?"));
         let text = "name=\"x\"\ntitle=\"x\"\nsource=\"x\"\nread_mb_s=0\nwrite_mb_s=1\n";
         let says = "host \"x\": its speeds and times must be above 0";

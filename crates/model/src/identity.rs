@@ -174,7 +174,7 @@ mod tests {
     use cardscope_sd::registers::HexFault;
 
     #[test]
-    fn a_blank_register_names_no_card() {
+    fn blank_cid_gives_no_unit_name() {
         let named = |cid: &str| {
             let cid = Cid::from_hex(cid).ok();
             Identity { cid, ..Identity::default() }.unit().map(|unit| unit.unique)
@@ -188,7 +188,7 @@ mod tests {
     const CSD: &str = "400e00325b5900001d8a7f800a4040b9";
 
     #[test]
-    fn registers_that_were_not_given_are_null() {
+    fn absent_registers_are_null_in_json() {
         let identity = from_hex(HexRegisters { cid: Some(CID), ..HexRegisters::default() }).unwrap();
         let json = serde_json::to_value(&identity).unwrap();
         for key in ["csd", "scr", "ssr", "ocr", "capacity_bytes", "capacity", "mmc", "usb", "pcie", "nvme"] {
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_register_that_failed_is_named() {
+    fn register_error_names_the_register() {
         let failed = |registers| from_hex(registers).unwrap_err().register;
         assert_eq!(failed(HexRegisters { cid: Some("12"), ..HexRegisters::default() }), "CID");
         assert_eq!(failed(HexRegisters { ssr: Some(CID), ..HexRegisters::default() }), "SSR");
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn an_emmc_is_told_apart_by_its_type_and_refused_by_its_csd() {
+    fn emmc_is_decoded_by_type_and_refused_by_csd() {
         let (cid, csd) = (Some("1501004d384731474303dc0db061506f"), Some("d02701320f5903fff6dbffef8e40400d"));
         let told =
             from_hex(HexRegisters { cid, csd, kind: Some("MMC\n"), ..HexRegisters::default() }).unwrap();
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn capacity_comes_from_the_csd_unless_the_host_told_one() {
+    fn host_capacity_takes_precedence_over_csd() {
         let mut identity = from_hex(HexRegisters { csd: Some(CSD), ..HexRegisters::default() }).unwrap();
         assert_eq!(identity.capacity_bytes, Some(3_965_190_144));
         identity.capacity_bytes = Some(1 << 30);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_bus_decides_the_ceiling() {
+    fn sd_bus_ceiling_takes_precedence_over_usb() {
         let bus = |identity: &Identity| (identity.ceiling_mb_s(), identity.bus_mode());
         let mut identity = Identity::default();
         assert_eq!(bus(&identity), (None, None));
@@ -240,12 +240,12 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_pasted_text_panics(cid in "[0-9a-fx: ]{0,40}", csd in "[0-9a-f]{32}", scr in "[0-9a-f]{16}", ssr in "[0-9a-f]{128}", ocr in "[0-9a-f]{8}") {
+        fn register_decoder_never_panics(cid in "[0-9a-fx: ]{0,40}", csd in "[0-9a-f]{32}", scr in "[0-9a-f]{16}", ssr in "[0-9a-f]{128}", ocr in "[0-9a-f]{8}") {
             let registers = HexRegisters { cid: Some(&cid), csd: Some(&csd), scr: Some(&scr), ssr: Some(&ssr), ocr: Some(&ocr), kind: None };
             let _ = from_hex(registers).map(|identity| identity.judged((2026, 1)));
         }
         #[test]
-        fn any_identity_survives_json(cid in "[0-9a-f]{32}", csd in "[0-9ab][0-9a-f]{31}", scr in "[0-9a-f]{16}", ssr in "[0-9a-f]{128}") {
+        fn identity_round_trips_json(cid in "[0-9a-f]{32}", csd in "[0-9ab][0-9a-f]{31}", scr in "[0-9a-f]{16}", ssr in "[0-9a-f]{128}") {
             let registers = HexRegisters { cid: Some(&cid), csd: Some(&csd), scr: Some(&scr), ssr: Some(&ssr), ..HexRegisters::default() };
             let identity = from_hex(registers).unwrap().judged((2026, 1));
             let json = serde_json::to_string(&identity).unwrap();

@@ -76,7 +76,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn a_document_has_its_answer_first_and_ten_digits_of_a_number() {
+    fn answered_json_has_answer_first_and_ten_digits() {
         let document = BTreeMap::from([("mb_s", vec![694.157_311_999_999_9, 0.5])]);
         let text = answered("A \u{202e} is faster.", &document).unwrap();
         assert_eq!(

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_is_understood_and_nonsense_is_not() {
+    fn mistyped_name_gets_nearest_candidate() {
         let names = ["cdm3", "cdm8-default", "kdiskmark", "quick"];
         assert_eq!(nearest("cdm8-defualt", names), Some("cdm8-default"));
         assert_eq!(nearest("quik", names), Some("quick"));

@@ -206,14 +206,14 @@ mod tests {
     const HOSTILE: &str = "a\u{1b}]0;x\u{7}\u{9b}31m\u{202e}b\u{2066}\u{200f}\u{61c}\u{2028}\u{7f}\u{200b}\u{e0041}\u{feff}\u{ffff}";
 
     #[test]
-    fn what_steers_a_terminal_or_a_readers_eye_is_shown_by_its_number() {
+    fn hidden_characters_are_replaced_by_their_number() {
         assert_eq!(line("a\u{1b}[2Jb\u{202e}c\nd\te"), "a\\u{1b}[2Jb\\u{202e}c\\u{a}d\\u{9}e");
         assert!(!line(HOSTILE).contains(is_hidden) && !page(HOSTILE).contains(is_hidden));
         assert_eq!(page("one\r\ntwo"), "one\\u{d}\ntwo");
     }
 
     #[test]
-    fn a_message_repeats_little_of_what_comes_from_outside() {
+    fn message_shortens_outside_text() {
         let spaced = "ab \"c ".repeat(10_000);
         let solid = "é".repeat(50_000);
         for long in [&spaced, &solid] {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_of_our_own_words_stays_as_it_is() {
+    fn message_without_outside_text_is_unchanged() {
         let long = "the card's data (\"a\", `b`) is the user's own; ".repeat(8);
         assert!(matches!(message(&long, &[]), Cow::Borrowed(same) if same == long));
         assert_eq!(shortened(&"x".repeat(200)), "x".repeat(200));
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_signs_and_pictures_of_any_language_stay() {
+    fn printable_unicode_is_unchanged() {
         for text in ["µs °C → ×, “quoted” – 20\u{a0}MB/s", "Карта 数据 بطاقة כרטיס 💾", "a\\u{1b}"]
         {
             assert!(matches!(line(text), Cow::Borrowed(same) if same == text), "{text}");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_the_same_document_without_such_a_character() {
+    fn escaped_json_parses_to_the_same_document() {
         let document = serde_json::json!({ HOSTILE: [HOSTILE, "plain\n"] });
         let pretty = serde_json::to_string_pretty(&document).unwrap();
         let written = json(&pretty);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_documents_texts_and_keys_stay_within_their_lines() {
+    fn document_texts_and_keys_are_escaped() {
         let facts = |name: &str| CardFacts { name: Some(name.into()), ..CardFacts::default() };
         assert_eq!(within_lines(&facts("a \"plain\" name")), None);
         assert_eq!(within_lines(&facts("SD\nGENUINE")), Some(facts("SD\\u{a}GENUINE")));

@@ -143,7 +143,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_published_first_numbers_come_out() {
+    fn splitmix64_matches_reference_values() {
         // Reference values for seed 1234567, as listed with the reference implementation.
         let mut random = SeededRandom::from_state(1_234_567);
         let first: Vec<u64> = (0..3).map(|_| random.next_u64()).collect();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distributions_have_the_moments_they_promise() {
+    fn normal_distribution_has_mean_0_and_deviation_1() {
         let mut random = SeededRandom::from_state(7);
         let n = 100_000;
         let (mut normal, mut square) = (0.0, 0.0);
@@ -166,7 +166,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_permutation_visits_every_index_once(n in 1u64..5000, seed: u64) {
+        fn permutation_is_a_bijection(n in 1u64..5000, seed: u64) {
             let p = Permutation::new(n, seed);
             let mut seen: Vec<u64> = (0..n).map(|i| p.at(i)).collect();
             seen.sort_unstable();
@@ -174,7 +174,7 @@ mod tests {
         }
 
         #[test]
-        fn numbers_stay_below_their_bound(n in 1u64.., seed: u64) {
+        fn below_stays_below_its_bound(n in 1u64.., seed: u64) {
             let mut r = SeededRandom::new(seed);
             prop_assert!((0..50).all(|_| r.below(n) < n));
         }
@@ -182,7 +182,7 @@ mod tests {
 
     /// Neighbouring indices must not be neighbours on the card, or a random test would be sequential.
     #[test]
-    fn a_permutation_leaves_no_runs() {
+    fn permutation_separates_neighbours() {
         let p = Permutation::new(1 << 18, 7);
         let close = (1..1 << 18).filter(|i| p.at(*i).abs_diff(p.at(i - 1)) <= 8).count();
         assert!(close < 60, "{close} of 262144 steps stay within 8 blocks, 16 expected by chance");

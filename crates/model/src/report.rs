@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exit_status_is_the_gravest_and_survives_the_process() {
+    fn exit_status_is_the_worst_and_round_trips_its_code() {
         use ExitStatus::{Bad, Good, NotProven};
         assert_eq!([Good, NotProven, Bad].map(ExitStatus::code), [0, 4, 1]);
         assert_eq!((Good.max(NotProven), NotProven.max(Bad), Bad.max(Good)), (NotProven, Bad, Bad));

@@ -165,7 +165,7 @@ mod tests {
     use crate::result::{RunResult, TestResult};
 
     #[test]
-    fn what_failed_ios_touched_is_left_out() {
+    fn results_with_failed_ios_are_omitted() {
         let clean = TestResult::of("SEQ1M Q1T1 read".parse().unwrap(), 12.5);
         let caveats = vec![Caveat::FailedIos { failed_once: 1, failed_twice: 0 }];
         let failed = TestResult { caveats, ..TestResult::of("SEQ1M Q1T1 write".parse().unwrap(), 9.0) };
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_left_out() {
+    fn non_finite_figures_and_details_are_omitted() {
         let mut figure = TestFigure::of("SEQ1M Q1T1 read".parse().unwrap(), 12.5);
         (figure.iops, figure.latency_us) = (Some(f64::NAN), Some(-1e308));
         let mut run = Run { run: 1, results: vec![figure], ..Run::default() };

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_seconds_fit_and_the_worst_of_them_still_stands_where_it_was() {
+    fn long_series_is_bounded_and_preserves_the_maximum() {
         let worst = 654_321;
         let points = (0..1_000_000).map(|at_s| match at_s {
             _ if at_s == worst => SeriesBucket { max_us: 9e6, temperature_c: Some(71.5), ..second(at_s, 1) },
@@ -126,14 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_stored_before_buckets_had_a_width_is_read() {
+    fn buckets_without_width_are_parsed() {
         let text = r#"[{"at_s":0,"bytes":4096,"ios":1,"max_us":7.5,"temperature_c":null}]"#;
         let old: TimeSeries = serde_json::from_str(text).unwrap();
         assert_eq!(old[..], [SeriesBucket { bytes: 4096, ios: 1, max_us: 7.5, ..SeriesBucket::default() }]);
     }
 
     #[test]
-    fn a_thread_that_ended_early_is_added_to_one_that_went_on_for_long() {
+    fn series_of_threads_with_different_lengths_are_merged() {
         let mut short: TimeSeries = (0..10).map(|at_s| second(at_s, 1)).collect();
         let long: TimeSeries = (0..9000).map(|at_s| second(at_s, 1)).collect();
         assert_eq!(long[0].seconds, 4);
@@ -146,7 +146,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
-        fn loops_in_a_row_keep_all_that_they_counted(lengths in prop::collection::vec(0u32..3000, 1..6)) {
+        fn appended_series_preserve_totals(lengths in prop::collection::vec(0u32..3000, 1..6)) {
             let mut all = TimeSeries::default();
             for length in &lengths {
                 all.append(&(0..*length).map(|at_s| second(at_s, u64::from(at_s))).collect());
@@ -161,7 +161,7 @@ mod tests {
         }
 
         #[test]
-        fn no_list_grows_without_end(places in prop::collection::vec((any::<u32>(), any::<u32>()), 0..20)) {
+        fn series_is_bounded_for_any_input(places in prop::collection::vec((any::<u32>(), any::<u32>()), 0..20)) {
             let wild = |(at_s, seconds)| SeriesBucket { at_s, seconds, ..SeriesBucket::default() };
             let series: TimeSeries = places.iter().copied().map(wild).cycle().take(20_000 * places.len().min(1)).collect();
             prop_assert!(series.len() <= MOST_BUCKETS);

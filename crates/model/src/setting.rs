@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_is_chosen_by_its_words() {
+    fn setting_filter_matches_words() {
         for (wanted, met) in [
             ("cooling=Active", true),
             ("cooling=passive", false),
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_of_the_bus_says_what_it_carries() {
+    fn bus_ceiling_follows_from_bus_mode() {
         let ceiling = |mode: &str| {
             let mut known = setting();
             known.condition.set("bus_mode", mode, ConditionOrigin::Stated);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_nobody_knows_is_refused_with_the_list() {
+    fn invalid_setting_filters_are_refused() {
         assert!(WantedSetting::parse("coolling=active").unwrap_err().contains("cooling, "));
         assert!(WantedSetting::parse("cooling").unwrap_err().contains("WORD=VALUE"));
         assert!(WantedSetting::parse("size=big").unwrap_err().contains("is not a size"));

@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_a_shell_would_take_apart_is_quoted() {
+    fn shell_quote_quotes_only_special_names() {
         assert_eq!(quoted_path(Path::new("/state/journal-1")), "/state/journal-1");
         assert_eq!(quoted_path(Path::new("/my state/journal")), "'/my state/journal'");
         assert_eq!(quoted("it's"), "'it'\\''s'");

@@ -68,7 +68,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn quantiles_are_those_of_numpy() {
+    fn quantiles_match_numpy() {
         // Expected: numpy.quantile([1, 2, 4, 8], [0, 0.25, 0.5, 0.9, 1])
         for (q, expected) in [(0.0, 1.0), (0.25, 1.75), (0.5, 3.0), (0.9, 6.8), (1.0, 8.0)] {
             assert!((quantile(&[8.0, 1.0, 4.0, 2.0], q).unwrap() - expected).abs() < 1e-12);
@@ -78,7 +78,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_quantile_lies_between_least_and_greatest_and_never_falls(
+        fn quantile_is_monotone_and_bounded(
             values in prop::collection::vec(-1e9..1e9f64, 1..50), a in 0.0..1.0f64, b in 0.0..1.0f64,
         ) {
             let ordered = sorted(&values);

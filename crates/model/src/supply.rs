@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn supply_is_read_as_it_was_written() {
+    fn supply_text_round_trips() {
         for word in (0..16).flat_map(|now| (0..16).map(move |boot| now | boot << 16)) {
             let state = SupplyState::Firmware(word);
             assert_eq!(SupplyState::parse(&state.to_string()), Some(state));

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_names_of_the_seeds_are_read_and_written_unchanged() {
+    fn test_names_round_trip() {
         for name in [
             "SEQ1M Q8T1 read",
             "RND4K Q32T1 write",
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_names_say_what_is_wrong() {
+    fn invalid_test_names_are_refused_with_reason() {
         for (name, reason) in [
             ("RND4K", "it has one word"),
             ("FOO4K Q1T1 read", "it starts with SEQ or RND"),

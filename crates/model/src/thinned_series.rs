@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_samples_take_no_more_room_than_a_few() {
+    fn series_memory_is_bounded() {
         let mut series = ThinnedSeries::default();
         for _ in 0..1_000_000 {
             series.push(1_u64);

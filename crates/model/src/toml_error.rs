@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mistake_is_told_with_its_line_and_in_one() {
+    fn toml_error_message_has_the_line() {
         for (text, line) in [
             ("a = 1\nb = \n", "line 2 (b =): "),
             ("a = 1\nb = 2\nc = -1", "line 3 (c = -1): "),

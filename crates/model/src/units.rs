@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_temperature_reads_on_the_scale_that_is_asked_for() {
+    fn temperature_is_formatted_in_each_unit() {
         let scales = ["C", "f", "K"].map(|unit| unit.parse::<TemperatureUnit>().unwrap().write(40.0));
         assert_eq!(scales, ["40 °C", "104 °F", "313 K"]);
         assert!("R".parse::<TemperatureUnit>().is_err());
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_is_in_the_unit_in_which_it_is_a_round_number() {
+    fn data_amount_uses_the_round_unit() {
         let said = [64 * MIB, 24 * MIB, 7600 * MIB, 100_000_000, 512, 0].map(|n| DataAmount(n).to_string());
         assert_eq!(said, ["64 MiB", "24 MiB", "7.97 GB", "100 MB", "512 bytes", "0 bytes"]);
     }
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_has_the_digits_of_a_clock_and_no_more() {
+    fn measured_figures_have_ten_digits() {
         assert_eq!(measured(662.0 * 1.048576), 694.157312);
         assert_eq!(mb_per_s(1_000_000, 3.0), 0.333_333_333_3);
         assert_eq!([0.0, 12.5, -3.0, 1e300].map(measured), [0.0, 12.5, -3.0, 1e300]);
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn the_letter_alone_is_binary_and_the_b_makes_it_decimal() {
+    fn k_is_binary_and_kb_is_decimal() {
         assert_eq!(parse_size("4K"), Ok(4096));
         assert_eq!(parse_size("4kB"), Ok(4000));
         assert_eq!(parse_size("1.5GiB"), Ok(3 << 29));
@@ -360,14 +360,14 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_sizes_are_refused() {
         for bad in ["", "K", "4X", "1.3", "-4K", "99999999999T", "4 GiBs", "1..5G", ".5G5"] {
             assert!(parse_size(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
-    fn an_option_is_given_in_the_largest_unit() {
+    fn option_size_uses_the_largest_unit() {
         let typed = [512 * MIB, 64_000_000_000, 4096, 100_000_000, 4095, 2 * GIB].map(typed_size);
         assert_eq!(typed, ["512M", "64GB", "4K", "100MB", "4095", "2G"]);
     }
@@ -381,12 +381,12 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_whole_number_of_bytes_survives(n: u64) {
+        fn size_round_trips(n: u64) {
             proptest::prop_assert_eq!(parse_size(&n.to_string()), Ok(n));
             proptest::prop_assert_eq!(parse_size(&typed_size(n)), Ok(n));
         }
         #[test]
-        fn no_text_panics(text in ".{0,24}") {
+        fn size_parser_never_panics(text in ".{0,24}") {
             let _ = parse_size(&text);
         }
     }

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reader_on_usb_3_carries_500_mb_s_and_hides_the_cid() {
+    fn usb_3_reader_has_ceiling_of_500_mb_s() {
         let mut reader = UsbReader::default();
         reader.set_speed("5000\n");
         reader.set_interface_protocol("62\n");
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn each_speed_has_its_ceiling() {
+    fn usb_ceilings_follow_link_speed() {
         // 13 × 512 × 8000 and 19 × 64 × 1000 bytes per second.
         for (mbit_s, mb_s) in [(480, 53.248), (12, 1.216), (10_000, 1212.0), (20_000, 2424.0)] {
             assert!((ceiling_mb_s(mbit_s).unwrap() - mb_s).abs() < 0.5, "{mbit_s}");
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_speed_that_is_no_number_stays_unknown() {
+    fn invalid_usb_speed_is_unknown() {
         let mut reader = UsbReader::default();
         reader.set_speed("fast");
         assert_eq!((reader.speed_mbit_s, reader.mode()), (None, None));

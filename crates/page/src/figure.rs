@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_carry_as_many_digits_as_they_deserve() {
+    fn numbers_have_three_significant_digits() {
         assert_eq!([speed(1.2345), speed(20.4), speed(834.2)], ["1.23", "20.4", "834"]);
         assert_eq!([time_us(47.2), time_us(1335.9), time_us(2.5e6)], ["47.2 µs", "1.34 ms", "2.50 s"]);
         assert_eq!([duration(4.2), duration(185.0), duration(3720.0)], ["4.2 s", "3 min 05 s", "1 h 02 min"]);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_not_parted_and_a_long_answer_is_cut_behind_a_word() {
+    fn wrapping_keeps_numbers_whole_and_cuts_answers_after_a_word() {
         assert_eq!(
             words("of 16 012 804 096 bytes, 12 in 300"),
             ["of", "16 012 804 096 bytes,", "12", "in", "300"]
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_a_dash_and_what_is_absurd_stays_short() {
+    fn non_finite_numbers_are_dashes_and_huge_ones_stay_short() {
         for write in [speed, time_us, duration, printed] {
             assert_eq!([write(f64::NAN), write(f64::INFINITY), write(f64::NEG_INFINITY)], [NONE; 3]);
         }

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_keeps_its_unit_and_what_is_to_be_typed_stays_as_it_is() {
+    fn prose_glues_units_and_keeps_code_verbatim() {
         assert_eq!(prose("load 10 GB: 13.3 s <b>"), "load 10\u{a0}GB: 13.3\u{a0}s &lt;b&gt;");
         assert_eq!(prose("give `check --runs 3 X`, twice"), "give <code>check --runs 3 X</code>, twice");
         assert_eq!(prose("a card named ` 1 x"), "a card named ` 1\u{a0}x");

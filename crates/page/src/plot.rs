@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn the_write_curve_of_a_published_review() {
+    fn text_chart_of_a_published_write_curve() {
         insta::assert_snapshot!(text(&Chart::from(&curve())), @r"
         Write speed by size
              (speed, MB/s)
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_that_ends_is_a_step_above_an_axis_that_begins_at_nothing() {
+    fn text_chart_of_a_cache_end_starts_at_zero() {
         insta::assert_snapshot!(text(&Chart::from(&cache_end())), @r"
         Speed over time
              (speed, MB/s)
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_was_measured_is_drawn_within_the_width_of_a_terminal_or_said_to_be_nothing() {
+    fn text_chart_fits_the_terminal_for_any_values() {
         let scales = [AxisScale::Linear, AxisScale::Log2, AxisScale::Log10];
         let strange: [&[(f64, f64)]; 8] = [
             &[],
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn speeds_are_shown_from_0_on_and_temperatures_are_not() {
+    fn speed_axes_start_at_zero_and_temperature_axes_do_not() {
         let from = |unit: &str| {
             let axis = PlotAxis::new("", unit, AxisScale::Linear);
             AxisRange::over(&axis, [14.0, 20.4, 20.2].into_iter(), 5).unwrap().place(0.0)
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_logarithmic_range_has_ticks_however_near_its_values_are_to_each_other() {
+    fn logarithmic_axes_have_ticks_for_nearly_equal_values() {
         for scale in [AxisScale::Log10, AxisScale::Log2] {
             for values in [[21.0, 28.0], [21.0, 21.0], [0.000_3, 0.000_31]] {
                 let ruler =

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_to_draw_is_no_picture() {
+    fn png_of_an_empty_chart_is_refused() {
         let nothing = Chart::from(&cardscope_model::card_map::plot::Plot::default());
         assert_eq!(png(&nothing), Err(PngError::Nothing));
     }

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_that_is_no_field_of_a_register_has_no_place() {
+    fn unknown_labels_have_no_citation() {
         assert_eq!(place("Bus", "mode"), None);
     }
 }

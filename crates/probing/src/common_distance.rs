@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_period_is_what_all_distances_have_in_common() {
+    fn period_is_common_divisor_of_distances() {
         let (mib, odd) = (1 << 20, 18_350_592);
         assert_eq!(common([256 * mib]), Some(256 * mib));
         assert_eq!(common([3 * odd, 2 * odd, odd]), Some(odd));

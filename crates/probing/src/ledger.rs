@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn data_of_another_address_is_one_run_with_its_distance() {
+    fn alias_data_forms_one_run_with_distance() {
         let bytes = stamped(1 << 20, 8192);
         let runs = sectors(&bytes, extent(0, 8192), 7, 1);
         assert_eq!(
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_is_found_to_the_sector() {
+    fn hole_is_located_to_the_sector() {
         let mut bytes = stamped(0, 65536);
         bytes[1024..4096].fill(0);
         bytes[60000] ^= 4;
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_cache_had_hidden_is_merged_with_what_is_known() {
+    fn losses_hidden_by_cache_merge_with_earlier_runs() {
         let lost = |start, end| SectorRun { start, end, found: SectorFound::Constant { byte: 0 } };
         let mut ledger = BadRanges { read: 1 << 20, ..BadRanges::default() };
         ledger.add(&lost(4096, 8192));

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_bad_twice_is_bad() {
+    fn only_sectors_bad_in_both_readings_count() {
         let zero = SectorFound::Constant { byte: 0 };
         let flip = SectorFound::Flipped { bits: 1 };
         let first = [seen(0, 512, flip), seen(1024, 4096, zero)];
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_finds_nothing_costs_patience() {
+    fn only_fruitless_retries_use_retry_budget() {
         for look in [RetryDepth::Usual, RetryDepth::Closer] {
             let mut patience = RetryBudget::of_a_pass(None);
             patience.spend(look, 1000.0, true);

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn stamps_alone_tell_how_far_a_pass_came() {
+    fn previous_pass_end_is_found_from_stamps() {
         let card = "sim:constant?announced_bytes=256MiB";
         assert_eq!(stamped(card, 0), None);
         let previous = stamped(card, 100 * MIB).unwrap();
@@ -132,14 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn also_on_a_card_whose_addresses_wrap() {
+    fn previous_pass_end_is_found_on_wrapping_card() {
         let card = "sim:constant?announced_bytes=256MiB&fake=wraparound&wrap_bytes=70MiB";
         assert_eq!(stamped(card, 160 * MIB).unwrap().reached, 144 * MIB);
         assert_eq!(stamped(card, 50 * MIB).unwrap().reached, 34 * MIB);
     }
 
     #[test]
-    fn a_salt_knows_the_card_it_was_drawn_for() {
+    fn salt_matches_only_its_card() {
         assert!(drawn_for(salt(5, 1234), 1234) && !drawn_for(salt(5, 1234), 1235));
         assert_ne!(salt(5, 1234), salt(6, 1234));
     }

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_beside_what_was_saved_and_what_is_written_are_stamps() {
+    fn saved_area_refuses_outside_writes_and_writes_stamps() {
         let mut card = SimTarget::named("sim:constant?announced_bytes=16MiB").unwrap();
         let mut memory = MemoryJournal::default();
         let mut scope = WriteScope::new(Some(&mut memory));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_region_that_cannot_be_read_is_not_given_out() {
+    fn saved_area_refuses_unreadable_region() {
         let mut card = SimTarget::named("sim:constant?announced_bytes=16MiB&faults.read_error_p=1").unwrap();
         let mut memory = MemoryJournal::default();
         let mut scope = WriteScope::new(Some(&mut memory));

@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sector_tells_where_its_content_belongs() {
+    fn sector_is_judged_by_its_stamp() {
         let look = |sector: &[u8]| look(sector, 4096, SALT, 2);
         assert_eq!(look(&stamped(4096, SALT, 2)), SectorFound::Expected);
         assert_eq!(look(&stamped(8192, SALT, 2)), SectorFound::Elsewhere { address: 8192 });
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_wrong_bits_are_flips_wherever_they_are_and_many_are_not() {
+    fn only_few_wrong_bits_count_as_flips() {
         for at in [0, 17, 40, 511] {
             let mut sector = stamped(4096, SALT, 2);
             sector[at] ^= 0b101;

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_journal_is_listed_with_what_to_type_or_with_who_uses_it() {
+    fn journal_list_shows_restore_command_or_process() {
         let waiting = WaitingJournal {
             file: "/state/journal-1".into(),
             target: "/dev/sdb".into(),

@@ -31,7 +31,7 @@ fn described(cid: &Cid) -> String {
 }
 
 #[test]
-fn a_card_is_described_field_by_field() -> Result<(), RegisterError> {
+fn description_has_every_field() -> Result<(), RegisterError> {
     let text = described(&Cid::from_hex("035344535530344780811ea6ab00b37f")?);
     for line in ["maker     0x03 (SanDisk / Western Digital)", "name      SU04G", "CRC7      right"] {
         assert!(text.contains(line), "{text}");

@@ -149,12 +149,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_number_stands_once_and_in_order() {
+    fn makers_are_sorted_and_unique() {
         assert!(MAKERS.windows(2).all(|pair| pair[0].mid < pair[1].mid));
     }
 
     #[test]
-    fn known_pairs_are_told_from_foreign_ones() {
+    fn maker_lookup_classifies_oem_ids() {
         let sandisk = look_up(0x03, 0x5344).unwrap();
         assert_eq!((sandisk.name, sandisk.oid), ("SanDisk / Western Digital", OidFit::Known));
         assert_eq!(look_up(0x03, 0x8368).map(|m| m.oid), Some(OidFit::Foreign));
@@ -164,12 +164,12 @@ mod tests {
     }
 
     #[test]
-    fn the_number_that_one_tool_calls_counterfeit_is_longsys() {
+    fn mid_ad_is_longsys_not_counterfeit() {
         assert_eq!(look_up(0xad, 0x4c53).map(|m| (m.name, m.oid)), Some(("Longsys", OidFit::Known)));
     }
 
     #[test]
-    fn conflicts_between_sources_are_said() {
+    fn disputed_and_unregistered_mids_have_notes() {
         assert!(look_up(0x27, 0x5048).unwrap().note.unwrap().contains("Apacer"));
         assert!(UNREGISTERED.iter().all(|mid| look_up(*mid, 0).is_some()));
     }

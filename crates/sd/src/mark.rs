@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mark_is_read_back_from_its_name() {
+    fn mark_names_round_trip() {
         for mark in Mark::all() {
             assert_eq!(mark.to_string().parse(), Ok(mark));
             assert_eq!(mark.to_string().to_lowercase().parse(), Ok(mark));
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_mark_is_refused() {
+    fn nonexistent_marks_are_refused() {
         for bad in ["", "U2", "V31", "A3", "30V", "C", "V+30", "E151", "é"] {
             assert!(bad.parse::<Mark>().is_err(), "{bad}");
         }
@@ -232,13 +232,13 @@ mod tests {
     }
 
     #[test]
-    fn a_label_is_read_as_people_write_it() {
+    fn label_marks_are_parsed_in_common_notations() {
         assert_eq!(marks("Class 10, U3, A2, V30"), ["C10", "U3", "A2", "V30"]);
         assert_eq!(marks("microSD XC I V30 U3 A1"), ["V30", "U3", "A1"]);
     }
 
     #[test]
-    fn the_figures_of_the_specification() {
+    fn demands_match_the_specification() {
         let a2 = "A2".parse::<Mark>().unwrap().demand();
         assert_eq!((a2.random_read_iops, a2.random_write_iops), (Some(4000.0), Some(2000.0)));
         assert_eq!(a2.write_mb_s, 10.0);
@@ -249,14 +249,14 @@ mod tests {
     }
 
     #[test]
-    fn a_higher_mark_implies_the_lower_ones_of_its_letter() {
+    fn mark_implies_lower_marks_of_its_letter() {
         let v60: Mark = "V60".parse().unwrap();
         let implied: Vec<String> = v60.implied().map(String::from).collect();
         assert_eq!(implied, ["V6", "V10", "V30"]);
     }
 
     #[test]
-    fn a_card_claims_what_its_status_register_says() {
+    fn claimed_marks_follow_from_ssr() {
         assert_eq!(claimed("000000000800000004009000011b391e000800000002ff0003"), ["C10", "U3", "V30", "A2"]);
         assert_eq!(claimed("8000000003000000020290000b0500"), ["C4"]);
         assert!(claimed("").is_empty());

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_our_own_names_are_hosts_to_the_letter() {
+    fn only_exact_own_names_are_allowed_hosts() {
         let hosts = AllowedHosts::of("127.0.0.1:7373".parse().unwrap(), &["pi.local".to_owned()]);
         for ours in ["127.0.0.1:7373", "LOCALHOST:7373", "[::1]:7373", "pi.local:7373", "pi.local"] {
             assert!(hosts.has(ours), "{ours}");

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_back_hears_what_was_missed_or_that_it_was_too_much() {
+    fn reconnecting_client_gets_missed_events_or_gap() {
         let hub = EventLog::new();
         (0..5).for_each(|n| hub.tell("task", &n));
         assert!(hub.subscribe(None).first.is_empty());
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_hears_each_event_once() {
+    fn subscriber_receives_each_event_once() {
         let hub = EventLog::new();
         let mut listener = hub.subscribe(None).then;
         hub.tell("devices", &());

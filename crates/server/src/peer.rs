@@ -78,7 +78,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     #[test]
-    fn owner_of_a_connection_of_this_process_is_this_user() {
+    fn own_connection_belongs_to_this_user() {
         let owners = SocketOwners::new();
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let Ok(listener) = TcpListener::bind(address) else { continue };

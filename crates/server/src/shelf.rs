@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_comes_last_whichever_way_it_is_sorted() {
+    fn missing_values_sort_last_in_both_directions() {
         let read = shelf(vec![card("A", None), card("B", Some(1)), card("C", Some(2))]);
         let query = |descending| CardQuery {
             sort: Some("capacity".into()),
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_found_in_any_order_and_windows_never_reach_beyond() {
+    fn words_match_in_any_order_and_windows_are_limited() {
         let read = shelf((0..250).map(|n| card(&format!("Acme Ultra {n}"), None)).collect());
         let query = CardQuery { q: Some("ultra ACME 24".into()), ..CardQuery::default() };
         assert_eq!(read.window(&query).total, 13);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_is_filtered_by_its_word() {
+    fn verdict_filter_matches_first_word() {
         let mut fake = card("A", None);
         fake.verdict = Some(NewestVerdict { word: "FAKE".into(), ..NewestVerdict::default() });
         let read = shelf(vec![fake, card("B", None)]);

@@ -113,7 +113,7 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
 
     #[test]
-    fn tokens_are_long_all_different_and_not_printed_by_accident() {
+    fn tokens_are_long_unique_and_hidden_in_debug() {
         let (one, other) = (AccessToken::random().unwrap(), AccessToken::random().unwrap());
         assert_eq!(one.text().len(), DIGITS);
         assert!(one != other && one.is(one.text()) && !one.is(other.text()) && !one.is(""));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn token_file_is_made_once_and_kept() {
+    fn token_file_is_created_once_and_reused() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("token");
         let made = AccessToken::of_start(Some(&file)).unwrap();

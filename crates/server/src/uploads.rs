@@ -239,7 +239,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn no_name_leads_out_of_the_folder() {
+    fn file_names_cannot_leave_folder() {
         for (sent, kept) in [
             ("run1.log", "run1.log"),
             ("../../etc/passwd", "passwd"),
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn abandoned_folders_are_removed_and_no_others() {
+    fn only_abandoned_folders_are_removed() {
         let all = tempfile::tempdir().unwrap();
         let at = |name: &str| all.path().join(name);
         let id = |n: u8| format!("{PREFIX}{}", Uuid::from_bytes([n; 16]));
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_is_the_user_s_alone_and_goes_with_the_server() {
+    fn upload_folder_is_private_and_removed_with_server() {
         let uploads = UploadFolder::new().unwrap();
         let folder = uploads.folder.clone();
         assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);

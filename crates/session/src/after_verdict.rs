@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn no_card_is_returned_on_less_than_a_sure_verdict() {
+    fn return_is_advised_on_a_sure_verdict_only() {
         let common =
             CommonOptions { target: "/dev/sdx".to_owned(), seed: Some(7), ..CommonOptions::default() };
         for verdict in [Verdict::Limbo, Verdict::Wraparound, Verdict::Chain, Verdict::Overcommitted] {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_of_a_sure_fake_can_be_formatted_by_its_size() {
+    fn fake_can_be_formatted_to_its_real_size() {
         let common = CommonOptions { target: "/dev/sdx".to_owned(), ..CommonOptions::default() };
         let last = |usable_bytes, confidence| {
             let found =
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_overwrites_every_block_says_so_and_the_same_test_is_asked_for_again() {
+    fn repeated_tests_keep_their_options_and_warn_of_data_loss() {
         let common = CommonOptions { target: "/media/my card".to_owned(), ..CommonOptions::default() };
         let after = |options, verdict| {
             let found = Verification {

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_region_is_a_start_and_a_length() {
+    fn region_is_start_plus_length() {
         assert_eq!(region("1G+512M"), Ok(TargetRegion { start: 1 << 30, len: 512 << 20 }));
         assert_eq!(region("0+1MiB"), Ok(TargetRegion { start: 0, len: 1 << 20 }));
         for bad in ["1G", "1G-512M", "+", "1G+", "x+1", ""] {
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn budgets_are_read_as_people_write_them() {
+    fn durations_accept_units() {
         assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("20"), Ok(Duration::from_secs(20)));
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_read_as_people_write_them() {
+    fn shares_accept_percent() {
         assert_eq!((share("10%"), share("0.1"), share("100 %")), (Ok(0.1), Ok(0.1), Ok(1.0)));
         for bad in ["0", "-1%", "101%", "half", "nan"] {
             assert!(share(bad).is_err(), "{bad}");

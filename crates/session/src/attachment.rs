@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_photograph_is_known_by_its_first_bytes_and_not_by_its_name() {
+    fn media_type_ignores_the_file_name() {
         assert_eq!(media_type(&[0xff, 0xd8, 0xff, 0xe1]), "image/jpeg");
         assert_eq!(media_type(b"bought in May"), "text/plain");
         assert_eq!(media_type(&[0, 159, 146, 150]), "application/octet-stream");

@@ -73,7 +73,7 @@ mod tests {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 
     #[test]
-    fn a_backup_is_the_owner_s_alone_and_is_made_in_the_folder_that_was_named_and_in_no_other_file() {
+    fn backup_is_private_and_created_only_at_its_path() {
         let dir = tempfile::tempdir().unwrap();
         let (card, secret) = (dir.path().join("card.img"), dir.path().join("secret"));
         std::fs::write(&card, vec![7; 2 << 20]).unwrap();
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_goes_back_onto_its_own_card_and_another_one_is_not_written_to() {
+    fn backup_is_restored_to_its_own_card_only() {
         let dir = tempfile::tempdir().unwrap();
         let (own, other) = (card(dir.path(), "own", 3), card(dir.path(), "other", 5));
         let (before, foreign) = (std::fs::read(&own).unwrap(), std::fs::read(&other).unwrap());
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_is_compared_also_where_the_second_reading_fails_for_a_while() {
+    fn backup_is_verified_despite_temporary_read_errors() {
         let dir = tempfile::tempdir().unwrap();
         // The card is opened anew before the second reading.
         let cases = [(1..2, 9..9), (1..2, 0..1), (1..9, 9..9), (9..9, 0..1)];
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_misread_once_after_an_image_was_restored_is_doubtful_and_not_lost() {
+    fn single_misread_after_restore_is_doubtful_not_lost() {
         let dir = tempfile::tempdir().unwrap();
         // The card is opened anew to compare the image, to identify the card, after the restoration, and for the last check.
         for (misreading, doubtful, lost) in [(9..9, false, false), (3..4, true, false), (3..9, true, true)] {

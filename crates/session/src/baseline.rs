@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_read_up_to_a_length_and_only_a_file() {
+    fn baseline_refuses_long_and_special_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
         std::fs::write(&path, "[1, 2]").unwrap();

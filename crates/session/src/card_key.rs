@@ -66,7 +66,7 @@ mod tests {
     use cardscope_simulator::identity;
 
     #[test]
-    fn a_simulated_card_bears_the_name_of_its_target_and_the_marks_of_its_registers() {
+    fn simulated_unit_has_target_name_and_register_marks() {
         let target = "sim:evo-64g-u3?seed=7";
         let card = identity(&target_spec::parse(target).unwrap().archetype).unwrap();
         let facts = unit_at(target, &card).unwrap().facts;

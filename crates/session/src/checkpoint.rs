@@ -38,7 +38,7 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    fn a_checkpoint_is_the_owner_s_alone_and_replaces_and_believes_only_one_of_ours() {
+    fn checkpoint_is_private_and_ignores_foreign_files() {
         let folder = tempfile::tempdir().unwrap();
         let at =
             |name: &str| CardCheckpoint(StateFile { folder: folder.path().join("state"), name: name.into() });

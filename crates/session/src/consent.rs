@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_name_as_typed_is_consent() {
+    fn consent_requires_the_exact_target_name() {
         assert!(obtain(&mut GivenBeforehand(Some("/dev/sdz".into())), &question()).is_ok());
         for other in ["/dev/sdz ", "sdz", "yes", "", "/dev/sdy"] {
             let refusal = obtain(&mut GivenBeforehand(Some(other.into())), &question());

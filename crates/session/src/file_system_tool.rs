@@ -78,7 +78,7 @@ mod tests {
     use std::os::unix::fs::FileExt as _;
 
     #[test]
-    fn only_what_stands_in_a_picture_is_written() {
+    fn data_ranges_skip_holes() {
         let file = tempfile::tempfile().unwrap();
         file.set_len(1 << 24).unwrap();
         file.write_all_at(&[1; 4096], 1 << 20).unwrap();

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_of_steady_cards_teaches_that_runs_hardly_vary_and_a_few_cards_teach_nothing() {
+    fn table_learns_from_many_steady_cards_but_not_from_few() {
         let kind = SpreadKind { express: false, of: SpreadSubject::Test(IoOrder::Random, TestOp::Write) };
         let shipped = SpreadTable::shipped();
         assert_eq!(taught(steady(5).iter()).spread(kind), shipped.spread(kind));

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_named_by_any_beginning_that_no_other_has() {
+    fn sessions_are_found_by_unique_id_prefix() {
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
         let first = begin(&mut archive, "sim:constant").to_string();

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn about_the_given_share_of_units_is_chosen_and_another_seed_chooses_others() {
+    fn chosen_share_is_met_and_depends_on_seed() {
         let units = |seed| ChosenUnits::new(seed, 1, 4096, 0.16);
         let chosen: Vec<_> = units(1).ranges(4096 * 100_000).collect();
         assert!((15_500..16_500).contains(&chosen.len()), "{}", chosen.len());
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_ends_where_the_lot_of_the_units_changes() {
+    fn run_ends_at_first_unit_of_other_kind() {
         let units = ChosenUnits::new(3, 1, 4096, 0.5);
         let mut at = 512;
         while at < 4096 * 1000 {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn weak_bits_are_as_many_as_said_and_do_not_move() {
+    fn weak_bits_match_probability_and_are_stable() {
         let weak = WeakBits::new(5, 1, 1e-3);
         let all = |start, end| {
             let mut found = Vec::new();

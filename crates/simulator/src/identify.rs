@@ -196,7 +196,7 @@ mod tests {
     use cardscope_sd::registers::CrcStatus;
 
     #[test]
-    fn the_express_card_of_seed_000_tells_its_limits() {
+    fn lexar_express_reports_thermal_limits() {
         let card = Archetype::load("lexar-1tb-express").unwrap();
         let identity = identity(&card).unwrap();
         let nvme = identity.nvme.as_ref().unwrap();
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_adata_card_says_what_nvme_cli_printed_of_it() {
+    fn adata_identity_matches_nvme_cli_output() {
         let card = Archetype::load("adata-256g-express").unwrap();
         let nvme = identity(&card).unwrap().nvme.unwrap();
         let id = nvme.identify.unwrap();
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stick_shows_its_descriptors_and_hides_the_rest() {
+    fn stick_has_usb_identity_only() {
         let card = Archetype::load("usb-stick-tlc").unwrap();
         let identity = identity(&card).unwrap();
         let usb = identity.usb.as_ref().unwrap();
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn every_card_knows_who_it_is_and_no_register_is_wrong_or_contradicts_its_size() {
+    fn registers_are_valid_and_match_capacity() {
         for card in crate::archetypes().unwrap().into_iter().chain((0..200).map(crate::random::card)) {
             let identity = identity(&card).unwrap().judged((2026, 11));
             assert_eq!(identity.capacity_bytes, Some(card.announced_bytes), "{}", card.name);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_of_another_size_announces_it_in_its_csd() {
+    fn overridden_capacity_is_in_the_csd() {
         for archetype in crate::archetypes().unwrap() {
             for bytes in [1 << 19, 2 << 20, 8 << 30, 1 << 40, 2 << 40, 4_002_909_519_872] {
                 // Some cards cannot have every size.
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fresh_express_card_has_counted_nothing_and_has_all_of_its_spare() {
+    fn new_card_has_zero_counters_and_full_spare() {
         let log = SimTarget::named("sim:adata-256g-express").unwrap().health().unwrap();
         assert_eq!((log.host_read_commands, log.data_written_bytes, log.power_on_hours), (0, 0, 0));
         assert_eq!((log.available_spare, log.available_spare_threshold, log.percentage_used), (100, 5, 0));
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_fan_the_log_tells_that_and_how_long_the_card_throttled() {
+    fn smart_log_counts_throttling_without_a_fan() {
         let mut card = SimTarget::named("sim:lexar-1tb-express?cooling=passive").unwrap();
         work(&mut card, 60);
         let log = card.health().unwrap();
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_without_heat_never_counts_a_transition() {
+    fn no_transitions_without_heat_model() {
         let mut card = SimTarget::named("sim:lexar-1tb-express?cooling=passive&heat=off").unwrap();
         work(&mut card, 60);
         let log = card.health().unwrap();
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn an_sd_card_has_no_such_log() {
+    fn sd_card_has_no_smart_log() {
         assert!(SimTarget::named("sim:lexar-16g-c10").unwrap().health().is_none());
     }
 }

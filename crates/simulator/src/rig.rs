@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_with_memory_answers_what_was_just_read() {
+    fn reader_cache_answers_repeated_reads() {
         let mut rig = rig("reader_cache_bytes=32KiB&overhead_s=0.0001");
         let mut now = 0.0;
         let mut time = |command| {
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_may_fail_long_reads_at_the_very_end_and_lose_the_high_bits_of_an_address() {
+    fn last_sector_bug_and_address_limit_apply() {
         let bytes = 8_000_634_880u64;
         let odd = rig("last_sector_bug=on&address_limit_bytes=4GiB");
         let fails = |command| odd.refusal(&command).is_some();
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_in_a_burst_takes_four_times_as_long_and_one_before_it_does_not() {
+    fn burst_slows_commands_inside_only() {
         let second = 1e9;
         assert_eq!(bursts().stretch(5.0 * second, 5.1 * second), 5.1 * second);
         let slowed = bursts().stretch(10.0 * second, 10.1 * second);
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_a_burst_overtakes_is_slowed_only_while_it_lasts() {
+    fn burst_slows_overlapping_part_only() {
         let second = 1e9;
         // Half a second before the burst, then 2 s that do the work of 0.5 s, then the last half second.
         let end = bursts().stretch(9.5 * second, 11.0 * second);
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_share_nobody_disturbs() {
+    fn no_disturbance_by_default() {
         assert!(BusDisturbance::new(&schema::TestRig::default()).is_none());
     }
 }

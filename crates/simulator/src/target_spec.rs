@@ -302,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bare_key_is_found_where_only_one_path_ends_in_it() {
+    fn bare_key_resolves_if_unique() {
         let spec = parse("sim:constant?mb_s=100&seed=7").unwrap();
         assert_eq!(spec.archetype.constant.unwrap().mb_s, 100.0);
         assert_eq!(spec.seed, 7);
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fake_can_be_made_anything_and_its_truth_follows() {
+    fn truth_follows_overridden_fake() {
         let usable = |text: &str| parse(text).unwrap().archetype.truth.usable_bytes;
         assert_eq!(usable("sim:sandian-1tb-52g"), 52_000_002_048);
         assert_eq!(usable("sim:sandian-1tb-52g?fake=none"), 1_000_000_192_512);
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_the_card_has_not_got_is_made_by_one_of_its_keys() {
+    fn key_creates_missing_table() {
         let worn = parse("sim:constant?wear.endurance_cycles=50&wear.end=dead&wear.level_every=100").unwrap();
         let wear = worn.archetype.wear.unwrap();
         assert_eq!((wear.endurance_cycles, wear.level_every), (50.0, Some(100)));
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_with_what_to_write_instead() {
+    fn invalid_names_are_refused_with_advice() {
         for (bad, parts) in [
             ("/dev/sdb", ["sim:NAME", ""]),
             ("sim:nonesuch", ["constant", "`cardscope sim list`"]),
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rig_fills_the_condition_by_itself() {
+    fn condition_comes_from_the_rig() {
         let condition =
             parse("sim:lexar-1tb-express?cooling=passive&host_source_mb_s=70").unwrap().condition();
         assert_eq!(condition.get("cooling"), Some("passive"));
@@ -370,7 +370,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_name_panics(text in "(sim:)?(constant|lexar-16g-c10)?[?]?[ -~]{0,40}") {
+        fn parse_never_panics(text in "(sim:)?(constant|lexar-16g-c10)?[?]?[ -~]{0,40}") {
             let _ = parse(&text);
         }
     }

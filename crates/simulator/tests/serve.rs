@@ -35,7 +35,7 @@ fn json(path: PathBuf) -> Value {
 }
 
 #[test]
-fn the_file_is_as_large_as_the_card_announces_and_keeps_what_it_is_given() {
+fn file_has_announced_size_and_keeps_data() {
     let directory = tempfile::tempdir().unwrap();
     let served = start("sim:constant", directory.path(), false);
     let file = open(&served, true);
@@ -55,7 +55,7 @@ fn the_file_is_as_large_as_the_card_announces_and_keeps_what_it_is_given() {
 }
 
 #[test]
-fn parts_of_a_sector_can_be_written_like_parts_of_a_file() {
+fn partial_sectors_can_be_written() {
     let directory = tempfile::tempdir().unwrap();
     let served = start("sim:constant", directory.path(), false);
     let file = open(&served, true);
@@ -74,7 +74,7 @@ fn parts_of_a_sector_can_be_written_like_parts_of_a_file() {
 }
 
 #[test]
-fn beyond_its_real_bytes_a_served_fake_gives_zeros() {
+fn served_fake_reads_zeros_beyond_real_bytes() {
     let directory = tempfile::tempdir().unwrap();
     let served = start("sim:constant?fake=limbo&fake_bytes=1M", directory.path(), false);
     let file = open(&served, true);
@@ -85,7 +85,7 @@ fn beyond_its_real_bytes_a_served_fake_gives_zeros() {
 }
 
 #[test]
-fn each_request_takes_the_cards_time_and_a_queue_overlaps() {
+fn requests_take_card_time_and_overlap_in_queue() {
     let directory = tempfile::tempdir().unwrap();
     let name = "sim:constant?command_s=0.02&mb_s=1000&depth=8";
     let served = start(name, directory.path(), true);
@@ -102,7 +102,7 @@ fn each_request_takes_the_cards_time_and_a_queue_overlaps() {
 }
 
 #[test]
-fn a_directory_that_serves_already_is_refused() {
+fn busy_missing_and_full_directories_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let _served = start("sim:constant", directory.path(), false);
     let refused = |place: &Path| try_start("sim:constant", place, true).err().unwrap().to_string();
@@ -117,7 +117,7 @@ fn a_directory_that_serves_already_is_refused() {
 }
 
 #[test]
-fn the_truth_and_the_counters_stand_beside_the_card_and_cannot_be_written() {
+fn truth_and_counters_are_read_only_files() {
     let directory = tempfile::tempdir().unwrap();
     let served = start("sim:lexar-1tb-express", directory.path(), true);
     let truth = json(directory.path().join("truth.json"));
@@ -138,7 +138,7 @@ fn the_truth_and_the_counters_stand_beside_the_card_and_cannot_be_written() {
 }
 
 #[test]
-fn the_counters_are_those_of_the_moment_they_are_read() {
+fn counters_are_current_at_each_read() {
     let directory = tempfile::tempdir().unwrap();
     let served = start("sim:lexar-1tb-express", directory.path(), true);
     let counters = || json(directory.path().join("counters.json"));
@@ -174,7 +174,7 @@ fn the_counters_are_those_of_the_moment_they_are_read() {
 }
 
 #[test]
-fn several_cards_have_directories_of_their_own_and_know_nothing_of_each_other() {
+fn several_cards_get_separate_directories() {
     let directory = tempfile::tempdir().unwrap();
     let names = ["sim:constant", "sim:lexar-16g-c10", "sim:constant?announced_bytes=1MiB"];
     std::fs::create_dir(directory.path().join("lexar-16g-c10")).unwrap();
@@ -195,7 +195,7 @@ fn several_cards_have_directories_of_their_own_and_know_nothing_of_each_other() 
 }
 
 #[test]
-fn where_one_of_several_cannot_be_served_none_is() {
+fn one_refused_directory_serves_no_card() {
     let directory = tempfile::tempdir().unwrap();
     let busy = directory.path().join("lexar-16g-c10");
     std::fs::create_dir(&busy).unwrap();
@@ -208,7 +208,7 @@ fn where_one_of_several_cannot_be_served_none_is() {
 }
 
 #[test]
-fn a_card_that_vanishes_answers_no_device_and_a_failing_one_an_io_error() {
+fn vanished_card_gives_enodev_and_failing_one_eio() {
     let directory = tempfile::tempdir().unwrap();
     let served = start("sim:constant?faults.vanish_after_ios=3", directory.path(), false);
     let file = open(&served, true);
@@ -235,7 +235,7 @@ fn serves_until_killed() {
 }
 
 #[test]
-fn the_mounts_of_a_killed_server_are_cleared_by_the_next() {
+fn next_server_clears_mounts_of_killed_one() {
     let directory = tempfile::tempdir().unwrap();
     let cards = ["constant", "constant-2"].map(|name| directory.path().join(name));
     let mut server = Command::new(std::env::current_exe().unwrap())
@@ -260,7 +260,7 @@ fn the_mounts_of_a_killed_server_are_cleared_by_the_next() {
 }
 
 #[test]
-fn a_start_that_is_refused_leaves_a_saved_state_as_it_was() {
+fn refused_start_keeps_saved_state() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("kept.state");
     let name = format!("sim:constant?save={}", state.display());
@@ -275,7 +275,7 @@ fn a_start_that_is_refused_leaves_a_saved_state_as_it_was() {
 }
 
 #[test]
-fn a_card_that_is_still_open_is_unmounted_whatever_way_its_directory_is_named() {
+fn open_card_is_unmounted_through_a_symlink() {
     let folder = tempfile::tempdir().unwrap();
     let (real, link) = (folder.path().join("real"), folder.path().join("link"));
     std::fs::create_dir(&real).unwrap();

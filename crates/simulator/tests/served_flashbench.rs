@@ -108,7 +108,7 @@ fn between(lines: &[AlignLine], low: u64, high: u64) -> Vec<AlignLine> {
 }
 
 #[test]
-fn flashbench_align_finds_page_and_erase_block_and_the_cards_own_times() {
+fn flashbench_align_finds_page_and_erase_block() {
     let directory = tempfile::tempdir().unwrap();
     let server = serve(directory.path());
     let expected = [8, 32, 128, 512].map(|mib| virtual_on(mib * MIB)).iter().sum::<f64>() / 4.0;
@@ -147,7 +147,7 @@ fn open_blocks(server: &CardServer, n: &str, block: &str, label: &str) -> f64 {
 }
 
 #[test]
-fn flashbench_finds_five_open_blocks_and_no_sixth() {
+fn flashbench_finds_limit_of_five_open_blocks() {
     let directory = tempfile::tempdir().unwrap();
     let server = serve(directory.path());
     let five = open_blocks(&server, "5", "524288", "512KiB");

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn each_page_is_found_where_it_costs_half_a_millisecond() {
+    fn every_page_size_is_found_at_half_a_millisecond() {
         for page in [8.0, 16.0, 24.0, 32.0, 48.0] {
             for seed in 0..40 {
                 let found = page_of(page, seed);
@@ -206,7 +206,7 @@ mod tests {
 
     /// Fake card whose controller time grows from 4 KiB on (random card 7000424).
     #[test]
-    fn a_line_that_bends_without_a_step_has_no_page() {
+    fn bend_without_a_step_is_no_page() {
         let of = |seed| {
             let mut random = SeededRandom::from_state(seed);
             let time = |kib: &f64| {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_straight_line_has_no_page() {
+    fn straight_line_is_no_page() {
         let wrong = (0..200).filter(|seed| page(&card(None, 0.0, *seed)).unwrap().page.is_some()).count();
         assert!(wrong <= 2, "{wrong} of 200");
         assert_eq!(page(&[]), None);

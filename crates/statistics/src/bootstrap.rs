@@ -51,7 +51,7 @@ mod tests {
     const PLAIN: BootstrapPlan = BootstrapPlan { resamples: 2000, block: 1, seed: 1 };
 
     #[test]
-    fn the_interval_of_a_mean_is_near_that_of_students_t() {
+    fn bootstrap_interval_is_close_to_students_t() {
         let mut random = SeededRandom::from_state(11);
         let values: Vec<f64> = (0..100).map(|_| 50.0 + 5.0 * random.normal()).collect();
         let [low, high] = interval95(&values, PLAIN, |v| mean(v).unwrap()).unwrap();
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_draws_the_same_and_one_value_has_no_interval() {
+    fn bootstrap_is_deterministic_and_needs_two_values() {
         let values = [3.0, 9.0, 4.0, 8.0, 5.0];
         let once = || interval95(&values, PLAIN, |v| median(v).unwrap());
         assert_eq!(once(), once());
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_widen_the_interval_of_values_that_follow_each_other() {
+    fn blocks_widen_the_interval_of_correlated_values() {
         // Two levels in long sequences, as before and after the end of a cache.
         let values: Vec<f64> = (0..60).map(|i| if (i / 10) % 2 == 0 { 600.0 } else { 280.0 }).collect();
         let width = |block| {

@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_at_90_mb_s_on_an_sdr104_bus_uses_87_percent_of_it() {
+    fn share_of_the_sdr104_bus() {
         let mut r = result(90.5, &[90.0, 91.0]);
         judge(&mut r, 104.0);
         assert!((r.bus_share.unwrap() - 0.870).abs() < 0.001);
@@ -45,14 +45,14 @@ mod tests {
     }
 
     #[test]
-    fn a_speed_above_the_bus_is_doubted_even_if_only_one_loop_has_it() {
+    fn single_loop_above_the_bus_is_doubted() {
         let mut r = result(80.0, &[20.0, 140.0]);
         judge(&mut r, 104.0);
         assert_eq!(r.caveats, [Caveat::AboveBusCeiling { mb_s: 140.0, ceiling_mb_s: 104.0 }]);
     }
 
     #[test]
-    fn a_percent_of_rounding_is_no_cache_and_an_unknown_bus_no_ceiling() {
+    fn rounding_and_unknown_bus_raise_no_caveat() {
         assert_eq!(above(105.0, 104.0), None);
         assert_eq!((share(90.0, 0.0), share(90.0, f64::NAN)), (None, None));
     }

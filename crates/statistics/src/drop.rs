@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_cache_is_found_where_it_is_within_a_few_per_cent() {
+    fn cache_end_is_located_within_percents() {
         for seed in 0..100 {
             let found =
                 fall(&series(&[(60, 80.0), (12, 45.0)], 0.04, seed)).unwrap_or_else(|| panic!("{seed}"));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_series_with_stalls_does_not_fall() {
+    fn stalls_are_no_fall() {
         let falls = |scatter: f64| {
             let alarms = |seed: &u64| {
                 let all = series(&[(120, 20.0)], scatter, *seed);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn part_of_a_chunk_counts() {
+    fn fall_is_interpolated_within_a_chunk() {
         let mut all = series(&[(30, 80.0)], 0.0, 1_000_003);
         all.iter_mut().for_each(|c| c.seconds = c.bytes / 80e6);
         let mixed = 16.0 * MIB * (0.25 / 80e6 + 0.75 / 20e6);

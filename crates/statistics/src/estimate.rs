@@ -78,7 +78,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn five_runs_give_the_interval_of_the_text_book() {
+    fn estimate_matches_the_text_book() {
         // Mean 20, s = sqrt(2.5), t = 2.776 445 (4 degrees): 20 ± 1.963 243.
         let e = estimate(&[18.0, 19.0, 20.0, 21.0, 22.0]).unwrap();
         assert_eq!((e.n, e.mean, e.median, e.best, e.worst), (5, 20.0, 20.0, 22.0, 18.0));
@@ -88,14 +88,14 @@ mod tests {
     }
 
     #[test]
-    fn one_run_has_no_interval_and_no_run_no_estimate() {
+    fn estimate_needs_one_run_and_its_interval_two() {
         let one = estimate(&[42.0]).unwrap();
         assert_eq!((one.n, one.mean, one.ci95, one.half_width_percent()), (1, 42.0, None, None));
         assert_eq!(estimate(&[]), None);
     }
 
     #[test]
-    fn ninety_five_of_a_hundred_intervals_hold_the_true_speed() {
+    fn estimate_intervals_have_95_percent_coverage() {
         let mut random = SeededRandom::from_state(3);
         let held = (0..4000)
             .filter(|_| {
@@ -110,7 +110,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn mean_and_median_lie_between_the_worst_and_the_best_run(
+        fn mean_and_median_are_within_the_range(
             values in prop::collection::vec(0.001..1e4f64, 1..40),
         ) {
             let e = estimate(&values).unwrap();
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_printed_table_is_met() {
+    fn student_t95_matches_printed_tables() {
         // t₀.₉₇₅ as in any printed table.
         for (degrees, t) in
             [(1.0, 12.706), (2.0, 4.303), (4.0, 2.776), (9.0, 2.262), (30.0, 2.042), (1000.0, 1.962)]

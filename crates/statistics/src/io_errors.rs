@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_twice_or_too_often_speaks_against_the_card() {
+    fn lasting_and_frequent_errors_are_bad() {
         assert_eq!(weighed(&[]), None);
         let hint = weighed(&[failed(true)]).unwrap();
         assert_eq!((hint.weight, hint.verdict.contains("second try")), (FindingWeight::Note, true));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_reader_explains_is_no_bad_finding_of_the_card() {
+    fn reader_errors_are_hints() {
         let last = IoError { offset: (1 << 30) - 512, ..failed(false) };
         let found = weighed(&[last]).unwrap();
         assert_eq!((found.weight, found.claim.as_str()), (FindingWeight::Hint, READER_ERRORS));

@@ -223,7 +223,7 @@ mod tests {
     const ADATA_READ: [f64; 10] = [750.0, 749.0, 758.0, 757.0, 763.0, 768.0, 676.0, 772.0, 768.0, 771.0];
 
     #[test]
-    fn the_writes_of_seed_000_have_two_levels_and_the_reads_one() {
+    fn published_writes_have_two_levels_and_reads_one() {
         let adata = levels(&ADATA).unwrap();
         assert_eq!(adata.levels.len(), 2, "{adata:?}");
         assert_eq!(adata.levels[0].runs, [0, 1, 2, 3]);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_runs_of_seed_000_go_with_slow_single_reads_of_what_was_written() {
+    fn slow_runs_correlate_with_slow_single_reads() {
         // RND4K Q1T1 read of the same runs.
         let reads = [38.0, 34.0, 33.0, 33.0, 10.0, 12.0, 14.0, 10.0, 12.0, 19.0].map(Some);
         let found = levels(&ADATA).unwrap();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_passive_adata_is_hot_from_run_6_on_and_an_active_one_never() {
+    fn adata_is_hot_only_without_a_fan() {
         // docs/reference/reports.md#microsd-express-benchmarks, without a fan: SEQ1G, SEQ512K and SEQ32M reads, then
         // SEQ1G writes, run 1 to 10.
         let reads = vec![
@@ -267,14 +267,14 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_six_runs_have_no_levels() {
+    fn fewer_than_six_runs_are_not_split() {
         assert!(!levels(&[600.0, 601.0, 280.0, 281.0]).unwrap().several());
         assert_eq!(levels(&[]), None);
         assert_eq!(levels(&[0.0; 8]), None);
     }
 
     #[test]
-    fn a_plain_card_has_one_level_in_99_of_100_sessions_whatever_their_length() {
+    fn plain_cards_have_one_level_in_99_percent() {
         for cv in [0.02, 0.10, 0.20] {
             for count in [5, 6, 7, 8, 9, 10, 12, 15, 20] {
                 let mut random = SeededRandom::from_state(11 + count as u64);
@@ -290,7 +290,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn two_levels_that_are_far_apart_are_found_whatever_their_order(
+        fn distant_levels_are_found_in_any_order(
             seed in 0u64..1000, fast in 2usize..6, ratio in 1.5..4.0f64,
         ) {
             let mut random = SeededRandom::from_state(seed);

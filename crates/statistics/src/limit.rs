@@ -260,13 +260,13 @@ mod tests {
     }
 
     #[test]
-    fn a_card_as_fast_as_its_bus_is_limited_by_it_and_one_with_room_left_by_nothing() {
+    fn full_bus_is_the_bottleneck() {
         assert_eq!(named(&LimitFacts { bus_mb_s: Some(90.0), ..read(88.0) }), Some((FigureLimit::Bus, 95.0)));
         assert_eq!(named(&LimitFacts { bus_mb_s: Some(104.0), ..read(60.0) }), None);
     }
 
     #[test]
-    fn a_card_below_its_mark_is_slow_itself_and_surer_so_where_another_reader_shows_the_same() {
+    fn same_speed_in_another_reader_blames_the_card() {
         let below = LimitFacts { promised: Some(("V30".into(), 30.0)), ..read(12.0) };
         assert_eq!(named(&below), Some((FigureLimit::Card, 95.0)));
         let same = [OtherRig { rig: "another reader".into(), mb_s: 12.4, same_unit: true }];
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_that_was_faster_elsewhere_has_a_slow_reader_and_another_unit_says_less() {
+    fn faster_elsewhere_blames_the_reader() {
         let faster = |same_unit| [OtherRig { rig: "USB 5000 Mbit/s".into(), mb_s: 170.0, same_unit }];
         assert_eq!(
             named(&LimitFacts { elsewhere: &faster(true), ..read(88.0) }),
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_that_is_spent_on_the_way_is_the_reader_s() {
+    fn time_in_transit_blames_the_reader() {
         assert_eq!(
             named(&LimitFacts { path_share: Some(0.8), ..read(4.0) }),
             Some((FigureLimit::Reader, 79.0))
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn each_figure_that_disappoints_has_its_limit_and_figures_of_one_limit_share_a_finding() {
+    fn figures_with_one_bottleneck_share_a_finding() {
         let of = |what: &str, facts: LimitFacts<'static>| LimitFacts { what: what.into(), ..facts };
         let small = of("RND4K Q1T1 read", LimitFacts { path_share: Some(0.9), ..read(0.2) });
         let full = of("SEQ1M Q1T1 read", LimitFacts { bus_mb_s: Some(90.0), ..read(88.0) });
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_computer_whose_tasks_wait_for_a_processor_is_blamed_by_how_long_they_wait() {
+    fn processor_waits_blame_the_load() {
         let below = LimitFacts { promised: Some(("V30".into(), 30.0)), ..read(12.0) };
         let starved = |share| named(&LimitFacts { starved_share: Some(share), ..below.clone() });
         assert_eq!(starved(0.9), Some((FigureLimit::Load, 90.0)));
@@ -332,14 +332,14 @@ mod tests {
     }
 
     #[test]
-    fn heat_and_other_load_outweigh_a_slow_card_where_a_series_shows_them() {
+    fn heat_and_load_outweigh_a_slow_card() {
         let below = LimitFacts { promised: Some(("V30".into(), 30.0)), ..read(12.0) };
         assert_eq!(named(&LimitFacts { is_hot: true, ..below.clone() }), Some((FigureLimit::Heat, 95.0)));
         assert_eq!(named(&LimitFacts { is_disturbed: true, ..below }), Some((FigureLimit::Load, 95.0)));
     }
 
     #[test]
-    fn the_finding_names_the_figure_what_promises_more_and_how_sure_it_is() {
+    fn bottleneck_finding_names_figure_promise_and_probability() {
         let hot = || LimitFacts { is_hot: true, promised: Some(("V30".into(), 30.0)), ..read(12.0) };
         let found = findings(&[read(80.0), hot()]).swap_remove(0);
         assert_eq!(

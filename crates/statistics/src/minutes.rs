@@ -34,7 +34,7 @@ mod tests {
     use cardscope_model::result::TestResult;
 
     #[test]
-    fn a_card_that_stalls_for_minutes_is_said_to_and_one_that_takes_seconds_is_not() {
+    fn only_stalls_of_a_minute_are_reported() {
         let said = |seconds| finding(seconds, "in a write").map(|finding| finding.verdict);
         assert_eq!(said(144.0).as_deref(), Some("The card stalled for 2.40 min in a write."));
         assert_eq!([said(59.0), said(f64::NAN), said(f64::INFINITY)], [None, None, None]);
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn the_test_with_the_longest_stall_is_named() {
+    fn finding_names_the_test_with_the_longest_stall() {
         let stalled = result("RND4K Q1T1 write", 0.1, 90.0);
         let named = said(vec![stalled, result("SEQ1M Q8T1 read", 0.1, 0.2)]);
         assert_eq!(named.as_deref(), Some("The card stalled for 1.50 min in RND4K Q1T1 write."));
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_that_wait_in_a_long_queue_of_a_slow_card_are_no_stall() {
+    fn queue_waits_are_no_stalls() {
         assert_eq!(said(vec![result("RND4K Q32T16 write", 70.0, 95.0)]), None);
         assert!(said(vec![result("RND4K Q32T16 write", 5.0, 95.0)]).is_some());
     }

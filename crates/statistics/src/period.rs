@@ -36,7 +36,7 @@ mod tests {
     use cardscope_model::random::SeededRandom;
 
     #[test]
-    fn stalls_at_every_unit_are_periodic_and_stalls_anywhere_are_not() {
+    fn regular_stalls_are_periodic_and_random_ones_are_not() {
         let mib = |n: f64| n * 1048576.0;
         let periods: Vec<f64> = [1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0].map(mib).to_vec();
         let regular: Vec<f64> = (0..20).map(|i| mib(8.0 * f64::from(i) + 1.0)).collect();

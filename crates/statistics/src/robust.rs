@@ -63,12 +63,12 @@ mod tests {
     use cardscope_model::random::SeededRandom;
 
     #[test]
-    fn one_stall_does_not_move_the_median_deviation() {
+    fn median_deviation_ignores_a_stall() {
         assert_eq!(median_deviation(&[9.0, 10.0, 11.0, 10.0, 500.0], 10.0), Some(1.0));
     }
 
     #[test]
-    fn the_deviation_is_that_of_a_normal_distribution_and_stalls_leave_it_alone() {
+    fn robust_deviation_is_scaled_to_normal_and_ignores_stalls() {
         let mut random = cardscope_model::random::SeededRandom::from_state(3);
         let mut values: Vec<f64> = (0..20_000).map(|_| 5.0 + 2.0 * random.normal()).collect();
         values.iter_mut().step_by(100).for_each(|v| *v *= 100.0);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn half_more_shows_in_a_dozen_writes_in_spite_of_stalls_and_nothing_shows_nothing() {
+    fn shift_of_a_half_is_found_despite_stalls() {
         for seed in 0..200 {
             let (a, b) = (times(12, 0.004, seed), times(12, 0.006, seed + 1000));
             assert!(shift(&a, &b).unwrap().is_above(1.15), "{seed}: {:?}", shift(&a, &b));

@@ -82,7 +82,7 @@ mod tests {
     use cardscope_model::random::SeededRandom;
 
     #[test]
-    fn two_slow_writes_of_a_probable_half_end_it_where_one_in_thirty_was_expected() {
+    fn two_slow_writes_decide() {
         // docs/reference/flash.md#open-blocks: slow +2.81, fast -0.66, over at +4.6.
         let mut test = SprtTest::new(0.01, 0.01);
         test.add_event(true, 0.03, 0.5);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_ten_percent_below_is_told_from_the_threshold_in_some_nine_slices() {
+    fn nine_slices_decide_a_rate_ten_percent_below() {
         // docs/reference/flash.md#marks-by-measuring: CV 10 %, about 9 slices; each error at most 1 % by design, here
         // within 3 %.
         let mut random = SeededRandom::from_state(7);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_seen_decides_nothing() {
+    fn no_observation_decides_nothing() {
         assert_eq!(rate(&[], 500.0).verdict(), SprtVerdict::Open);
         assert!((rate(&[], 500.0).null_probability() - 0.5).abs() < 1e-12);
     }

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_shown_without_its_password() {
+    fn displayed_address_lacks_password() {
         for (url, expected) in [
             ("postgres://me:secret@db.example/cards", "postgres://me@db.example/cards"),
             ("postgres://me@db.example:5/cards", "postgres://me@db.example:5/cards"),
@@ -123,7 +123,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_password_is_shown_whatever_signs_are_in_it(
+        fn password_with_any_characters_is_hidden(
             before in "[a-z0-9/?#@:%&=]{0,6}",
             after in "[a-z0-9/?#@:%&=]{0,6}",
         ) {

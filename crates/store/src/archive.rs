@@ -280,13 +280,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_archive_may_be_opened_on_one_thread_and_used_on_another() {
+    fn archive_can_move_between_threads() {
         fn is_send<T: Send>() {}
         is_send::<Archive>();
     }
 
     #[test]
-    fn what_must_be_on_disk_is_synced_and_what_may_wait_is_not() {
+    fn durability_sets_sqlite_synchronous_level() {
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
         // PRAGMA synchronous: 1 is NORMAL, 2 is FULL.
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_not_be_set_is_set_with_the_next_call() {
+    fn failed_durability_change_is_retried_by_next_call() {
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
         let run = |archive: &mut Archive, durability, text| {
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_no_address_and_another_address_is_no_path() {
+    fn paths_and_server_addresses_are_distinguished() {
         for path in ["postgres", "/srv/postgres:/a.sqlite", "archive.sqlite", "./odd://name", "://x"] {
             assert_eq!(is_server(Path::new(path)), Ok(false), "{path}");
         }

@@ -95,19 +95,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn figures_come_back_to_the_last_digit(figures in prop::collection::vec(any_figure(), 0..6)) {
+        fn figures_round_trip_exactly(figures in prop::collection::vec(any_figure(), 0..6)) {
             prop_assert_eq!(of_text(&to_text(&figures).unwrap()).unwrap(), figures);
         }
 
         #[test]
-        fn a_row_from_before_percentiles_is_read(max in prop::option::of(0.0..1e12f64)) {
+        fn row_without_percentiles_is_read(max in prop::option::of(0.0..1e12f64)) {
             let row = format!(r#"[["RND4K Q1T1 read",null,9.5,2300.0,430.0,{},null]]"#, json(&max).unwrap());
             let figures = of_text(&row).unwrap();
             prop_assert_eq!((figures[0].max_latency_us, figures[0].percentiles_us), (max, LatencyPercentiles::default()));
         }
 
         #[test]
-        fn no_text_makes_reading_panic(text in "\\PC{0,60}") {
+        fn arbitrary_text_never_panics(text in "\\PC{0,60}") {
             let _ = of_text(&text);
         }
     }

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_that_is_never_written_down_hashes_as_one_that_is() {
+    fn streamed_text_hashes_like_stored_text() {
         for length in [0, 7, AT_ONCE - 1, AT_ONCE, 3 * AT_ONCE + 5] {
             let text: String = (b'a'..=b'z').cycle().take(length).map(char::from).collect();
             assert_eq!(of_with(&["a", "bc"], text.bytes()), of(&["a", "bc", &text]));

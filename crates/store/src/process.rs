@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_process_lives_and_one_of_another_boot_or_start_does_not() {
+    fn only_same_boot_and_start_time_count_as_alive() {
         let me = this();
         assert!(lives(&me), "{me}");
         assert!(!lives(&me.replacen(&me[..4], "beef", 1)) && !lives(&format!("{me}1")) && !lives(""));

@@ -81,12 +81,12 @@ mod tests {
     use cardscope_model::condition::{ConditionOrigin, WORDS as ALL};
 
     #[test]
-    fn every_word_of_a_rig_is_a_word_of_a_condition() {
+    fn rig_words_are_condition_words() {
         assert!(WORDS.iter().all(|word| ALL.iter().any(|(known, _)| known == word)));
     }
 
     #[test]
-    fn a_rig_is_the_same_whatever_card_is_in_it() {
+    fn rig_is_independent_of_card() {
         let mut first = Condition::default();
         first.set("reader", "slot", ConditionOrigin::Read);
         let mut second = first.clone();

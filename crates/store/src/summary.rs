@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_is_summed_up_over_its_runs_wherever_it_stands_in_them() {
+    fn test_is_summarized_at_any_position_in_runs() {
         let mut spreads = TestSpreads::default();
         let mut add = |at: &str, figures: &[TestFigure]| {
             spreads.add("card".into(), "setting".into(), Some(at.into()), figures);
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn one_run_has_no_spread() {
+    fn single_run_has_no_deviation() {
         let mut test = SummedTest::of(&figure("SEQ1M Q1T1 read", 0.0, None));
         test.add(&figure("SEQ1M Q1T1 read", 4.0, None), &None);
         assert_eq!(test.spread().4, None);

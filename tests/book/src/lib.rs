@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_is_named_with_its_file_line_and_target() {
+    fn checker_reports_file_line_and_target() {
         let (_folder, found) = made();
         let expected = [
             "docs/a.md:3: c.md does not exist",
@@ -289,13 +289,13 @@ mod tests {
     }
 
     #[test]
-    fn every_link_of_the_book_leads_somewhere() {
+    fn book_has_no_dead_links() {
         let wrong = wrong_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 
     #[test]
-    fn headings_are_named_as_mdbook_names_them() {
+    fn anchors_match_mdbook() {
         let page = read("# How `fast`?\n\n## A, b & c\n\n## A, b & c\n\n### 4 KiB_x–y\n");
         let names: Vec<&str> = page.anchors.iter().map(String::as_str).collect();
         assert_eq!(names, ["4-kib_xy", "a-b--c", "a-b--c-1", "how-fast"]);

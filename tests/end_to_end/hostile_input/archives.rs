@@ -46,7 +46,7 @@ fn read_all(home: &Home, place: &str) -> Vec<Outcome> {
 }
 
 #[test]
-fn a_schema_that_is_not_utf_8_is_a_damaged_archive() {
+fn non_utf8_schema_is_a_damaged_archive() {
     let home = Home::new();
     let place = archive(&home);
     let whole = fs::read(&place).unwrap();
@@ -69,7 +69,7 @@ fn a_schema_that_is_not_utf_8_is_a_damaged_archive() {
 }
 
 #[test]
-fn an_archive_with_random_bytes_in_it_is_read_or_refused_and_panics_nowhere() {
+fn corrupted_archives_never_panic() {
     let home = Home::new();
     let place = archive(&home);
     let whole = fs::read(&place).unwrap();
@@ -94,7 +94,7 @@ fn an_archive_with_random_bytes_in_it_is_read_or_refused_and_panics_nowhere() {
 }
 
 #[test]
-fn a_date_that_does_not_exist_is_refused_by_import_and_nothing_is_stored() {
+fn impossible_dates_are_refused_by_import() {
     let home = Home::new();
     taken_in(&home, "a.log", &[700], &[]);
     let recipe = home.recipe("size = \"4MiB\"", "[[test]]\ntest = \"SEQ1M Q1T1 read\"\npasses = 1\n");

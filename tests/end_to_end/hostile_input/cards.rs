@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 #[test]
-fn files_of_the_kernel_are_refused_as_cards_by_every_verb() {
+fn kernel_files_are_refused_as_cards() {
     let home = Home::new();
     let verbs: [&[&str]; 13] = [
         &["info"],
@@ -73,7 +73,7 @@ fn other_files(home: &Home) -> Vec<(PathBuf, &'static str)> {
 }
 
 #[test]
-fn a_file_that_is_not_a_card_is_written_only_by_its_name() {
+fn other_files_need_consent_by_name() {
     let home = Home::new();
     let recipe = home.recipe("size = \"512KiB\"", "[[test]]\ntest = \"SEQ128K Q1T1 write\"\npasses = 1\n");
     for (path, words) in other_files(&home) {
@@ -104,7 +104,7 @@ fn a_file_that_is_not_a_card_is_written_only_by_its_name() {
 }
 
 #[test]
-fn images_of_zeros_noise_and_file_systems_are_cards() {
+fn plain_images_are_cards() {
     let home = Home::new();
     let mut disk = data(4 * MIB as usize);
     disk[..8].copy_from_slice(b"\x7fELF\x02\x01\x01\0");

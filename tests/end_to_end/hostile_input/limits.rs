@@ -48,7 +48,7 @@ assert zipfile.ZipFile(to('zeros.zip')).testzip() is None
 ";
 
 #[test]
-fn bombs_cost_little_time_and_memory_and_what_lies_beside_them_is_read() {
+fn decompression_bombs_are_bounded() {
     let home = Home::new();
     let good = write(&home, "in/good.log", log(&[700]));
     let folder = home.path("in");
@@ -78,7 +78,7 @@ fn limited(home: &Home, limit: &str, arguments: &[&str]) -> Outcome {
 }
 
 #[test]
-fn a_limit_on_the_size_of_files_ends_no_verb_and_loses_nothing() {
+fn file_size_limit_loses_no_data() {
     let home = Home::new();
     taken_in(&home, "a.log", &[700], &[]);
     taken_in(&home, "b.log", &[600], &[]);
@@ -143,7 +143,7 @@ fn a_limit_on_the_size_of_files_ends_no_verb_and_loses_nothing() {
 }
 
 #[test]
-fn a_stack_of_one_mib_is_enough_for_every_verb() {
+fn one_mib_stack_is_enough() {
     let home = Home::new();
     taken_in(&home, "a.log", &[700], &[]);
     taken_in(&home, "b.log", &[600], &[]);

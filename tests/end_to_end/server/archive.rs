@@ -25,7 +25,7 @@ fn answers(server: &Server, path: &str) {
 }
 
 #[test]
-fn a_card_whose_only_test_ended_before_its_first_result_is_shown() {
+fn card_without_results_is_shown() {
     let home = Home::new();
     home.run(&["bench", "sim:toshiba-16g-c10", "--recipe", "quick", "--budget", "1s"]).expect(4);
     let server = Server::start(&home, &[]);
@@ -43,7 +43,7 @@ fn a_card_whose_only_test_ended_before_its_first_result_is_shown() {
 }
 
 #[test]
-fn an_archive_that_becomes_read_only_is_read_and_a_change_says_why_not() {
+fn read_only_archive_serves_reads_and_refuses_changes() {
     let home = Home::new();
     let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=64m"], "tmpfs");
     let archive = format!("{}/archive.sqlite", disk.path());
@@ -73,7 +73,7 @@ fn an_archive_that_becomes_read_only_is_read_and_a_change_says_why_not() {
 }
 
 #[test]
-fn an_archive_that_is_deleted_or_overwritten_is_no_error_of_the_server() {
+fn lost_archive_is_no_server_error() {
     let home = Home::new();
     taken_in(&home, "a.log", &[700, 690], &["--brand", "Acme", "--card", "Swift"]);
     let server = Server::start(&home, &[]);

@@ -17,7 +17,7 @@ const TAKE_DOCUMENTS: [(&str, &str); 5] = [
 ];
 
 #[test]
-fn what_is_no_document_of_the_right_form_is_refused_everywhere() {
+fn malformed_documents_are_refused() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let deep = |open: &str, n: usize| format!("{{\"verb\":{}", open.repeat(n));
@@ -58,7 +58,7 @@ fn what_is_no_document_of_the_right_form_is_refused_everywhere() {
 }
 
 #[test]
-fn a_document_of_chunks_is_cut_off_where_it_is_too_large() {
+fn oversized_chunked_document_is_cut_off() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let headers = [("Content-Type", "application/json"), ("Transfer-Encoding", "chunked")];
@@ -80,7 +80,7 @@ fn silent(server: &Server, said: &str) -> TcpStream {
 }
 
 #[test]
-fn who_stops_in_the_middle_of_a_request_keeps_nobody_waiting() {
+fn stalled_request_does_not_block_others() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let json = ("Content-Type", "application/json");
@@ -100,7 +100,7 @@ fn who_stops_in_the_middle_of_a_request_keeps_nobody_waiting() {
 }
 
 #[test]
-fn a_file_of_1_gb_is_refused_before_any_of_it_is_read() {
+fn oversized_upload_is_refused_by_its_header() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     for length in ["1000000000", "9000000000000000000"] {
@@ -117,7 +117,7 @@ fn a_file_of_1_gb_is_refused_before_any_of_it_is_read() {
 }
 
 #[test]
-fn a_file_that_grows_too_large_on_its_way_is_refused_and_removed() {
+fn growing_upload_is_refused_and_removed() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let head = server.head("POST", "/api/uploads?name=large.log", &[("Transfer-Encoding", "chunked")]);
@@ -133,7 +133,7 @@ fn a_file_that_grows_too_large_on_its_way_is_refused_and_removed() {
 }
 
 #[test]
-fn a_file_keeps_the_last_part_of_its_name_and_lies_in_the_server_s_folder() {
+fn upload_keeps_only_its_base_name() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     for (sent, kept) in [
@@ -175,7 +175,7 @@ fn a_file_keeps_the_last_part_of_its_name_and_lies_in_the_server_s_folder() {
 }
 
 #[test]
-fn a_file_that_holds_nothing_known_is_no_error_of_the_server() {
+fn unknown_upload_is_no_server_error() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let rubbish: Vec<u8> = (0..100_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
@@ -197,7 +197,7 @@ fn a_file_that_holds_nothing_known_is_no_error_of_the_server() {
 }
 
 #[test]
-fn a_recipe_that_would_break_its_reader_is_only_wrong() {
+fn hostile_recipe_is_a_client_error() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     for recipe in [

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 #[test]
-fn what_is_asked_and_answered_is_what_the_openapi_document_says() {
+fn server_conforms_to_its_openapi_document() {
     let home = Home::new();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/api");
     let programs = python::programs(&[&folder.join("schemathesis.txt")]);

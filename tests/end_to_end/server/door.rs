@@ -12,7 +12,7 @@ fn asked(server: &Server, method: &str, path: &str, lines: &[String]) -> Answer 
 }
 
 #[test]
-fn only_its_own_name_to_the_letter_is_answered_to() {
+fn foreign_host_headers_are_refused() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let (port, token) = (server.address.port(), format!("Cardscope-Token: {}", server.token));
@@ -49,7 +49,7 @@ fn only_its_own_name_to_the_letter_is_answered_to() {
 }
 
 #[test]
-fn a_page_of_another_site_is_refused_with_the_token_too() {
+fn foreign_origins_are_refused_despite_the_token() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let own = [format!("Host: {}", server.address), format!("Cardscope-Token: {}", server.token)];
@@ -72,7 +72,7 @@ fn a_page_of_another_site_is_refused_with_the_token_too() {
 }
 
 #[test]
-fn nothing_of_the_api_is_told_or_done_without_the_token() {
+fn api_needs_the_token() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let host = format!("Host: {}", server.address);
@@ -115,7 +115,7 @@ fn nothing_of_the_api_is_told_or_done_without_the_token() {
 }
 
 #[test]
-fn the_cookie_reads_and_never_writes() {
+fn cookie_allows_reads_only() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let cookie = server.cookie();
@@ -155,7 +155,7 @@ fn the_cookie_reads_and_never_writes() {
 }
 
 #[test]
-fn every_answer_says_what_a_browser_may_do_with_it() {
+fn responses_have_security_headers() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let host = format!("Host: {}", server.address);
@@ -193,7 +193,7 @@ fn every_answer_says_what_a_browser_may_do_with_it() {
 }
 
 #[test]
-fn what_the_api_does_not_have_is_refused_in_its_own_form() {
+fn unknown_paths_get_the_api_error_form() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     for path in
@@ -217,7 +217,7 @@ fn what_the_api_does_not_have_is_refused_in_its_own_form() {
 }
 
 #[test]
-fn a_port_in_use_is_named_with_what_to_do() {
+fn used_port_gets_advice() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let port = server.address.port().to_string();

@@ -75,7 +75,7 @@ fn is_end_of(id: &str) -> impl Fn(&Event) -> bool {
 }
 
 #[test]
-fn events_come_in_order_and_are_heard_again_by_who_was_away() {
+fn events_are_ordered_and_resumable() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let mut listener = Listener::new(&server, None);
@@ -102,7 +102,7 @@ fn events_come_in_order_and_are_heard_again_by_who_was_away() {
 }
 
 #[test]
-fn who_was_away_for_too_long_is_told_so() {
+fn resuming_too_late_reports_a_gap() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let id = server.order(&verify("sim:constant"));
@@ -133,7 +133,7 @@ fn who_was_away_for_too_long_is_told_so() {
 }
 
 #[test]
-fn a_reader_that_does_not_read_brakes_nothing_and_hears_of_the_gap() {
+fn slow_listener_blocks_nothing_and_gets_a_gap() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     // A long name makes long events.
@@ -156,7 +156,7 @@ fn a_reader_that_does_not_read_brakes_nothing_and_hears_of_the_gap() {
 }
 
 #[test]
-fn a_hundred_listeners_hear_the_same_and_keep_the_server_from_nothing() {
+fn hundred_listeners_get_the_same_events() {
     let home = Home::new();
     let mut server = Server::start(&home, &[]);
     let mut listeners: Vec<Listener> = (0..100).map(|_| Listener::new(&server, None)).collect();

@@ -119,7 +119,7 @@ fn no_path_is_opened_as_a_recipe_a_job_a_host_or_a_card() {
 }
 
 #[test]
-fn names_that_are_long_or_odd_are_names_of_nothing() {
+fn long_and_odd_names_are_not_found() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let long = "a".repeat(30_000);
@@ -161,7 +161,7 @@ fn is_text(home: &Home, html: &str) {
 }
 
 #[test]
-fn hostile_names_are_text_in_every_fragment_and_whole_in_json() {
+fn hostile_names_are_escaped_in_html_and_kept_in_json() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     for (number, name) in HOSTILE.iter().enumerate() {
@@ -223,7 +223,7 @@ fn hostile_names_are_text_in_every_fragment_and_whole_in_json() {
 }
 
 #[test]
-fn the_address_of_a_file_to_save_cannot_forge_a_header() {
+fn download_names_cannot_forge_headers() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let sent = server.upload("a.log", log(&[700, 690]).as_bytes());

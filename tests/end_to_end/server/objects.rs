@@ -24,7 +24,7 @@ fn orders(device: &str) -> Vec<Value> {
 }
 
 #[test]
-fn an_order_without_the_card_it_is_for_or_for_another_one_is_refused() {
+fn order_for_another_card_is_refused() {
     let home = Home::new();
     let card = with_data(16, &[]).apart();
     let before = card.content();
@@ -65,7 +65,7 @@ fn an_order_without_the_card_it_is_for_or_for_another_one_is_refused() {
 }
 
 #[test]
-fn a_card_that_is_gone_when_its_turn_comes_ends_the_order_with_a_plain_word() {
+fn queued_order_ends_when_its_card_is_gone() {
     let home = Home::new();
     let mut slow = SlowCard::new(&home);
     let (server, first, child) = held_while_it_writes(&home, &slow);
@@ -84,7 +84,7 @@ fn a_card_that_is_gone_when_its_turn_comes_ends_the_order_with_a_plain_word() {
 }
 
 #[test]
-fn at_a_terminal_a_test_is_held_to_the_card_that_was_listed() {
+fn terminal_test_is_bound_to_the_listed_card() {
     let home = Home::new();
     let mut card = with_data(16, &[]).apart();
     let other = image(&home.path(""), 16);

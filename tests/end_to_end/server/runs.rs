@@ -61,7 +61,7 @@ fn a_second_test_on_a_device_waits_for_the_first() {
 }
 
 #[test]
-fn who_waits_is_stopped_before_it_begins_and_who_runs_restores_the_data() {
+fn stop_cancels_queued_tests_and_restores_running_ones() {
     let home = Home::new();
     let slow = SlowCard::new(&home);
     let (server, first, child) = held_while_it_writes(&home, &slow);
@@ -82,7 +82,7 @@ fn who_waits_is_stopped_before_it_begins_and_who_runs_restores_the_data() {
 }
 
 #[test]
-fn stopped_twice_it_restores_the_data_all_the_same() {
+fn second_stop_still_restores_the_data() {
     let home = Home::new();
     let slow = SlowCard::new(&home);
     let server = Server::start(&home, &["--all"]);
@@ -99,7 +99,7 @@ fn stopped_twice_it_restores_the_data_all_the_same() {
 }
 
 #[test]
-fn what_loses_data_is_not_begun_before_the_device_s_name_is_typed() {
+fn destructive_order_needs_the_device_name() {
     let home = Home::new();
     let card = with_data(16, &[]);
     let before = card.content();
@@ -133,7 +133,7 @@ fn what_loses_data_is_not_begun_before_the_device_s_name_is_typed() {
 }
 
 #[test]
-fn a_loop_device_is_offered_only_where_that_is_asked_for() {
+fn loop_devices_are_listed_only_on_request() {
     let home = Home::new();
     let card = with_data(16, &[]);
     let server = Server::start(&home, &[]);
@@ -143,7 +143,7 @@ fn a_loop_device_is_offered_only_where_that_is_asked_for() {
 }
 
 #[test]
-fn a_test_whose_server_is_killed_restores_the_data_and_the_next_server_tells_of_it() {
+fn test_restores_data_after_its_server_was_killed() {
     let home = Home::new();
     let slow = SlowCard::new(&home);
     let (mut server, running, child) = held_while_it_writes(&home, &slow);
@@ -170,7 +170,7 @@ fn a_test_whose_server_is_killed_restores_the_data_and_the_next_server_tells_of_
 }
 
 #[test]
-fn a_card_that_is_pulled_out_ends_its_test_and_its_data_wait() {
+fn pulled_card_leaves_a_journal() {
     let home = Home::new();
     let mut slow = SlowCard::new(&home);
     let server = Server::start(&home, &["--all"]);

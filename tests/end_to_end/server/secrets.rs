@@ -46,7 +46,7 @@ fn opened_page(home: &Home) -> PathBuf {
 }
 
 #[test]
-fn another_user_finds_the_token_in_no_argument_environment_or_file() {
+fn token_is_hidden_from_other_users() {
     let home = Home::new();
     // Readable for everybody, like most home folders.
     set(&home.path(""), 0o755);
@@ -86,7 +86,7 @@ fn another_user_finds_the_token_in_no_argument_environment_or_file() {
 }
 
 #[test]
-fn the_page_for_the_browser_goes_with_the_server_and_replaces_no_file_of_others() {
+fn browser_page_is_removed_and_replaces_nothing() {
     let home = Home::new();
     let browser = browser(&home);
     let start = |port: &str| {
@@ -112,7 +112,7 @@ fn the_page_for_the_browser_goes_with_the_server_and_replaces_no_file_of_others(
 }
 
 #[test]
-fn each_start_has_a_secret_of_its_own_that_ends_with_it() {
+fn each_start_has_a_new_token() {
     let home = Home::new();
     let first = Server::start(&home, &[]);
     let file = token_file(&home);
@@ -146,7 +146,7 @@ fn each_start_has_a_secret_of_its_own_that_ends_with_it() {
 }
 
 #[test]
-fn a_disk_without_room_for_the_token_leaves_none_and_the_server_answers_all_the_same() {
+fn server_runs_without_room_for_the_token_file() {
     let home = Home::new();
     // The disk has room for the token, but not for the address after it.
     let disk = TestMount::new(&["-t", "tmpfs", "-o", "size=4k"], "tmpfs");
@@ -179,7 +179,7 @@ fn assert_refused(start: &dyn Fn() -> Outcome, token: &str, command: &str) {
 }
 
 #[test]
-fn a_token_that_others_can_read_or_write_is_not_used() {
+fn exposed_token_files_are_refused() {
     let token = "a".repeat(64);
     for option in [false, true] {
         let home = Home::new();
@@ -213,7 +213,7 @@ fn a_token_that_others_can_read_or_write_is_not_used() {
 }
 
 #[test]
-fn a_token_file_is_made_once_and_its_token_is_not_printed() {
+fn token_file_is_created_once_and_not_printed() {
     let home = Home::new();
     let file = home.path("token");
     let path = file.to_str().unwrap();
@@ -255,7 +255,7 @@ fn folders_of_uploads_that_a_killed_server_left_are_removed_at_the_next_start() 
 }
 
 #[test]
-fn the_proof_shows_that_the_server_knows_the_token_and_nothing_else() {
+fn token_proof_reveals_nothing_else() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let host = server.address;
@@ -284,7 +284,7 @@ fn opened(home: &Home, port: u16) -> Outcome {
 }
 
 #[test]
-fn a_server_that_runs_already_is_opened_and_whoever_else_has_its_port_learns_no_token() {
+fn open_gives_no_token_to_another_program() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let port = server.address.port();

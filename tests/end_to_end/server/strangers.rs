@@ -37,7 +37,7 @@ fn is_closed(stream: &mut TcpStream) -> bool {
 }
 
 #[test]
-fn twenty_thousand_idle_connections_of_another_user_do_not_shut_the_owner_out() {
+fn idle_connections_do_not_lock_out_the_owner() {
     // In five processes, because each may open only some thousand files.
     const OPEN: &str = "import os, resource, socket, sys
 limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -81,7 +81,7 @@ sys.stdin.read()";
 }
 
 #[test]
-fn the_oldest_of_too_many_strangers_is_closed_and_the_owner_s_stays() {
+fn oldest_unauthenticated_connection_is_closed() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let mut owner = connect(&server);
@@ -97,7 +97,7 @@ fn the_oldest_of_too_many_strangers_is_closed_and_the_owner_s_stays() {
 }
 
 #[test]
-fn a_header_that_does_not_come_whole_in_time_is_not_waited_for() {
+fn slow_headers_time_out() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let token = server.head("GET", "/api/tasks", &[]);

@@ -20,7 +20,7 @@ fn counted(device: &LoopDevice) -> (u64, u64) {
 }
 
 #[test]
-fn a_device_at_rest_is_watched_without_a_single_io_on_it() {
+fn observe_causes_no_io() {
     let _alone = turns::alone();
     let card = with_data(16, &[]);
     // Lets udev examine the new device first.
@@ -41,7 +41,7 @@ fn a_device_at_rest_is_watched_without_a_single_io_on_it() {
 }
 
 #[test]
-fn a_busy_device_is_told_by_its_own_figures() {
+fn observe_counts_match_the_kernel() {
     let _alone = turns::alone();
     let card = with_data(64, &[]);
     let load = Load::on(&card.path);

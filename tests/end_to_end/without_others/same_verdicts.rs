@@ -114,7 +114,7 @@ fn differences(name: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_card_in_real_time_is_judged_as_in_virtual_time() {
+fn map_in_real_time_matches_virtual_time() {
     let _quiet = turns::quiet();
     let cards = if long() { &CARDS[..] } else { &CARDS[..SHORT] };
     // One after the other, because two maps disturb each other.

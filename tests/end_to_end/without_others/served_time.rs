@@ -61,7 +61,7 @@ fn within_5_percent(expected: f64, mut measure: impl FnMut() -> f64) {
 }
 
 #[test]
-fn a_served_card_takes_the_time_that_its_archetype_says() {
+fn served_card_keeps_its_model_times() {
     let _alone = turns::alone();
     let home = Home::new();
     let served = Served::start(&home, "constant?command_s=0.008&mb_s=10", &[]);
@@ -76,7 +76,7 @@ fn a_served_card_takes_the_time_that_its_archetype_says() {
 }
 
 #[test]
-fn fio_sees_the_time_of_a_card_of_2000_and_of_20000_ios_per_second() {
+fn fio_measures_the_latency_of_served_cards() {
     let _alone = turns::alone();
     let home = Home::new();
     // 50 µs a command is the shortest supported time, and includes 4 KiB at 4 GB/s.
@@ -90,7 +90,7 @@ fn fio_sees_the_time_of_a_card_of_2000_and_of_20000_ios_per_second() {
 }
 
 #[test]
-fn fio_over_nbd_sees_the_cards_time() {
+fn fio_over_nbd_measures_the_card_latency() {
     let _quiet = turns::quiet();
     let home = Home::new();
     let card = "constant?announced_bytes=32MiB&command_s=0.004&mb_s=100";
@@ -103,7 +103,7 @@ fn fio_over_nbd_sees_the_cards_time() {
 }
 
 #[test]
-fn random_reads_of_the_extreme_pro_take_as_long_served_as_in_virtual_time() {
+fn served_random_reads_match_virtual_time() {
     let _alone = turns::alone();
     let home = Home::new();
     let name = "sandisk-extremepro-32g-a1";
@@ -133,7 +133,7 @@ fn a_loop_device_adds_less_than_60_us_to_a_card_of_a_millisecond() {
 }
 
 #[test]
-fn the_lag_is_told_at_the_end_and_in_the_document() {
+fn server_reports_its_lag() {
     let home = Home::new();
     let mut served = Served::start(&home, "constant?command_s=0.001", &["--json"]);
     fio_median(&through_the_kernel(served.card().to_str().unwrap()), 1);
@@ -175,7 +175,7 @@ fn a_card_too_fast_for_any_kernel_warns_of_its_lag() {
 }
 
 #[test]
-fn a_measure_that_is_none_is_refused_with_those_there_are() {
+fn unknown_serving_measure_is_refused() {
     let home = Home::new();
     let place = tempfile::tempdir().unwrap();
     let place = place.path().to_str().unwrap();

@@ -6,7 +6,7 @@ use crate::common::served::Served;
 use crate::common::turns;
 
 #[test]
-fn a_served_card_behind_a_loop_device_tells_its_cache_in_real_time() {
+fn sustain_finds_the_cache_in_real_time() {
     let _quiet = turns::quiet();
     let home = Home::new();
     let served = Served::start(

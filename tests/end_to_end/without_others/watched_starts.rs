@@ -23,7 +23,7 @@ fn watched(home: &Home, name: &str, more: &[&str]) -> Value {
 }
 
 #[test]
-fn a_start_that_waits_for_its_card_waits_less_once_the_card_is_changed() {
+fn faster_card_shortens_the_observed_start() {
     let _alone = turns::alone();
     let home = Home::new();
     let file = home.path("before.json");

@@ -77,7 +77,7 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 #[test]
-fn manifests_name_crates_of_lower_layers_only() {
+fn crates_depend_on_lower_layers_only() {
     let found = dependencies();
     let listed: BTreeSet<&str> = LAYERS.iter().flat_map(|(_, crates)| *crates).copied().collect();
     assert_eq!(found.keys().map(String::as_str).collect::<BTreeSet<_>>(), listed);
@@ -110,7 +110,7 @@ fn place(file: &Path) -> Option<(String, String)> {
 }
 
 #[test]
-fn parts_of_a_question_use_only_what_their_kind_may() {
+fn parts_of_a_question_respect_their_limits() {
     let (mut seen, mut wrong) = (0, Vec::new());
     for (file, below) in imports() {
         let Some((name, part)) = place(&file) else { continue };
@@ -159,7 +159,7 @@ fn walk(
 }
 
 #[test]
-fn no_files_import_from_each_other_in_a_circle() {
+fn files_have_no_import_cycles() {
     let mut imports = imports();
     let seen: usize = imports.values().map(BTreeMap::len).sum();
     let mut found = Vec::new();
@@ -175,7 +175,7 @@ fn no_files_import_from_each_other_in_a_circle() {
 }
 
 #[test]
-fn unsafe_code_lives_in_engine_and_device_only() {
+fn unsafe_code_is_in_engine_and_device_only() {
     for name in LAYERS.iter().flat_map(|(_, crates)| *crates) {
         let source = root().join("crates").join(name).join("src");
         let text = ["lib.rs", "main.rs"].iter().find_map(|f| std::fs::read_to_string(source.join(f)).ok());
@@ -186,7 +186,7 @@ fn unsafe_code_lives_in_engine_and_device_only() {
 
 /// Table of the layers in `docs/architecture.md`; `UPDATE_DOCS=1` rewrites it.
 #[test]
-fn architecture_draws_the_layers_from_the_manifests() {
+fn architecture_table_matches_the_manifests() {
     let found = dependencies();
     let mut table = String::from("| layer | crates | use |\n| --- | --- | --- |\n");
     for (title, crates) in LAYERS.iter().rev() {
@@ -210,7 +210,7 @@ fn circle_in(files: &[(&str, &str)]) -> Option<Vec<PathBuf>> {
 }
 
 #[test]
-fn circles_are_found_through_every_kind_of_import() {
+fn cycles_are_found_through_every_kind_of_import() {
     let a = "use crate::b::B; pub struct A(B);";
     for b in [
         "pub struct B; fn f(_: crate::a::A) {}",
@@ -236,7 +236,7 @@ fn circles_are_found_through_every_kind_of_import() {
 }
 
 #[test]
-fn reexports_tests_and_links_make_no_circle() {
+fn reexports_tests_and_links_make_no_cycle() {
     let facade = [("lib.rs", "mod a; mod b; pub use a::A; pub use b::B;"), ("a.rs", "pub struct A;")];
     assert_eq!(circle_in(&[facade[0], facade[1], ("b.rs", "use crate::A; pub struct B(A);")]), None);
     let tests = "pub struct A; #[cfg(test)] mod tests { use crate::b::B; }";

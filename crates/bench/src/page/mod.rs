@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_without_a_figure_says_why() {
+    fn page_without_figures_states_the_reason() {
         let timed_out = page(&nothing_for(TIME_IS_UP));
         assert_eq!(timed_out.answer, "NOT TESTED: the time limit ended quick before its first result.");
         assert!(timed_out.next.is_empty(), "what to do next is the verb's to say");

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_is_known_from_other_readers_and_other_units_of_its_model_apart() {
+    fn speeds_elsewhere_separate_same_card_from_same_model() {
         let runs = [
             run("old", "mine", 40.0),
             run("new", "mine", 88.0),

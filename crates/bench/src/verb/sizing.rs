@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fills_the_whole_card_or_is_absurdly_long_is_said_as_such() {
+    fn estimate_covers_whole_card_fills_and_saturates() {
         let text = "name = \"x\"\ntitle = \"t\"\nversion = 1\nsource = \"s\"\n[area]\nsize = \"1MiB\"\nprepare = false\n";
         let writes = |tests: &str| {
             WriteEstimate::of(&parse(&format!("{text}{tests}"), None).unwrap(), 1, 64_000_000_000)
@@ -122,20 +122,20 @@ mod tests {
     }
 
     #[test]
-    fn a_recipe_by_time_writes_its_area_and_then_for_as_long_as_it_measures() {
+    fn timed_recipe_writes_its_area_plus_seconds() {
         let quick = WriteEstimate::of(&recipe("quick", None), 2, 1 << 40);
         assert_eq!(quick, WriteEstimate { bytes: 2 * 192 * MIB, seconds: 2.0 * 4.0 * 4.5 });
         assert!(quick.words().contains("384 MiB") && quick.words().contains("36 s"), "{}", quick.words());
     }
 
     #[test]
-    fn a_recipe_of_passes_has_a_figure() {
+    fn recipe_of_passes_has_a_fixed_estimate() {
         let small = WriteEstimate::of(&recipe("dd-sweep", None), 1, 1 << 40);
         assert!(small.seconds == 0.0 && (11 << 30..20 << 30).contains(&small.bytes), "{small:?}");
     }
 
     #[test]
-    fn an_area_too_small_to_say_anything_is_none() {
+    fn too_small_test_area_is_none() {
         assert_eq!(smaller_area(256 * MIB), Some(64 * MIB));
         assert_eq!(smaller_area(63 * MIB), None);
     }

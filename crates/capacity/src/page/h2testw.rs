@@ -99,7 +99,7 @@ mod tests {
     use cardscope_testkit::samples::lossy_files;
 
     #[test]
-    fn losses_are_summed_up_as_h2testw_does() {
+    fn loss_summary_matches_h2testw() {
         let expected = "Warning: Only 31982 of 31983 MByte tested.
 The media is likely to be defective.
 58.5 GByte OK (122845070 sectors)
@@ -118,7 +118,7 @@ H2testw v1.4
     }
 
     #[test]
-    fn a_whole_card_ends_as_h2testw_ends() {
+    fn success_summary_matches_h2testw() {
         let mut files = lossy_files();
         files.sectors = SectorCounts { ok: 62_464 * 2048, ..SectorCounts::default() };
         let speed = |seconds| {

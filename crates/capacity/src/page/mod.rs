@@ -211,7 +211,7 @@ mod tests {
     use cardscope_testkit::samples::lossy_files;
 
     #[test]
-    fn losses_are_shown_with_their_kinds_and_the_first_one_with_its_address() {
+    fn page_lists_losses_and_the_first_error() {
         let mut page = Page::default();
         add_files(&mut page, &lossy_files());
         let text = page.text();

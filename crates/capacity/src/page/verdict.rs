@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_name_what_was_tested_and_how_sure_it_is() {
+    fn answers_state_extent_and_confidence() {
         let said = |found: &Verification| headline(found, &[], None).1;
         let terabyte =
             |verdict| Verification { announced_bytes: 1_000_000_192_512, ..found(verdict, Quick, 0.99) };
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn missed_marks_stand_behind_the_verdict_unless_the_card_is_bad_anyway() {
+    fn missed_marks_follow_the_verdict_of_a_good_card() {
         let said = |found: &Verification| headline(found, &[], Some("U3 and V30 missed".to_owned()));
         for (verdict, answer) in [
             (Genuine, "PASSED, but slower than printed: U3 and V30 missed."),

@@ -34,7 +34,7 @@ const CLASS_10: &str = "sim:lexar-16g-c10?seed=3";
 #[case("limbo&fake_bytes=0&cache_bytes=256MiB", 2048 * MIB)]
 #[case("limbo&fake_bytes=7600799744&cache_bytes=256MiB&cache_kind=lru", 2048 * MIB)]
 #[case("none", 600_000_000)]
-fn the_quick_probe_writes_no_more_than_it_may(#[case] fake: &str, #[case] most: u64) {
+fn quick_probe_stays_within_its_bytes(#[case] fake: &str, #[case] most: u64) {
     let probed = erasing(&format!("sim:constant?announced_bytes=64GB&fake={fake}"), &options(false, 5));
     assert_eq!(probed.mistake(), None);
     assert!(probed.tally.written <= most, "{} bytes written, {most} asked", probed.tally.written);
@@ -44,7 +44,7 @@ fn the_quick_probe_writes_no_more_than_it_may(#[case] fake: &str, #[case] most: 
 #[case("fake=limbo&fake_bytes=4GB", 20.0)]
 #[case("fake=wraparound&wrap_bytes=8GiB", 20.0)]
 #[case("fake=none", 75.0)]
-fn a_class_10_card_is_probed_in_the_time_that_people_have(#[case] fake: &str, #[case] most: f64) {
+fn class_10_card_is_probed_in_time(#[case] fake: &str, #[case] most: f64) {
     let erased = erasing(&format!("{CLASS_10}&{fake}"), &options(false, 5));
     assert_eq!(erased.mistake(), None);
     assert!(erased.seconds < most, "{fake}: {} s, {most} asked", erased.seconds);
@@ -88,7 +88,7 @@ fn read_all_of(target: &mut SimTarget) -> Vec<u64> {
 }
 
 #[rstest]
-fn what_was_on_the_card_is_there_again_afterwards(
+fn data_is_restored_after_the_probe(
     #[values(
         "none",
         "limbo&fake_bytes=350MiB",
@@ -156,14 +156,14 @@ const FAKES: [&str; 5] = [
 ];
 
 #[test]
-fn a_budget_of_a_second_holds_on_a_card_of_5_mb_s() {
+fn budget_of_one_second_holds_at_5_mb_s() {
     for seed in 0..20 {
         keeps_to("none", 0.00586, 5.0, 1.0, seed).unwrap();
     }
 }
 
 #[test]
-fn a_budget_holds_on_a_card_of_200_ms_an_io() {
+fn budget_holds_at_200_ms_per_io() {
     for fake in FAKES {
         keeps_to(fake, 0.2, 50.0, 10.0, 3).unwrap();
         keeps_to(fake, 0.2, 50.0, 60.0, 3).unwrap();
@@ -172,7 +172,7 @@ fn a_budget_holds_on_a_card_of_200_ms_an_io() {
 
 /// Budgets as `check` assigns them: the last check must not start without time for it.
 #[test]
-fn more_time_never_makes_a_genuine_card_less_so() {
+fn more_time_never_lowers_a_genuine_verdict() {
     for name in [
         CLASS_10,
         "sim:sandisk-extremepro-32g-a1",
@@ -202,7 +202,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
 
     #[test]
-    fn a_budget_holds_whatever_the_latency(
+    fn budget_holds_at_any_latency(
         fake in proptest::sample::select(FAKES.to_vec()),
         latency in -3.0..0.0f64,
         mb_s in 5.0..60.0f64,

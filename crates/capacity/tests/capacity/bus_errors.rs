@@ -39,7 +39,7 @@ fn is_accused(counts: IoCounts, tolerated: f64) -> bool {
 }
 
 #[test]
-fn good_cards_with_rare_errors_are_not_accused_and_many_errors_are_no_pass() {
+fn rare_errors_accuse_no_good_card_and_many_do() {
     let seeds = if cardscope_testkit::is_long() { MANY } else { FEW };
     let mut table =
         String::from("| failures in a million I/Os | cards | I/Os, median | failed once | twice |");
@@ -85,7 +85,7 @@ fn good_cards_with_rare_errors_are_not_accused_and_many_errors_are_no_pass() {
 
 /// A request that failed twice counts as such at every size, even if a third attempt transfers its data.
 #[test]
-fn requests_of_every_size_that_fail_twice_are_counted_as_such() {
+fn requests_failing_twice_are_counted_at_every_size() {
     for block in [4 << 10, 64 << 10, 1 << 20] {
         let name = "sim:constant?announced_bytes=4GiB&faults.read_error_p=0.02&faults.error_tries=2";
         let mut target = SimTarget::open(target_spec::parse(name).unwrap()).unwrap();

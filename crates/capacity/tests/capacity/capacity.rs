@@ -81,7 +81,7 @@ const CACHED_HOLE: &str = "a cache that holds nothing but what the holes lose ha
                            such a card really keeps the whole test";
 
 #[rstest]
-fn every_geometry_gets_the_right_verdict(
+fn geometries_get_the_right_verdict(
     #[values("", "4MiB", "64MiB", "256MiB")] cache: &str,
     #[values("direct", "lru", "fifo")] kind: &str,
     #[values(true, false)] strict: bool,
@@ -110,7 +110,7 @@ fn every_geometry_gets_the_right_verdict(
 /// With a period between a third and half of the card only its double lies in the searched half; with a longer one,
 /// a single copy.
 #[rstest]
-fn a_period_is_known_whatever_share_of_the_card_it_is(
+fn wrap_period_is_found_at_any_share_of_the_card(
     #[values(0.9, 0.66, 0.5, 0.4999, 0.42, 0.34, 0.3333, 0.27, 0.2, 0.07)] share: f64,
     #[values(
         "wraparound",
@@ -132,7 +132,7 @@ fn a_period_is_known_whatever_share_of_the_card_it_is(
 /// Cards that were once misjudged: chains behind small caches reported as wraparounds of the full period, because
 /// the run lay in the real part or a cache held every marker; and an address line.
 #[rstest]
-fn a_chain_behind_a_cache_is_not_taken_for_a_wraparound(
+fn chain_behind_a_cache_is_no_wraparound(
     #[values(
         "announced_bytes=8GB&fake_bytes=5900000256&wrap_bytes=6700000256",
         "announced_bytes=32GB&fake_bytes=5900000256&wrap_bytes=6700000256",
@@ -151,7 +151,7 @@ fn a_chain_behind_a_cache_is_not_taken_for_a_wraparound(
 }
 
 #[test]
-fn a_chain_whose_end_falls_on_the_end_of_a_period_is_a_chain() {
+fn chain_ending_with_a_period_is_a_chain() {
     let card = "announced_bytes=8GiB&fake=chain&fake_bytes=400MiB&cache_bytes=4MiB&wrap_bytes=4294108160";
     for seed in 1..=7 {
         assert_eq!(erasing(&format!("sim:constant?{card}"), &options(false, seed)).mistake(), None);
@@ -168,7 +168,7 @@ fn a_chain_whose_end_falls_on_the_end_of_a_period_is_a_chain() {
 #[case("1733355008", 8 << 20)]
 #[case("2196314624", 16 << 20)]
 #[case("494350178816", 64 << 20)]
-fn an_address_line_that_is_not_wired_shows_wherever_the_run_lies(#[case] bytes: &str, #[case] line: u64) {
+fn dead_address_line_is_found_wherever_the_run_lies(#[case] bytes: &str, #[case] line: u64) {
     let name = format!("sim:constant?announced_bytes={bytes}&fake=address-line&wrap_bytes={line}");
     let probed = erasing(&name, &options(false, 7));
     assert_eq!(probed.mistake(), None);
@@ -177,7 +177,7 @@ fn an_address_line_that_is_not_wired_shows_wherever_the_run_lies(#[case] bytes: 
 
 /// A cache behind repeating addresses shows its content at both addresses of a missing place.
 #[test]
-fn a_chain_behind_a_cache_that_answers_at_both_addresses_is_no_wraparound() {
+fn chain_behind_a_cache_at_both_addresses_is_no_wraparound() {
     for (cache, seed) in
         [("64MiB", 1), ("64MiB", 2), ("100MiB", 3), ("40MiB", 4), ("180MiB", 5), ("256MiB", 6), ("320MiB", 7)]
     {
@@ -192,7 +192,7 @@ fn a_chain_behind_a_cache_that_answers_at_both_addresses_is_no_wraparound() {
 
 /// The same with a cache that the run cannot overflow: nothing is proven, and no byte counts as usable.
 #[test]
-fn a_cache_behind_the_folding_that_is_not_overflown_leaves_the_usable_bytes_open() {
+fn oversized_cache_behind_a_fold_leaves_usable_bytes_unknown() {
     let name = "sim:constant?announced_bytes=16GiB&fake=chain&fake_bytes=2GiB&wrap_bytes=4GiB&cache_bytes=1GiB&lost=stale";
     let answer = erasing(name, &options(false, 8));
     let outcome = &answer.outcome;
@@ -238,7 +238,7 @@ fn a_cache_behind_the_folding_that_is_not_overflown_leaves_the_usable_bytes_open
     "announced_bytes=2616942592&fake=limbo&fake_bytes=2410285568&cache_bytes=173748224&cache_kind=fifo\
      &cache_strict=true&state=used"
 )]
-fn a_random_card_that_was_told_wrongly_once_is_told_rightly(#[case] card: &str) {
+fn once_misjudged_random_cards_are_judged_right(#[case] card: &str) {
     for seed in [0, 1, 2, 3, 20] {
         assert_eq!(erasing(&format!("sim:constant?{card}"), &options(false, seed)).mistake(), None);
     }

@@ -17,7 +17,7 @@ use rstest::rstest;
 #[case::not_in_whole_blocks("announced_bytes=8000634880&shown_bytes=17179870720", 8_000_634_880)]
 #[case::sixteen_times_too_much("announced_bytes=67108864000&shown_bytes=1TiB", 67_108_864_000)]
 #[case::addresses_that_end("announced_bytes=64GiB&end_bytes=32GiB", 32 << 30)]
-fn the_quick_test_finds_where_errors_begin(#[case] card: &str, #[case] usable: u64) {
+fn quick_test_finds_the_first_failing_sector(#[case] card: &str, #[case] usable: u64) {
     for seed in 1..4 {
         let found = erasing(&format!("sim:constant?{card}"), &options(false, seed)).outcome;
         assert_eq!((found.verdict, found.fails_beyond), (Verdict::Damaged, true), "{found:?}");
@@ -26,7 +26,7 @@ fn the_quick_test_finds_where_errors_begin(#[case] card: &str, #[case] usable: u
 }
 
 #[test]
-fn a_fake_behind_such_a_reader_stays_a_fake() {
+fn fake_behind_a_miscounting_reader_is_a_fake() {
     for seed in 1..4 {
         let card = "sim:constant?announced_bytes=16GiB&fake=limbo&fake_bytes=3GB&extra_sectors=1";
         let found = erasing(card, &options(false, seed)).outcome;
@@ -47,7 +47,7 @@ fn every_block(name: &str, two_passes: bool) -> Verification {
 #[case::eight_sectors_too_many("announced_bytes=64MiB&extra_sectors=8", 64 << 20)]
 #[case::twice_as_much("announced_bytes=64MiB&shown_bytes=128MiB", 64 << 20)]
 #[case::not_in_whole_blocks("announced_bytes=67109376&shown_bytes=256MiB", 67_109_376)]
-fn the_full_test_finds_where_errors_begin(#[case] card: &str, #[case] usable: u64) {
+fn full_test_finds_the_first_failing_sector(#[case] card: &str, #[case] usable: u64) {
     for two_passes in [false, true] {
         let found = every_block(&format!("sim:constant?{card}"), two_passes);
         assert_eq!((found.verdict, found.fails_beyond), (Verdict::Damaged, true), "{found:?}");

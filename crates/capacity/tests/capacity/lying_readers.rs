@@ -142,7 +142,7 @@ fn preserving(
 #[case(ReadCorruption::Unaligned)]
 #[case(ReadCorruption::Backwards)]
 #[case(ReadCorruption::Flips(10))]
-fn a_lying_reader_is_found_before_anything_is_written(#[case] lie: ReadCorruption) {
+fn faulty_reader_is_detected_before_any_write(#[case] lie: ReadCorruption) {
     for seed in 0..4 {
         let mut target = FaultyReader::new(FILLED, Some(lie), seed);
         let (stop, tally) = preserving(&mut target, &mut MemoryJournal::default(), seed);
@@ -158,7 +158,7 @@ fn a_lying_reader_is_found_before_anything_is_written(#[case] lie: ReadCorruptio
 #[case(ReadCorruption::Repeats(64 << 10))]
 #[case(ReadCorruption::Repeats(128 << 10))]
 #[case(ReadCorruption::Unaligned)]
-fn on_an_empty_card_a_lying_reader_is_found_over_the_first_stamps(#[case] lie: ReadCorruption) {
+fn faulty_reader_on_an_empty_card_is_detected_by_first_stamps(#[case] lie: ReadCorruption) {
     for seed in 0..4 {
         let mut target = FaultyReader::new(EMPTY, Some(lie), seed);
         let (stop, tally) = preserving(&mut target, &mut MemoryJournal::default(), seed);
@@ -170,7 +170,7 @@ fn on_an_empty_card_a_lying_reader_is_found_over_the_first_stamps(#[case] lie: R
 /// Saved data equals the card's content, however rare the reader's errors are: a block with a wrong read is not
 /// saved.
 #[test]
-fn what_is_saved_through_a_reader_that_flips_bits_is_what_the_card_holds() {
+fn saved_data_is_right_despite_bit_flips() {
     for (seed, one_in) in (0..12).zip([20, 50, 100, 300, 1000, 3000].into_iter().cycle()) {
         let mut target = FaultyReader::new(FILLED, Some(ReadCorruption::Flips(one_in)), seed);
         let mut memory = MemoryJournal::default();
@@ -201,7 +201,7 @@ fn what_is_saved_through_a_reader_that_flips_bits_is_what_the_card_holds() {
 }
 
 #[test]
-fn an_honest_reader_is_not_suspected() {
+fn correct_reader_is_not_suspected() {
     for (seed, name) in (0..8).zip([FILLED, EMPTY].into_iter().cycle()) {
         let mut target = FaultyReader::new(name, None, seed);
         assert_eq!(

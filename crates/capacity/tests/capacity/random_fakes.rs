@@ -226,7 +226,7 @@ fn table(rows: &[(&str, KindResults)]) -> String {
 }
 
 #[test]
-fn of_random_fakes_no_answer_is_surer_than_its_evidence() {
+fn random_fakes_get_no_overconfident_answer() {
     let cards = drawn(count(), any_card().prop_map(|card| (card, (None, None))));
     let mut rows = KINDS.map(|name| (name, KindResults::default()));
     for (_, probed) in probed(&cards) {
@@ -247,7 +247,7 @@ fn of_random_fakes_no_answer_is_surer_than_its_evidence() {
 
 /// Limits may leave questions open, but must not raise the confidence of an answer.
 #[test]
-fn no_answer_that_a_limit_ended_is_surer_than_its_evidence() {
+fn limited_probes_give_no_overconfident_answer() {
     let cards = drawn(count(), (any_card(), limits()));
     let (mut cut, mut whole, mut right, mut wrong) = (0, 0, 0, Vec::new());
     for (limits, probed) in &probed(&cards) {

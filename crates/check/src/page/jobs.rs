@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_job_is_one_for_which_all_was_measured_and_an_unfit_one_comes_last() {
+    fn best_job_is_fully_measured_and_unfit_jobs_are_last() {
         let unsure = job("database", 83.0, JobFit::Fair, &["random writes"]);
         let (good, poor) =
             (job("pi-boot", 70.0, JobFit::Good, &[]), job("game-load", 9.0, JobFit::Poor, &[]));

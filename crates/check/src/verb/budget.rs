@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn verify_gets_about_half() {
+    fn verify_gets_half_or_85_percent_of_the_budget() {
         let budget = TimeBudget::new(Duration::from_secs(180), 1000.0);
         assert_eq!(budget.verify(false), Duration::from_secs(90));
         assert_eq!(budget.verify(true), Duration::from_secs(153));

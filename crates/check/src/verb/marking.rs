@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_map_gives_the_unit_that_nobody_states_and_the_speed_behind_the_cache() {
+    fn map_adds_unit_if_none_is_stated_and_speed_after_cache() {
         let map = MeasuredMap {
             erase_block_bytes: Property::measured(8 * MIB, 0.9, PropertyEvidence::default()),
             after_cache_mb_s: Property::measured(27.5, 0.9, PropertyEvidence::default()),

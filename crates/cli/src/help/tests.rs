@@ -28,7 +28,7 @@ fn every_verb_is_in_exactly_one_group() {
 }
 
 #[test]
-fn the_first_page_begins_with_where_to_begin_and_fits_80_columns() {
+fn help_starts_with_first_steps_and_fits_80_columns() {
     for text in [command().render_help(), command().render_long_help()] {
         let text = text.to_string();
         assert_eq!(text.lines().nth(1), Some("Start with `cardscope check DEVICE`."), "{text}");
@@ -41,7 +41,7 @@ fn the_first_page_begins_with_where_to_begin_and_fits_80_columns() {
 }
 
 #[test]
-fn every_verb_has_examples_and_the_parser_takes_them_all() {
+fn every_verb_has_examples_that_parse() {
     assert_eq!(examples::ALL.len(), verbs().len());
     for verb in verbs() {
         assert!(!examples(&verb).is_empty(), "{verb} has no example");
@@ -57,7 +57,7 @@ fn every_verb_has_examples_and_the_parser_takes_them_all() {
 }
 
 #[test]
-fn what_examples_name_is_there() {
+fn names_in_examples_exist() {
     for example in examples::ALL.iter().flat_map(|(_, examples)| *examples) {
         let words = words(example);
         let behind = |option: &str| words.iter().position(|w| w == option).map(|at| words[at + 1].as_str());
@@ -71,7 +71,7 @@ fn what_examples_name_is_there() {
 }
 
 #[test]
-fn a_verb_on_a_card_has_an_example_without_one() {
+fn verbs_on_cards_have_simulated_example() {
     for verb in CommandLine::command().get_subcommands() {
         let asks_for_consent = verb.get_arguments().any(|arg| arg.get_id() == "yes_destroy");
         let takes_any = asks_for_consent && verb.get_name() != "restore";
@@ -81,7 +81,7 @@ fn a_verb_on_a_card_has_an_example_without_one() {
 }
 
 #[test]
-fn the_help_of_a_verb_ends_with_its_examples() {
+fn verb_help_ends_with_examples() {
     let mut command = command();
     let check = command.find_subcommand_mut("check").unwrap();
     let help = check.render_help().to_string();
@@ -89,7 +89,7 @@ fn the_help_of_a_verb_ends_with_its_examples() {
 }
 
 #[test]
-fn without_a_word_the_program_prints_its_help_as_an_error() {
+fn no_arguments_print_help_as_error() {
     let asked = command().try_get_matches_from(["cardscope"]).unwrap_err();
     assert_eq!(asked.kind(), ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
     assert_eq!(asked.exit_code(), 2);

@@ -98,7 +98,7 @@ mod tests {
     use super::over;
 
     #[test]
-    fn what_stands_there_is_taken_away_before_anything_else_is_written() {
+    fn old_lines_are_erased_before_new_output() {
         let [one, three] = [1, 3].map(|n| vec!["line".to_owned(); n]);
         assert_eq!(over(&[], &one, ""), "line");
         assert_eq!(over(&three, &one, ""), "\r\x1b[A\x1b[A\x1b[Jline");

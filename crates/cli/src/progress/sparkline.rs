@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_whole_run_fits_whatever_its_length_and_a_fall_shows() {
+    fn sparkline_fits_any_run_and_shows_speed_drop() {
         let mut history = SparklineHistory::default();
         let (mut bytes, mut all) = (0, Vec::new());
         for second in 0..20_000 {

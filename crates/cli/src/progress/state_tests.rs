@@ -35,7 +35,7 @@ fn in_capacity() -> ProgressState {
 }
 
 #[test]
-fn a_line_says_stage_work_done_speed_temperature_and_time_left_and_drops_what_matters_least() {
+fn line_drops_least_important_parts_first() {
     let state = in_capacity();
     let said = |width| state.lines(width).join("\n");
     let full = "| 2/3 capacity · writing test data 132 of 540 MB · 38.2 MB/s · 41 °C · 1 min 40 s left";
@@ -50,7 +50,7 @@ fn a_line_says_stage_work_done_speed_temperature_and_time_left_and_drops_what_ma
 }
 
 #[test]
-fn waits_silence_and_the_end_are_said() {
+fn waits_silence_and_stopping_are_shown() {
     let mut state = in_capacity();
     state.wait(5.0);
     state.tick(at(82.0, 3056.0, None));
@@ -78,7 +78,7 @@ fn waits_silence_and_the_end_are_said() {
 }
 
 #[test]
-fn a_stage_is_announced_with_what_is_planned() {
+fn announcement_has_planned_size_or_time() {
     let mut state = ProgressState::default();
     state.stage("reading back", Some(540_000_000), None);
     assert_eq!(state.announcement(), "reading back, 540 MB");
@@ -88,7 +88,7 @@ fn a_stage_is_announced_with_what_is_planned() {
 
 /// Any events of a verb in any order.
 #[test]
-fn no_line_is_wider_than_the_terminal_numbers_never_go_back_and_the_time_left_is_finite() {
+fn lines_fit_progress_is_monotonic_and_eta_finite() {
     let mut random = SeededRandom::new(7);
     let names = [
         "writing",

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_cut_to_its_columns() {
+    fn text_is_cut_to_width() {
         assert_eq!(cut("reading back", 20), "reading back");
         assert_eq!(cut("reading back", 9), "reading…");
         assert_eq!(

@@ -78,7 +78,7 @@ mod tests {
     use cardscope_device::guard::GuardRefusal;
 
     #[test]
-    fn a_cell_has_the_cause_and_the_advice_has_room_below() {
+    fn cell_has_cause_and_advice_is_below_table() {
         let busy = serde_json::json!({
             "name": "sdb", "path": "/dev/sdb", "bus": "usb", "removable": true, "bytes": 64_000_000_000_u64,
             "empty": false, "read_only": false, "model": null, "filesystem": null, "mounted_at": [], "mounted": false, "partitions": [],

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_without_figures_has_no_picture_and_a_file_is_no_folder() {
+    fn empty_report_and_missing_folder_are_refused() {
         let folder = std::env::temp_dir();
         let none = write_charts(&Publication::default(), PictureFormat::Svg, &folder, false);
         assert!(none.unwrap_err().to_string().contains("no card"));

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_name_means_its_card_though_another_holds_it() {
+    fn exact_title_wins_over_longer_ones() {
         let found = || vec![card("a1", "Acme Swift Pro"), card("b2", "Acme Swift")];
         assert_eq!(the_one(found(), " acme swift").unwrap().id, "b2");
         assert_eq!(the_one(found(), "a1").unwrap().id, "a1");
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn two_cards_of_one_name_are_told_apart_by_their_ids() {
+    fn equal_titles_are_refused_and_listed_with_ids() {
         let found = || vec![card("a1", "fio"), card("b2", "fio"), card("c3", "fio 2")];
         let refused = the_one(found(), "fio").unwrap_err();
         assert_eq!(
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn cards_of_one_name_are_set_apart_by_their_ids_and_a_card_is_not_from_itself() {
+    fn equal_titles_of_different_cards_get_ids() {
         let mut cards = [
             ("a1b2c3d4e5", "SD71"),
             ("b1b2c3d4e5", "sd71"),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_of_any_letters_is_listed() {
+    fn ids_with_any_letters_are_listed() {
         let id = format!("{}:kärtchen", "ä".repeat(40));
         for id in [id.clone(), format!("x{id}")] {
             let refused = the_one(vec![card(&id, "a"), card("b", "a")], "a").unwrap_err().to_string();

@@ -11,7 +11,7 @@ fn source() -> (tempfile::TempDir, CardSource) {
 }
 
 #[test]
-fn a_file_that_is_named_twice_is_taken_once() {
+fn file_named_twice_is_read_once() {
     let (folder, mut source) = source();
     let file = folder.path().join("Acme.log");
     std::fs::write(&file, dd(20, "\n")).unwrap();
@@ -24,7 +24,7 @@ fn a_file_that_is_named_twice_is_taken_once() {
 }
 
 #[test]
-fn a_card_of_a_file_is_found_by_its_id_whatever_capitals_are_in_its_path() {
+fn card_of_a_file_is_found_by_its_exact_id() {
     let (folder, mut source) = source();
     let file = folder.path().join("ADATA Swift.log");
     std::fs::write(&file, dd(20, "\n")).unwrap();
@@ -37,7 +37,7 @@ fn a_card_of_a_file_is_found_by_its_id_whatever_capitals_are_in_its_path() {
 }
 
 #[test]
-fn the_id_of_a_card_of_the_collection_is_typed_as_it_stands() {
+fn collection_ids_need_no_shell_quotes() {
     for card in collected::all().unwrap() {
         let id = card.card.id;
         assert_eq!(cardscope_model::shell::quoted(&id), id);
@@ -45,7 +45,7 @@ fn the_id_of_a_card_of_the_collection_is_typed_as_it_stands() {
 }
 
 #[test]
-fn what_is_in_no_archive_is_summed_up_as_an_archive_does() {
+fn cards_of_files_are_summarised_like_archived_ones() {
     let (folder, mut source) = source();
     let table = "card,test,run,mb_s,max_latency_us,date\n\
         Acme Swift 64GB,SEQ1M Q1T1 read,1,80,900,2024-05-01\n\
@@ -74,7 +74,7 @@ fn what_is_in_no_archive_is_summed_up_as_an_archive_does() {
 }
 
 #[test]
-fn the_address_of_something_else_is_no_place_for_an_archive() {
+fn other_database_addresses_are_refused_without_password() {
     for other in ["mysql://me:secret@db/cards", "sqlite://secret"] {
         let refused = CardSource::open(Some(Path::new(other)), false).err().unwrap().to_string();
         assert!(refused.contains("postgres://") && !refused.contains("secret"), "{refused}");

@@ -179,7 +179,7 @@ mod tests {
     use cardscope_testkit::samples as sample;
 
     #[test]
-    fn a_card_alone_has_its_tests_beside_each_other_and_not_its_name_at_each_of_them() {
+    fn single_card_has_bars_by_queue() {
         let chart = by_queue(&sample::comparison(1, 3, 4)).unwrap();
         let ChartKind::Bars(bars) = chart.kind else { panic!("bars") };
         assert_eq!(bars.groups.iter().map(|group| group.bars.len()).sum::<usize>(), 4, "{bars:?}");
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sequential_test_has_a_line_where_the_bus_ends_unless_it_lies_far_beyond_the_bars() {
+    fn bus_limit_is_drawn_near_the_bars_of_sequential_tests() {
         let lines = |mode: &str, share: f64| {
             let mut two = sample::comparison(2, 3, 12);
             let set = |entry: &mut ComparedEntry| {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_of_an_order_says_under_what_was_measured_and_how_many_it_leaves_out() {
+    fn ranking_chart_states_conditions_and_omitted_cards() {
         let of = |cards: usize| by_place(&sample::ranking(cards)).unwrap().caption.condition;
         assert_eq!(
             of(3),

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn temperatures_of_a_card_are_a_sentence_for_each_cooling() {
+    fn each_cooling_has_a_temperature_sentence() {
         let heat_of = |cooling: Option<&str>, idle_c, peak_c| {
             let cooling = cooling.map(str::to_owned);
             let temperatures = vec![CardTemperatures { cooling, idle_c, peak_c }];

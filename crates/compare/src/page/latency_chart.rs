@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn curves_of_two_coolings_name_theirs_and_what_is_not_drawn_is_counted() {
+    fn curves_of_different_conditions_name_them() {
         let tests = ["SEQ1M Q8T1 read", "SEQ1M Q1T1 read", "RND4K Q32T1 read", "RND4K Q1T1 read"];
         let all: Vec<TestLatencies> =
             ["active", "passive"].iter().flat_map(|c| tests.map(|test| latencies(test, c))).collect();
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_with_one_long_stall_shows_it_at_the_foot_of_its_curve() {
+    fn curve_ends_with_the_longest_io() {
         let mut histogram = LatencyHistogram::default();
         (0..9999).for_each(|i| histogram.record(200_000 + i * 10));
         histogram.record(900_000_000);

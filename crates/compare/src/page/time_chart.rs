@@ -99,7 +99,7 @@ mod tests {
     use cardscope_testkit::samples as sample;
 
     #[test]
-    fn a_run_of_two_loops_is_one_run() {
+    fn loops_of_a_run_count_as_one_run() {
         let mut series = sample::series(0, 0, 2);
         series.extend(sample::series(0, 0, 1));
         let of: Vec<&TestSeries> = series.iter().collect();

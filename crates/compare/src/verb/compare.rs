@@ -219,7 +219,7 @@ mod tests {
     use cardscope_testkit::cards::{card, file_of_cards};
 
     #[test]
-    fn more_cards_than_anybody_reads_are_refused_before_they_are_all_read() {
+    fn too_many_cards_are_refused_before_all_are_read() {
         let file = file_of_cards(240);
         let archive = tempfile::NamedTempFile::new().unwrap();
         let mut source = CardSource::open(Some(archive.path()), false).unwrap();

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_job_is_explained_and_a_wrong_name_leads_to_the_list() {
+    fn every_job_is_found_and_a_wrong_name_gets_a_suggestion() {
         let all = list().unwrap();
         assert_eq!(all.len(), JOBS.names().count());
         assert!(all.iter().all(|job| show(&job.name).unwrap() == *job));

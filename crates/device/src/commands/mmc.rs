@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_with_data_says_how_much_and_where_to() {
+    fn data_command_has_length_and_address() {
         let mut block = [0; 64];
         let place = block.as_mut_ptr() as u64;
         let command = with_block(IocCommand { opcode: SD_STATUS, ..IocCommand::default() }, &mut block);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_is_a_status_question_that_moves_no_data() {
+    fn status_command_moves_no_data() {
         let command = status_command(0xaaaa);
         assert_eq!((command.opcode, command.arg), (13, 0xaaaa_0000));
         // MMC_RSP_SPI_R1 left aside, R1 is 0x15 in include/linux/mmc/core.h; AC is 0.

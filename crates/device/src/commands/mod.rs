@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recorded_card_and_a_name_that_is_none_answer_nothing() {
+    fn recorded_or_unknown_device_has_no_commands() {
         let (_dir, system) = machine("sys/block/mmcblk0/device/rca = 0xaaaa");
         for device in ["mmcblk0", "sdz", ""] {
             let found = commands(&system, device);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn each_bus_has_its_own_command_and_the_card_s_own_address_is_used() {
+    fn each_bus_has_its_ping_command() {
         let (_dir, system) = machine(
             "
             sys/block/mmcblk0/device/rca = 0xaaaa
@@ -233,13 +233,13 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_went_away_is_told_as_gone() {
+    fn ping_of_removed_device_fails_with_nxio() {
         let ping = ping("/dev/mmcblk99", CommandWords::SendStatus { rca: 1 });
         assert_eq!(ping.ping(), Err(Errno::NXIO));
     }
 
     #[test]
-    fn what_is_no_such_device_refuses_every_command() {
+    fn ping_of_wrong_device_kind_fails_with_notty() {
         for command in
             [CommandWords::SendStatus { rca: 1 }, CommandWords::TestUnitReady, CommandWords::GetFeatures]
         {
@@ -248,14 +248,14 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_right_is_told_with_what_to_do() {
+    fn missing_permission_is_reported_with_advice() {
         let ping = ping("/dev/mmcblk0", CommandWords::SendStatus { rca: 1 });
         let told = refused(&ping, Errno::PERM);
         assert!(told.contains("CMD13") && told.contains("root"), "{told}");
     }
 
     #[test]
-    fn another_card_under_the_same_name_is_not_asked() {
+    fn replaced_card_is_not_queried() {
         let (dir, system) = machine("sys/block/sda/diskseq = 7");
         let sequence = dir.path().join("sys/block/sda/diskseq");
         let disk = BlockDevice::named(&system, "sda").unwrap();
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_kernel_that_does_not_count_the_number_has_to_do() {
+    fn without_disk_sequence_number_identifies_device() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("sys/block/sda")).unwrap();
         let disk = BlockDevice::named(&SystemRoots::recorded(dir.path()), "sda").unwrap();

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_moves_no_data() {
+    fn test_unit_ready_moves_no_data() {
         let (mut command, mut sense) = (TEST_UNIT_READY, [0; SENSE_BYTES]);
         let header = header(&mut command, &mut sense);
         assert_eq!((header.interface_id, header.dxfer_direction), (0x53, -1));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_slot_news_and_other_trouble_are_told_apart() {
+    fn sense_data_maps_to_errno() {
         assert_eq!(judge(&answer(0, 0, &[])), Ok(()));
         // SPC: 02/3A medium not present, 06/28 medium may have changed, 06/29 reset, 04/44 internal failure.
         assert_eq!(judge(&answer(2, 0, &[(0, 0x70), (2, 2), (12, 0x3a)])), Err(Errno::NOMEDIUM));
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_was_changed_is_gone_although_the_next_answer_would_be_well() {
+    fn changed_medium_fails_despite_later_success() {
         assert_eq!(asked(&[Some(0x28), None]), (Err(Errno::NOMEDIUM), 1));
         assert_eq!(asked(&[Some(0x29), Some(0x28), None]), (Err(Errno::NOMEDIUM), 2));
         assert_eq!(asked(&[Some(0x29), None]), (Ok(()), 2));

@@ -29,14 +29,14 @@ fn made_by(tool: &str, arguments: &[&str], bytes: u64) -> DeviceContents {
 }
 
 #[test]
-fn a_fresh_card_holds_nothing() {
+fn blank_card_is_empty() {
     let contents = examine(&vec![0u8; MIB]);
     assert!(contents.is_empty() && contents.blank);
     assert_eq!(contents.sentence(), "nothing (blank first blocks)");
 }
 
 #[test]
-fn file_systems_that_tools_make_are_named_with_their_labels() {
+fn file_systems_are_recognized_with_labels() {
     let cases: &[(&str, &[&str], u64, &str, &str)] = &[
         ("mkfs.vfat", &["-F", "32", "-n", "CAMERA"], 64, "vfat", "CAMERA"),
         ("mkfs.vfat", &["-F", "16", "-n", "OLD"], 16, "vfat", "OLD"),
@@ -56,7 +56,7 @@ fn file_systems_that_tools_make_are_named_with_their_labels() {
 }
 
 #[test]
-fn a_volume_without_a_label_has_none() {
+fn volume_without_label_has_none() {
     assert_eq!(
         made_by("mkfs.vfat", &[], 16 * MIB as u64).whole,
         Some(FoundContent { kind: "vfat", label: None })
@@ -64,7 +64,7 @@ fn a_volume_without_a_label_has_none() {
 }
 
 #[test]
-fn the_partitions_of_an_mbr_are_told_with_what_is_in_them() {
+fn mbr_partitions_are_described_with_content() {
     let mut image = vec![0u8; 8 * MIB];
     mbr_entry(&mut image, 0, 0, 0x0c, 2048, 4096);
     mbr_entry(&mut image, 0, 1, 0x83, 6144, 8192);
@@ -78,7 +78,7 @@ fn the_partitions_of_an_mbr_are_told_with_what_is_in_them() {
 }
 
 #[test]
-fn logical_partitions_are_counted_from_five_and_a_ring_of_them_ends() {
+fn logical_partitions_start_at_five_and_loops_end() {
     let mut image = vec![0u8; 8 * MIB];
     mbr_entry(&mut image, 0, 0, 0x05, 2048, 8192);
     let first = 2048 * 512;
@@ -94,7 +94,7 @@ fn logical_partitions_are_counted_from_five_and_a_ring_of_them_ends() {
 }
 
 #[test]
-fn a_gpt_is_read_for_both_lengths_of_a_sector() {
+fn gpt_is_read_for_both_sector_sizes() {
     for sector in [512usize, 4096] {
         let mut image = vec![0u8; 4 * MIB];
         mbr_entry(&mut image, 0, 0, 0xee, 1, u32::MAX);
@@ -122,7 +122,7 @@ fn a_gpt_is_read_for_both_lengths_of_a_sector() {
 }
 
 #[test]
-fn members_of_volumes_and_rarer_file_systems_are_recognised() {
+fn volume_members_and_rare_file_systems_are_recognized() {
     let cases: &[(usize, &[u8], &str)] = &[
         (0, b"LUKS\xba\xbe\0\x01", "LUKS"),
         (512 + 24, b"LVM2 001", "LVM2"),
@@ -144,7 +144,7 @@ fn members_of_volumes_and_rarer_file_systems_are_recognised() {
 }
 
 #[test]
-fn a_luks2_label_is_told_and_control_characters_in_it_are_not() {
+fn luks2_label_is_sanitized() {
     let mut image = vec![0u8; MIB];
     put(&mut image, 0, b"LUKS\xba\xbe\0\x02");
     put(&mut image, 24, b"my\x1b[2Jcard");
@@ -152,7 +152,7 @@ fn a_luks2_label_is_told_and_control_characters_in_it_are_not() {
 }
 
 #[test]
-fn a_file_shorter_than_it_claims_is_unreadable_not_a_crash() {
+fn truncated_file_is_unreadable() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let contents = describe(file.as_file(), 1 << 30);
     assert!(contents.unreadable && contents.sentence().contains("unreadable"));
@@ -160,7 +160,7 @@ fn a_file_shorter_than_it_claims_is_unreadable_not_a_crash() {
 
 proptest! {
     #[test]
-    fn garbage_on_a_card_never_panics(
+    fn garbage_never_panics(
         head in proptest::collection::vec(any::<u8>(), 0..6000),
         marks in proptest::collection::vec((0usize..6000, any::<u8>()), 0..20),
         sign in any::<bool>(),
@@ -208,7 +208,7 @@ fn contradictions(image: &[u8], sector: u64) -> Vec<String> {
 }
 
 #[test]
-fn a_table_made_for_other_sectors_is_named() {
+fn table_for_other_sector_size_is_reported() {
     for made_for in [512u64, 2048, 4096] {
         let mut mbr = vec![0u8; 16 * MIB];
         mbr_entry(&mut mbr, 0, 0, 0x0c, 256, 512);
@@ -232,7 +232,7 @@ fn a_table_made_for_other_sectors_is_named() {
 }
 
 #[test]
-fn a_partition_that_ends_beyond_the_card_is_named() {
+fn partition_beyond_card_is_reported() {
     let (start, whole) = (2048, (8 * MIB / 512) as u32 - 2048);
     for (entries, beyond) in [
         (vec![(start, whole)], false),

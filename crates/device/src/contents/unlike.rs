@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_no_images_are_known_by_size_text_or_format() {
+    fn non_images_are_detected_by_size_text_or_format() {
         assert_eq!(unlike_card_of(&vec![0; 1 << 19]), Some(UnlikeCard::Short(1 << 19)));
         assert_eq!(unlike_card_of(&vec![0; (1 << 20) + 1]), Some(UnlikeCard::Uneven((1 << 20) + 1)));
         let wide: Vec<u8> = [0xff, 0xfe]
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn images_are_cards_whatever_they_hold() {
+    fn images_of_any_content_pass() {
         let mut image = begins(b"\x7fELF\x02\x01\x01\0");
         image[32769..32774].copy_from_slice(b"CD001");
         for card in [vec![0; 1 << 20], vec![0xff; 1 << 20], vec![b'U'; 1 << 20], image] {
@@ -253,7 +253,7 @@ mod tests {
 
     /// Measured once over 20 million such heads: 4 were refused.
     #[test]
-    fn random_data_is_an_image() {
+    fn random_data_passes_as_image() {
         let refused = (0..20_000).filter(|seed| {
             let head = noise(seed + 1, HEAD);
             format(&head[..SIGNATURES]).is_some() || is_text(&head)

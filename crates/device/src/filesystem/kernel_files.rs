@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn files_and_directories_of_the_kernel_are_refused_by_their_file_system() {
+    fn pseudo_file_systems_are_refused() {
         for (name, file_system) in [
             ("/proc", "proc"),
             ("/proc/self/stat", "proc"),
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn no_number_stands_twice_or_among_those_that_store_data() {
+    fn magic_numbers_are_unique_and_store_no_data() {
         for (at, (magic, name)) in KINDS.iter().enumerate() {
             assert!(KINDS[..at].iter().all(|before| before.0 != *magic), "{name}");
             assert!(matches!(super::super::kinds::name(*magic), None | Some("hugetlbfs")), "{name}");

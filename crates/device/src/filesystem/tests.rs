@@ -14,7 +14,7 @@ fn recorded(tree: &str, mounts: &str, path: &str, magic: u32) -> FileSystem {
 }
 
 #[test]
-fn memory_is_not_taken_for_a_card() {
+fn tmpfs_is_reported_as_memory() {
     let shm = of_path(Path::new("/dev/shm")).unwrap();
     assert_eq!(
         (shm.name.as_str(), shm.magic, shm.effect.as_deref()),
@@ -25,14 +25,14 @@ fn memory_is_not_taken_for_a_card() {
 }
 
 #[test]
-fn a_file_that_does_not_exist_yet_lies_where_its_directory_does() {
+fn missing_file_has_file_system_of_parent() {
     let there = of_path(Path::new("/dev/shm")).unwrap();
     assert_eq!(of_path(Path::new("/dev/shm/no/such/file")).unwrap(), there);
     assert!(of_path(Path::new("no-such-file-here")).is_ok());
 }
 
 #[test]
-fn a_plain_file_system_on_a_partition_names_the_card_beneath_and_no_effect() {
+fn plain_file_system_names_its_disk() {
     let found = recorded(
         "
         sys/block/mmcblk0/dev = 179:0
@@ -51,7 +51,7 @@ fn a_plain_file_system_on_a_partition_names_the_card_beneath_and_no_effect() {
 }
 
 #[test]
-fn encryption_beneath_a_plain_file_system_is_told() {
+fn encryption_below_file_system_is_a_caveat() {
     let found = recorded(
         "
         sys/block/sda/dev = 8:0
@@ -75,7 +75,7 @@ fn encryption_beneath_a_plain_file_system_is_told() {
 }
 
 #[test]
-fn btrfs_with_compression_switched_on_says_so() {
+fn btrfs_compression_is_reported() {
     let found = recorded(
         "sys/block/sda/dev = 8:0",
         "1 0 0:40 /@ /data rw - btrfs /dev/sda rw,compress=zstd:1,space_cache=v2",
@@ -90,7 +90,7 @@ fn btrfs_with_compression_switched_on_says_so() {
 }
 
 #[test]
-fn a_user_space_program_is_named() {
+fn fuse_program_is_named() {
     let found = recorded("", "1 0 0:50 / /mnt rw - fuse.sshfs host: rw", "/mnt/a", 0x6573_5546);
     assert_eq!(found.effect.as_deref(), Some("through a user-space program (sshfs)"));
     assert_eq!(
@@ -100,7 +100,7 @@ fn a_user_space_program_is_named() {
 }
 
 #[test]
-fn a_loop_device_beneath_is_a_layer_and_the_card_beneath_its_file_is_found() {
+fn loop_device_is_a_layer_above_its_disk() {
     let found = recorded(
         "
         sys/block/sdb/dev = 8:16
@@ -116,7 +116,7 @@ fn a_loop_device_beneath_is_a_layer_and_the_card_beneath_its_file_is_found() {
 }
 
 #[test]
-fn an_unknown_magic_is_given_as_a_number() {
+fn unknown_magic_is_reported_as_number() {
     let dir = tempfile::tempdir().unwrap();
     let none = DeviceNumber { major: 0, minor: 0 };
     let found = describe(&SystemRoots::recorded(dir.path()), &[], Path::new("/x"), 0x1234_5678, none);

@@ -249,20 +249,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_controller_that_is_not_there_is_told_for_each_answer() {
+    fn missing_controller_is_reported_per_answer() {
         let answers = ask(Path::new("/dev/nvme-none"), 1);
         assert_eq!(answers.missing.len(), 5);
         assert!(answers.identify.is_none() && answers.missing[0].1.contains("No such file"));
     }
 
     #[test]
-    fn a_question_that_a_drive_does_not_know_is_not_supported_and_not_a_failure() {
+    fn unknown_query_is_unsupported() {
         assert_eq!([0x4002, 0x2002, 0x0001, 0x4109].map(refused), ["not supported by this drive"; 4]);
         assert_eq!(refused(0x4006), "NVMe status 0x4006");
     }
 
     #[test]
-    fn a_device_that_is_no_nvme_refuses_the_command() {
+    fn non_nvme_device_refuses_command() {
         let fd = open(Path::new("/dev/null")).unwrap();
         assert!(answer(&fd, &IDENTIFY_CONTROLLER).is_err());
     }

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_controller_of_a_namespace_is_known_by_its_name() {
+    fn controller_name_follows_from_disk_name() {
         assert_eq!(controller_name("nvme0n1").as_deref(), Some("nvme0"));
         assert_eq!(controller_name("nvme12c0n1").as_deref(), Some("nvme12"));
         assert_eq!(controller_name("nvme"), None);

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thermometers_are_named_as_the_page_says() {
+    fn thermometer_descriptions_are_parsed() {
         let read = |text: &str| text.parse::<ExtraThermometer>().unwrap();
         assert_eq!(read("reader=cmd:cat /tmp/t").source, ExtraSource::Command("cat /tmp/t".into()));
         let column = Some("probe".to_owned());
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thermometer_named_wrongly_is_told_how_to_name_it() {
+    fn wrong_thermometer_description_gets_advice() {
         for text in
             ["", "reader", "=ask", "reader=", "reader=cmd:", "reader=csv:", "reader=ntc:1", "reader=asked"]
         {

@@ -19,7 +19,7 @@ fn until(ready: impl Fn() -> bool) {
 }
 
 #[test]
-fn an_sd_express_card_tells_its_composite_and_its_own_sensors_each_by_its_place() {
+fn sd_express_sensors_have_their_places() {
     let (_dir, system) = machine(
         "
             sys/block/nvme0n1/device/model = LX1TB71
@@ -49,7 +49,7 @@ fn an_sd_express_card_tells_its_composite_and_its_own_sensors_each_by_its_place(
 }
 
 #[test]
-fn a_raspberry_pi_tells_soc_and_the_chip_that_holds_its_controllers() {
+fn raspberry_pi_has_soc_and_controller_sensors() {
     let (_dir, system) = machine(
         "
             sys/class/thermal/thermal_zone0/type = cpu-thermal
@@ -66,7 +66,7 @@ fn a_raspberry_pi_tells_soc_and_the_chip_that_holds_its_controllers() {
 }
 
 #[test]
-fn a_pc_without_thermal_zones_is_read_by_its_processors_hwmon() {
+fn pc_without_thermal_zones_uses_processor_hwmon() {
     let (_dir, system) = machine(
         "
             sys/class/hwmon/hwmon0/name = acpi
@@ -79,7 +79,7 @@ fn a_pc_without_thermal_zones_is_read_by_its_processors_hwmon() {
 }
 
 #[test]
-fn a_sensor_in_the_reader_or_in_the_usb_controller_is_told_by_where_it_hangs() {
+fn reader_and_controller_sensors_have_their_places() {
     let pci = "sys/devices/pci0000:00/0000:00:14.0";
     let usb = format!("{pci}/usb1/1-2");
     let disk = format!("{usb}/1-2:1.0/host1/target1:0:0/1:0:0:0");
@@ -109,7 +109,7 @@ fn a_sensor_in_the_reader_or_in_the_usb_controller_is_told_by_where_it_hangs() {
 }
 
 #[test]
-fn a_sensor_that_reads_nonsense_is_left_out() {
+fn implausible_sensor_is_ignored() {
     for nonsense in ["", "hot", "-273150", "9999000", "99999999"] {
         let (_dir, system) = machine(&format!(
             "
@@ -130,7 +130,7 @@ fn a_sensor_that_reads_nonsense_is_left_out() {
 }
 
 #[test]
-fn warming_is_followed_without_asking_in_the_measuring_thread() {
+fn readings_follow_changes_without_queries() {
     let zone = "sys/class/thermal/thermal_zone0";
     let (dir, system) = machine(&format!("{zone}/type = cpu-thermal\n{zone}/temp = 40000"));
     let sensors = SensorThreads::default().with(&system, None, &[]).unwrap();
@@ -141,7 +141,7 @@ fn warming_is_followed_without_asking_in_the_measuring_thread() {
 }
 
 #[test]
-fn outside_thermometers_stand_beside_the_built_in_ones() {
+fn external_thermometers_add_to_built_in_sensors() {
     let (dir, system) = machine("");
     let log = dir.path().join("probe.csv");
     std::fs::write(&log, "t,probe\n1,23.5\n").unwrap();
@@ -163,7 +163,7 @@ fn outside_thermometers_stand_beside_the_built_in_ones() {
 }
 
 #[test]
-fn only_what_is_asked_for_can_be_typed_and_only_temperatures() {
+fn only_typed_places_accept_plausible_values() {
     let (_dir, system) = machine("");
     let extras = ["room=ask".parse().unwrap(), "fan=cmd:echo 20".parse().unwrap()];
     let sensors = SensorThreads::default().with(&system, None, &extras).unwrap();
@@ -173,7 +173,7 @@ fn only_what_is_asked_for_can_be_typed_and_only_temperatures() {
 }
 
 #[test]
-fn a_thermometer_that_fails_says_so_once_and_the_others_go_on() {
+fn failing_thermometer_is_reported_once() {
     let (_dir, system) = machine("");
     let extras = ["reader=cmd:exit 7".parse().unwrap(), "room=cmd:echo 22".parse().unwrap()];
     let sensors = SensorThreads::default().with(&system, None, &extras).unwrap();
@@ -186,7 +186,7 @@ fn a_thermometer_that_fails_says_so_once_and_the_others_go_on() {
 }
 
 #[test]
-fn two_thermometers_for_one_place_and_a_file_that_is_not_there_are_refused() {
+fn duplicate_place_and_missing_file_are_refused() {
     let (_dir, system) = machine("");
     let twice = ["room=ask".parse().unwrap(), "room=cmd:echo 20".parse().unwrap()];
     assert!(matches!(
@@ -201,7 +201,7 @@ fn two_thermometers_for_one_place_and_a_file_that_is_not_there_are_refused() {
 }
 
 #[test]
-fn sensors_stop_soon_when_dropped_even_with_a_command_that_hangs() {
+fn drop_stops_sensors_with_hanging_command() {
     let (_dir, system) = machine("");
     let sensors = SensorThreads::default().with(&system, None, &["x=cmd:sleep 60".parse().unwrap()]).unwrap();
     std::thread::sleep(Duration::from_millis(100));

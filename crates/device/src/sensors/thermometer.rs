@@ -236,13 +236,13 @@ mod tests {
     }
 
     #[test]
-    fn a_command_s_first_number_is_the_temperature() {
+    fn first_number_of_command_is_temperature() {
         assert_eq!(run("echo \"temp=48.3'C\""), Ok(48.3));
         assert_eq!(run("printf '21.5 C, humidity 40 %%'"), Ok(21.5));
     }
 
     #[test]
-    fn a_command_that_fails_says_why() {
+    fn failing_command_reports_reason() {
         assert!(run("exit 3").unwrap_err().contains("exit status: 3"));
         assert!(run("true").unwrap_err().contains("is not a number"));
         assert!(run("no-such-thermometer").unwrap_err().contains("127"));
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_hangs_is_ended_with_all_that_it_started() {
+    fn hanging_command_is_killed_with_children() {
         let start = Instant::now();
         let mark = "sleep 987.125";
         assert!(run(&format!("({mark}) & echo 20; {mark}")).unwrap_err().contains("it took more than"));
@@ -268,12 +268,12 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_prints_for_ever_is_cut_off() {
+    fn endless_output_is_cut_off() {
         assert!(run("yes 42").is_err());
     }
 
     #[test]
-    fn a_command_ends_soon_when_nobody_wants_it_any_more() {
+    fn command_ends_on_stop_signal() {
         let start = Instant::now();
         let _ = of_command("sleep 60", &|| start.elapsed() > Duration::from_millis(200));
         assert!(start.elapsed() < Duration::from_secs(2));
@@ -292,14 +292,14 @@ mod tests {
     }
 
     #[test]
-    fn the_last_column_of_the_last_whole_line_is_taken() {
+    fn last_column_of_last_complete_line_counts() {
         assert_eq!(read("time,probe\n1,20.5\n2,21.25\n", None), Ok(21.25));
         assert_eq!(read("1,20.5\n2,21.25\n3,2", None), Ok(21.25), "the third line is half written");
         assert_eq!(read("22.5", None), Ok(22.5));
     }
 
     #[test]
-    fn a_column_may_be_named_or_numbered() {
+    fn column_is_selected_by_name_or_number() {
         let log = "time;reader;room\n10:00;41,5;22,0\n";
         assert_eq!(read(log, Some("reader")), Ok(41.5));
         assert_eq!(read(log, Some("3")), Ok(22.0));
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_no_temperature_is_told() {
+    fn file_without_temperature_is_an_error() {
         assert!(read("", None).unwrap_err().contains("it is empty"));
         assert!(read("time,probe\n", None).unwrap_err().contains("is not a number"));
         let missing = GrowingCsv::open(Path::new("/no/such.csv"), None).unwrap_err();
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_nobody_writes_to_any_more_tells_the_past() {
+    fn stale_file_is_an_error() {
         let file = file("1,20\n");
         let past = std::time::SystemTime::now() - Duration::from_secs(120);
         file.as_file().set_modified(past).unwrap();
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_number_that_stands_by_itself_is_taken() {
+    fn first_standalone_number_is_parsed() {
         for (text, value) in [
             ("temp=48.3'C", 48.3),
             ("21,5 °C\n", 21.5),
@@ -350,14 +350,14 @@ mod tests {
     }
 
     #[test]
-    fn thousandths_are_no_temperature_and_are_told() {
+    fn implausible_number_is_an_error() {
         assert!(in_text("23125").unwrap_err().contains("23125"));
         assert!(in_text("off").unwrap_err().contains("off"));
     }
 
     proptest::proptest! {
         #[test]
-        fn no_text_panics_and_every_temperature_comes_back(text in "\\PC{0,40}", celsius in -55i32..190) {
+        fn every_temperature_is_parsed_without_panic(text in "\\PC{0,40}", celsius in -55i32..190) {
             let _ = first(&text);
             proptest::prop_assert_eq!(first(&format!("t={celsius}.5 C")).map(f64::abs), Some(f64::from(celsius.abs()) + 0.5));
         }

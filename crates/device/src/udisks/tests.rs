@@ -178,7 +178,7 @@ fn opened_by(answer: Answer, access: OpenAccess) -> Result<OpenDevice, OpenError
 }
 
 #[test]
-fn a_device_is_handed_over_exclusively_for_direct_io() {
+fn device_is_opened_exclusively_with_direct_io() {
     let card = LoopDevice::zeros(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::Opens(card.path.clone(), OFlags::empty()));
     let opened = daemon.open(&card, OpenAccess::ReadWrite).unwrap();
@@ -198,7 +198,7 @@ fn a_device_is_handed_over_exclusively_for_direct_io() {
 }
 
 #[test]
-fn to_read_a_device_it_is_opened_beside_others_and_for_no_writes() {
+fn reading_opens_device_shared_and_read_only() {
     let card = LoopDevice::zeros(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::Opens(card.path.clone(), OFlags::empty()));
     let _other = open_file(card.path.as_str(), OFlags::RDONLY | OFlags::EXCL, Mode::empty()).unwrap();
@@ -208,7 +208,7 @@ fn to_read_a_device_it_is_opened_beside_others_and_for_no_writes() {
 }
 
 #[test]
-fn another_device_than_the_one_that_was_asked_for_is_refused() {
+fn other_device_is_refused() {
     let other = LoopDevice::zeros(8, &[]);
     for path in [other.path.as_str(), "/dev/null"] {
         let error =
@@ -218,7 +218,7 @@ fn another_device_than_the_one_that_was_asked_for_is_refused() {
 }
 
 #[test]
-fn a_descriptor_for_reading_is_refused_where_writing_was_asked_for_and_the_other_way() {
+fn descriptor_with_wrong_access_is_refused() {
     let card = LoopDevice::zeros(8, &[]);
     let fd = |mode| open_file(card.path.as_str(), mode, Mode::empty()).unwrap();
     let sequence = BlockDevice::numbered(&SystemRoots::host(), number(&card)).unwrap().sequence();
@@ -239,7 +239,7 @@ fn a_descriptor_for_reading_is_refused_where_writing_was_asked_for_and_the_other
 }
 
 #[test]
-fn a_daemon_that_takes_another_device_for_the_wanted_one_opens_nothing() {
+fn wrong_udisks_object_is_not_opened() {
     let (card, other) = (LoopDevice::zeros(8, &[]), LoopDevice::zeros(8, &[]));
     let daemon = Daemon::of(number(&other), Answer::Opens(other.path.clone(), OFlags::empty()));
     let error = daemon.open(&card, OpenAccess::ReadWrite).unwrap_err();
@@ -248,7 +248,7 @@ fn a_daemon_that_takes_another_device_for_the_wanted_one_opens_nothing() {
 }
 
 #[test]
-fn direct_io_is_taken_where_the_daemon_heeds_no_flags_too() {
+fn direct_io_is_set_even_if_flags_are_ignored() {
     let card = LoopDevice::zeros(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::HeedsNoFlags(card.path.clone()));
     let opened = daemon.open(&card, OpenAccess::Read).unwrap();
@@ -257,7 +257,7 @@ fn direct_io_is_taken_where_the_daemon_heeds_no_flags_too() {
 }
 
 #[test]
-fn each_failure_says_why_and_what_to_do() {
+fn failures_have_reason_and_advice() {
     let text = |text: &str| text.to_owned();
     for (problem, why) in [
         (Problem::NotAuthorized(text("Not authorized")), "the system's policy does not allow it"),
@@ -280,7 +280,7 @@ fn each_failure_says_why_and_what_to_do() {
 }
 
 #[test]
-fn a_dialog_that_nobody_answers_is_given_up_with_ctrl_c_at_once() {
+fn interrupt_ends_unanswered_dialog() {
     let card = LoopDevice::zeros(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::Waits);
     let interrupt = InterruptFlag::default();
@@ -298,7 +298,7 @@ fn a_dialog_that_nobody_answers_is_given_up_with_ctrl_c_at_once() {
 }
 
 #[test]
-fn without_a_bus_or_a_daemon_it_is_said() {
+fn missing_bus_or_daemon_is_reported() {
     let nowhere = tempfile::tempdir().unwrap().path().join("bus");
     let address = format!("unix:path={}", nowhere.display());
     let connected =
@@ -318,7 +318,7 @@ fn without_a_bus_or_a_daemon_it_is_said() {
 }
 
 #[test]
-fn a_file_system_is_unmounted_without_force_and_a_person_may_be_asked() {
+fn unmount_is_unforced_and_allows_dialog() {
     let card = LoopDevice::zeros(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::HeedsNoFlags(String::new()));
     assert_eq!(daemon.unmount(number(&card), &InterruptFlag::default()), Ok(()));
@@ -327,7 +327,7 @@ fn a_file_system_is_unmounted_without_force_and_a_person_may_be_asked() {
 }
 
 #[test]
-fn a_file_system_that_stays_mounted_says_why() {
+fn failed_unmount_reports_reason() {
     let card = LoopDevice::zeros(8, &[]);
     let trouble = |problem| {
         let daemon = Daemon::of(number(&card), Answer::Fails(problem));
@@ -350,7 +350,7 @@ fn a_file_system_that_stays_mounted_says_why() {
 }
 
 #[test]
-fn a_daemon_that_takes_another_device_for_the_wanted_one_unmounts_nothing() {
+fn wrong_udisks_object_is_not_unmounted() {
     let (card, other) = (LoopDevice::zeros(8, &[]), LoopDevice::zeros(8, &[]));
     let daemon = Daemon::of(number(&other), Answer::HeedsNoFlags(String::new()));
     let trouble = daemon.unmount(number(&card), &InterruptFlag::default()).unwrap_err();
@@ -359,7 +359,7 @@ fn a_daemon_that_takes_another_device_for_the_wanted_one_unmounts_nothing() {
 }
 
 #[test]
-fn an_unmounting_that_nobody_allows_is_given_up_with_ctrl_c_at_once() {
+fn interrupt_ends_unmount_dialog() {
     let card = LoopDevice::zeros(8, &[]);
     let daemon = Daemon::of(number(&card), Answer::Waits);
     let interrupt = InterruptFlag::default();

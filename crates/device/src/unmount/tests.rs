@@ -73,7 +73,7 @@ fn is_mounted(point: &Path) -> bool {
 }
 
 #[test]
-fn all_file_systems_of_a_card_are_unmounted_wherever_they_are_mounted() {
+fn all_mounts_of_card_are_unmounted() {
     let mut usb = LoopDevice::zeros(64, &[]);
     let (first, second) = (usb.add_partition(1, 2048, 49152), usb.add_partition(2, 65536, 49152));
     tool("mkfs.ext4", &["-q", "-F", &first]);
@@ -97,7 +97,7 @@ fn all_file_systems_of_a_card_are_unmounted_wherever_they_are_mounted() {
 }
 
 #[test]
-fn a_busy_file_system_is_named_with_the_program_that_uses_it_and_stays_mounted() {
+fn busy_file_system_names_program_and_stays_mounted() {
     let usb = formatted(16);
     let mut mounts = Mounts::new();
     let point = mounts.at("card", &[], &usb.path);
@@ -113,7 +113,7 @@ fn a_busy_file_system_is_named_with_the_program_that_uses_it_and_stays_mounted()
 }
 
 #[test]
-fn what_is_mounted_below_or_over_a_card_is_not_unmounted_with_it() {
+fn mounts_of_other_devices_are_not_unmounted() {
     let (usb, other) = (formatted(16), formatted(16));
     let mut mounts = Mounts::new();
     let point = mounts.at("card", &[], &usb.path);
@@ -138,7 +138,7 @@ fn what_is_mounted_below_or_over_a_card_is_not_unmounted_with_it() {
 }
 
 #[test]
-fn a_card_with_swap_on_it_keeps_its_other_mounts() {
+fn card_with_swap_keeps_mounts() {
     let mut usb = LoopDevice::zeros(64, &[]);
     let (first, second) = (usb.add_partition(1, 2048, 49152), usb.add_partition(2, 65536, 49152));
     tool("mkfs.ext4", &["-q", "-F", &first]);
@@ -153,7 +153,7 @@ fn a_card_with_swap_on_it_keeps_its_other_mounts() {
 }
 
 #[test]
-fn a_card_that_holds_the_image_of_a_loop_device_keeps_its_mounts() {
+fn card_with_loop_image_keeps_mounts() {
     let usb = formatted(32);
     let mut mounts = Mounts::new();
     let point = mounts.at("card", &[], &usb.path);
@@ -175,7 +175,7 @@ fn a_card_that_holds_the_image_of_a_loop_device_keeps_its_mounts() {
 }
 
 #[test]
-fn the_disk_of_the_running_system_is_refused() {
+fn system_disk_is_refused() {
     let root =
         all_mounts(&SystemRoots::host()).into_iter().find(|mount| mount.point == Path::new("/")).unwrap();
     let system = SystemRoots::host();
@@ -192,7 +192,7 @@ fn unmount_now(name: &str) -> Result<(), UnmountError> {
 }
 
 #[test]
-fn only_a_whole_card_that_can_be_taken_out_is_unmounted() {
+fn only_whole_removable_disks_are_unmounted() {
     let mut usb = LoopDevice::zeros(32, &[]);
     let part = usb.add_partition(1, 2048, 49152);
     tool("mkfs.ext4", &["-q", "-F", &part]);
@@ -208,7 +208,7 @@ fn only_a_whole_card_that_can_be_taken_out_is_unmounted() {
 }
 
 #[test]
-fn another_card_in_the_place_of_the_named_one_stays_mounted() {
+fn replaced_card_stays_mounted() {
     let usb = formatted(16);
     let mut mounts = Mounts::new();
     let point = mounts.at("card", &[], &usb.path);
@@ -219,7 +219,7 @@ fn another_card_in_the_place_of_the_named_one_stays_mounted() {
 }
 
 #[test]
-fn a_card_that_is_mounted_again_each_time_is_not_raced() {
+fn repeated_remounts_end_with_error() {
     let usb = formatted(16);
     let mut mounts = Mounts::new();
     let point = mounts.at("card", &[], &usb.path);
@@ -233,7 +233,7 @@ fn a_card_that_is_mounted_again_each_time_is_not_raced() {
 
 #[cfg(feature = "udisks")]
 #[test]
-fn what_udisks2_says_is_told_with_the_place() {
+fn udisks_errors_name_mount_point() {
     let usb = formatted(16);
     let mut mounts = Mounts::new();
     let point = mounts.at("card", &[], &usb.path);
@@ -296,7 +296,7 @@ fn mounted_at(point: &str) -> String {
 }
 
 #[test]
-fn a_card_is_unmounted_from_where_people_mount_cards_and_not_from_the_running_system() {
+fn system_mount_points_are_not_unmounted() {
     for point in ["/media/anna/CARD", "/run/media/anna/CARD", "/mnt", "/home/anna/card", "/tmp/card"] {
         assert!(possible(&mounted_at(point), "", &[]), "{point}");
     }
@@ -311,7 +311,7 @@ fn a_card_is_unmounted_from_where_people_mount_cards_and_not_from_the_running_sy
 }
 
 #[test]
-fn a_card_that_more_than_its_mounts_stand_against_is_not_unmounted() {
+fn card_in_use_otherwise_is_not_unmounted() {
     let card = mounted_at("/media/CARD");
     for (name, content) in [
         ("proc/swaps", "Filename\n/dev/mmcblk1p2 partition 1 0 -2\n"),
@@ -327,7 +327,7 @@ fn a_card_that_more_than_its_mounts_stand_against_is_not_unmounted() {
 }
 
 #[test]
-fn a_copy_of_a_mount_in_a_container_goes_with_ours_and_one_there_alone_does_not() {
+fn mount_only_in_container_is_not_unmounted() {
     let card = mounted_at("/media/CARD");
     assert!(possible(&card, &card, &[]));
     assert!(!possible("", &card, &[]));
@@ -336,7 +336,7 @@ fn a_copy_of_a_mount_in_a_container_goes_with_ours_and_one_there_alone_does_not(
 }
 
 #[test]
-fn a_file_system_over_two_disks_or_one_that_only_says_to_be_of_the_card_is_left_alone() {
+fn multi_disk_and_fuse_mounts_are_not_unmounted() {
     let btrfs = "2 1 0:44 / /media/CARD rw - btrfs /dev/mmcblk1p1 rw\n";
     let member = |name| (name, "");
     let one = [member("sys/fs/btrfs/u/devices/mmcblk1p1")];

@@ -5,7 +5,7 @@ use cardscope_device::system::SystemRoots;
 use cardscope_testkit::devices::LoopDevice;
 
 #[test]
-fn a_loop_device_answers_nothing_and_nothing_is_missing() {
+fn loop_device_has_no_commands_and_none_missing() {
     let card = LoopDevice::zeros(8, &[]);
     let answers = commands(&SystemRoots::host(), &card.path);
     assert!(answers.ping.is_none() && answers.health.is_none());

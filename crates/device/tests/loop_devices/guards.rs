@@ -18,7 +18,7 @@ fn guard(device: &str) -> Result<cardscope_device::guard::WriteClearance, GuardR
 }
 
 #[test]
-fn a_card_that_nobody_uses_is_cleared_and_opens_exclusively() {
+fn unused_card_passes_and_opens_exclusively() {
     let card = LoopDevice::zeros(8, &[]);
     let clearance = guard(&card.path).unwrap();
     assert_eq!((clearance.bytes, clearance.name.as_str(), clearance.remark()), (8 << 20, card.name(), None));
@@ -35,7 +35,7 @@ fn a_card_that_nobody_uses_is_cleared_and_opens_exclusively() {
 }
 
 #[test]
-fn a_card_reached_by_another_name_is_the_same_card() {
+fn link_to_card_is_the_same_card() {
     let card = LoopDevice::zeros(8, &[]);
     let dir = tempfile::tempdir().unwrap();
     let link = dir.path().join("usb-Generic_SD-0:0");
@@ -44,7 +44,7 @@ fn a_card_reached_by_another_name_is_the_same_card() {
 }
 
 #[test]
-fn a_mounted_card_is_refused_and_told_where() {
+fn mounted_card_is_refused_with_mount_point() {
     let card = LoopDevice::zeros(16, &[]);
     tool("mkfs.vfat", &[&card.path]);
     let mounted = TestMount::new(&["-t", "ext4"], &{
@@ -71,7 +71,7 @@ fn a_mounted_card_is_refused_and_told_where() {
 }
 
 #[test]
-fn a_card_that_is_only_left_in_a_bind_mount_is_refused() {
+fn bind_mounted_card_is_refused() {
     let card = LoopDevice::zeros(16, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let first = TestMount::new(&[], &card.path);
@@ -86,7 +86,7 @@ fn a_card_that_is_only_left_in_a_bind_mount_is_refused() {
 }
 
 #[test]
-fn a_card_mounted_in_a_container_only_is_refused() {
+fn card_mounted_in_container_is_refused() {
     let card = LoopDevice::zeros(16, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let dir = tempfile::tempdir().unwrap();
@@ -113,7 +113,7 @@ fn a_card_mounted_in_a_container_only_is_refused() {
 }
 
 #[test]
-fn a_card_with_one_mounted_partition_is_refused_but_its_other_partition_is_not() {
+fn mounted_partition_refuses_disk_but_not_sibling() {
     let mut card = LoopDevice::zeros(64, &[]);
     let first = card.add_partition(1, 2048, 32768);
     let second = card.add_partition(2, 34816, 32768);
@@ -142,7 +142,7 @@ fn swap_is_refused() {
 }
 
 #[test]
-fn a_card_that_takes_no_writes_is_refused() {
+fn read_only_card_is_refused() {
     let card = LoopDevice::zeros(8, &["-r"]);
     assert!(matches!(guard(&card.path), Err(GuardRefusal::ReadOnly { .. })));
     assert!(open_device(Path::new(&card.path), OpenAccess::Read).is_ok());
@@ -151,7 +151,7 @@ fn a_card_that_takes_no_writes_is_refused() {
 }
 
 #[test]
-fn a_card_opened_exclusively_by_another_program_is_refused_and_the_program_named() {
+fn claimed_card_is_refused_with_program_name() {
     let card = LoopDevice::zeros(8, &[]);
     let script = "import os,sys,time; os.open(sys.argv[1], os.O_RDWR|os.O_EXCL); print('open', flush=True); time.sleep(60)";
     let child = Command::new("python3").args(["-c", script, &card.path]).stdout(Stdio::piped()).spawn();
@@ -169,7 +169,7 @@ fn a_card_opened_exclusively_by_another_program_is_refused_and_the_program_named
 /// A process that was killed holds its card until its last I/O has ended, and is named nowhere any more. This process,
 /// which is none to itself, stands for it.
 #[test]
-fn a_card_that_nobody_is_seen_to_hold_is_waited_for() {
+fn busy_card_without_holder_is_retried() {
     let card = LoopDevice::zeros(8, &[]);
     let held = open_device(Path::new(&card.path), OpenAccess::Read).unwrap();
     let release = std::thread::spawn(move || {
@@ -182,7 +182,7 @@ fn a_card_that_nobody_is_seen_to_hold_is_waited_for() {
 }
 
 #[test]
-fn a_card_below_a_loop_device_is_refused() {
+fn card_below_loop_device_is_refused() {
     let card = LoopDevice::zeros(8, &[]);
     let upper = LoopDevice::over(&card.path, &[]);
     let refusal = guard(&card.path).unwrap_err();
@@ -193,7 +193,7 @@ fn a_card_below_a_loop_device_is_refused() {
 }
 
 #[test]
-fn a_card_that_holds_the_file_of_a_mounted_image_is_refused_by_that_mount_too() {
+fn card_with_mounted_image_file_is_refused() {
     let card = LoopDevice::zeros(64, &[]);
     tool("mkfs.ext4", &["-q", "-F", &card.path]);
     let outer = TestMount::new(&[], &card.path);
@@ -210,7 +210,7 @@ fn a_card_that_holds_the_file_of_a_mounted_image_is_refused_by_that_mount_too() 
 }
 
 #[test]
-fn the_disk_that_holds_the_running_system_is_refused() {
+fn system_disk_is_refused() {
     let root = std::fs::metadata("/").unwrap().dev();
     let (major, minor) = (rustix_major(root), rustix_minor(root));
     let link = std::fs::canonicalize(format!("/sys/dev/block/{major}:{minor}"))
@@ -230,7 +230,7 @@ fn rustix_minor(device: u64) -> u64 {
 }
 
 #[test]
-fn what_is_no_block_device_is_refused_with_advice() {
+fn non_block_device_is_refused_with_advice() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().to_str().unwrap();
     assert!(matches!(guard(path), Err(GuardRefusal::NotABlockDevice { .. })));
@@ -244,7 +244,7 @@ fn what_is_no_block_device_is_refused_with_advice() {
 }
 
 #[test]
-fn what_is_on_a_card_is_told_through_a_direct_descriptor_too() {
+fn contents_are_read_through_direct_descriptor() {
     let card = LoopDevice::zeros(64, &[]);
     tool("mkfs.vfat", &["-F", "32", "-n", "CAMERA", &card.path]);
     let looked = contents::describe(&peek(Path::new(&card.path)).unwrap(), 64 << 20);

@@ -76,7 +76,7 @@ fn changed(outcome: Result<(), TargetError>) -> ObjectChange {
 }
 
 #[test]
-fn what_is_no_file_of_some_size_or_locked_is_refused_with_a_reason() {
+fn empty_short_or_locked_file_is_refused() {
     let (dir, path) = file(1);
     let first = held(&path);
     assert!(refusal(&path).contains("it is locked by another program"));
@@ -97,7 +97,7 @@ fn what_is_no_file_of_some_size_or_locked_is_refused_with_a_reason() {
 }
 
 #[test]
-fn a_name_that_leads_elsewhere_after_the_question_is_seen() {
+fn changed_name_is_detected_after_consent() {
     let (dir, path) = file(1);
     let other = dir.path().join("other.img");
     std::fs::copy(&path, &other).unwrap();
@@ -120,7 +120,7 @@ fn a_name_that_leads_elsewhere_after_the_question_is_seen() {
 }
 
 #[test]
-fn a_file_that_becomes_a_loop_device_is_not_written_to_any_more() {
+fn file_under_new_loop_device_is_not_written() {
     let (dir, path) = file(1);
     let held = held(&path);
     let mut target = target(&held);
@@ -141,7 +141,7 @@ fn a_file_that_becomes_a_loop_device_is_not_written_to_any_more() {
 }
 
 #[test]
-fn a_file_that_a_virtual_machine_has_locked_is_refused_and_left_alone() {
+fn fcntl_locked_file_is_refused() {
     let (_dir, path) = file(1);
     let held = held(&path);
     // F_OFD_SETLK (37) of one byte, as qemu does, and F_SETLK by lockf, as databases do.
@@ -165,7 +165,7 @@ fn a_file_that_a_virtual_machine_has_locked_is_refused_and_left_alone() {
 }
 
 #[test]
-fn the_question_can_say_what_a_name_leads_to() {
+fn real_path_and_hard_links_are_reported() {
     let (dir, path) = file(1);
     assert_eq!(held(&path).also_known_as(), None);
     let link = dir.path().join("link");
@@ -176,7 +176,7 @@ fn the_question_can_say_what_a_name_leads_to() {
 }
 
 #[test]
-fn a_write_to_the_end_never_hides_that_a_file_was_cut() {
+fn write_to_end_does_not_hide_truncation() {
     let (_dir, path) = file(1);
     let held = held(&path);
     let mut target = target(&held);
@@ -188,7 +188,7 @@ fn a_write_to_the_end_never_hides_that_a_file_was_cut() {
 }
 
 #[test]
-fn a_file_that_was_cut_or_grew_is_neither_an_io_error_nor_a_loss() {
+fn resized_file_is_reported_as_changed() {
     let (_dir, path) = file(1);
     let mut target = target(&held(&path));
     resize(&path, 4096);
@@ -202,7 +202,7 @@ fn a_file_that_was_cut_or_grew_is_neither_an_io_error_nor_a_loss() {
 }
 
 #[test]
-fn a_device_that_shrinks_grows_or_ends_is_named_so() {
+fn resized_device_is_reported_as_changed() {
     for (bytes, direction) in
         [(MIB / 2, IoDirection::Read), (MIB / 2, IoDirection::Write), (2 * MIB, IoDirection::Read)]
     {
@@ -232,7 +232,7 @@ fn a_device_that_shrinks_grows_or_ends_is_named_so() {
 }
 
 #[test]
-fn a_device_without_a_size_went_away() {
+fn device_without_size_is_gone() {
     let (_dir, path) = file(1);
     let device = LoopDevice::over(path.to_str().unwrap(), &[]);
     let held = held(&device.path);
@@ -245,7 +245,7 @@ fn a_device_without_a_size_went_away() {
 }
 
 #[test]
-fn a_held_device_is_ours_alone_and_a_loop_device_over_it_is_seen() {
+fn claimed_device_detects_loop_device_over_it() {
     let card = LoopDevice::zeros(8, &[]);
     let held = held(&card.path);
     let mut target = target(&held);

@@ -54,14 +54,14 @@ fn held(part: &str, holder: &str, says: &[(&str, &str)]) -> Recording {
 }
 
 #[test]
-fn a_card_in_a_reader_is_cleared_beside_a_running_system() {
+fn card_in_reader_passes_on_running_system() {
     let clearance = check(&machine(&[]).system(), "/dev/sda").unwrap();
     assert_eq!(clearance.bytes, 62_333_952 * 512);
     assert_eq!(clearance.partitions, [("sda1".into(), 512_000_000), ("sda2".into(), 512_000_000)]);
 }
 
 #[test]
-fn the_card_that_a_raspberry_pi_booted_from_is_refused_whole_and_in_parts() {
+fn boot_card_is_refused_with_partitions() {
     let recording = machine(&[]);
     for device in ["mmcblk0", "mmcblk0p1", "/dev/mmcblk0p2"] {
         let refusal = check(&recording.system(), device).unwrap_err();
@@ -70,7 +70,7 @@ fn the_card_that_a_raspberry_pi_booted_from_is_refused_whole_and_in_parts() {
 }
 
 #[test]
-fn members_of_lvm_luks_and_raid_are_refused_by_name() {
+fn volume_members_are_refused_by_name() {
     let cases: &[(&str, Says, &str, &str)] = &[
         (
             "dm-0",
@@ -101,14 +101,14 @@ fn members_of_lvm_luks_and_raid_are_refused_by_name() {
 }
 
 #[test]
-fn a_whole_disk_in_a_raid_refuses_its_partitions_too() {
+fn raid_disk_refuses_partitions() {
     let recording = machine(&[]);
     recording.file("sys/block/sda/holders/md0/dev", b"9:0\n");
     assert!(matches!(check(&recording.system(), "sda1"), Err(GuardRefusal::Held { .. })));
 }
 
 #[test]
-fn a_system_on_lvm_on_luks_is_followed_down_to_its_disk() {
+fn system_on_lvm_on_luks_is_traced_to_disk() {
     let recording = machine(&[
         ("proc/self/mountinfo", "1 0 253:1 / / rw - ext4 /dev/mapper/vg-root rw\n"),
         ("sys/block/dm-1/dev", "253:1\n"),
@@ -122,7 +122,7 @@ fn a_system_on_lvm_on_luks_is_followed_down_to_its_disk() {
 }
 
 #[test]
-fn layers_that_stand_on_each_other_in_a_ring_end() {
+fn circular_layers_end() {
     let recording = machine(&[
         ("proc/self/mountinfo", "1 0 253:0 / /data rw - ext4 /dev/dm-0 rw\n"),
         ("sys/block/dm-0/dev", "253:0\n"),
@@ -134,7 +134,7 @@ fn layers_that_stand_on_each_other_in_a_ring_end() {
 }
 
 #[test]
-fn a_mounted_loop_device_over_a_file_on_a_mounted_card_is_a_use_of_the_card() {
+fn mounted_loop_file_counts_as_use_of_card() {
     let recording = machine(&[
         (
             "proc/self/mountinfo",
@@ -148,7 +148,7 @@ fn a_mounted_loop_device_over_a_file_on_a_mounted_card_is_a_use_of_the_card() {
 }
 
 #[test]
-fn swap_on_a_partition_and_in_a_file_is_refused() {
+fn swap_partition_and_file_are_refused() {
     let partition = machine(&[("proc/swaps", "Filename\tType\n/dev/sda2 partition 1 0 -2\n")]);
     assert!(matches!(check(&partition.system(), "sda"), Err(GuardRefusal::Swap { .. })));
     let file = machine(&[
@@ -160,7 +160,7 @@ fn swap_on_a_partition_and_in_a_file_is_refused() {
 }
 
 #[test]
-fn every_member_of_a_mounted_btrfs_is_refused_though_only_one_is_listed() {
+fn all_members_of_mounted_btrfs_are_refused() {
     let recording = machine(&[
         ("proc/self/mountinfo", "1 0 0:40 / /data rw - btrfs /dev/sdb rw\n"),
         ("sys/fs/btrfs/0123-4567/devices/sda1/dev", "8:1\n"),
@@ -173,14 +173,14 @@ fn every_member_of_a_mounted_btrfs_is_refused_though_only_one_is_listed() {
 }
 
 #[test]
-fn a_card_mounted_by_another_process_only_is_refused() {
+fn mount_in_other_namespace_is_refused() {
     let recording = machine(&[("proc/4711/mountinfo", "9 0 8:1 / /data rw - vfat /dev/sda1 rw\n")]);
     let refusal = check(&recording.system(), "sda").unwrap_err();
     assert!(refusal.to_string().contains("container"), "{refusal}");
 }
 
 #[test]
-fn an_empty_slot_a_locked_card_and_a_card_without_a_size_are_told_apart() {
+fn empty_locked_and_sizeless_devices_differ() {
     let empty = machine(&[("sys/block/sdb/size", "0\n"), ("sys/block/sdb/dev", "8:16\n")]);
     assert!(matches!(check(&empty.system(), "sdb"), Err(GuardRefusal::Empty { .. })));
     let locked = machine(&[("sys/block/sda/ro", "1\n")]);
@@ -193,7 +193,7 @@ fn an_empty_slot_a_locked_card_and_a_card_without_a_size_are_told_apart() {
 }
 
 #[test]
-fn a_logical_partition_in_use_refuses_the_extended_one_around_it() {
+fn logical_partition_in_use_refuses_extended() {
     let recording = machine(&[
         ("sys/block/sda/sda5/partition", "5\n"),
         ("sys/block/sda/sda5/dev", "8:5\n"),

@@ -40,7 +40,7 @@ fn claims(identity: &Identity) -> Vec<&str> {
 }
 
 #[test]
-fn an_sd_card_is_identified_from_its_registers_and_its_bus_from_debugfs() {
+fn sd_card_is_identified_from_registers_and_debugfs() {
     let ios = "clock:\t\t50000000 Hz\nactual clock:\t50000000 Hz\nbus width:\t2 (4 bits)\ntiming spec:\t2 (sd high-speed)\nsignal voltage:\t0 (3.30 V)\n";
     let identity = look(&card(&[("sys/kernel/debug/mmc0/ios", ios)]), "/dev/mmcblk0");
     let cid = identity.cid.as_ref().unwrap();
@@ -55,7 +55,7 @@ fn an_sd_card_is_identified_from_its_registers_and_its_bus_from_debugfs() {
 }
 
 #[test]
-fn a_bus_that_cannot_be_read_is_a_remark_with_advice() {
+fn unreadable_bus_is_a_finding_with_advice() {
     let identity = look(&card(&[]), "mmcblk0");
     let finding = identity.findings.iter().find(|finding| finding.claim == "bus-mode-unread").unwrap();
     assert!(finding.advice.is_some() && finding.verdict.contains("unknown"));
@@ -63,7 +63,7 @@ fn a_bus_that_cannot_be_read_is_a_remark_with_advice() {
 }
 
 #[test]
-fn the_kernel_log_names_the_mode_where_debugfs_is_closed() {
+fn kernel_log_gives_mode_without_debugfs() {
     let log = "[1.0] mmc0: new high speed SDHC card at address b368\n[2.0] mmc1: new SD card at address 1\n[9.0] mmc0: new UHS-I speed SDR104 SDXC card at address aaaa\n";
     let identity = look(&card(&[("dmesg", log)]), "mmcblk0");
     assert_eq!(identity.mmc.as_ref().unwrap().mode.as_deref(), Some("SDR104"));
@@ -71,26 +71,26 @@ fn the_kernel_log_names_the_mode_where_debugfs_is_closed() {
 }
 
 #[test]
-fn a_host_that_sees_another_size_than_the_csd_says_is_told() {
+fn size_mismatch_with_csd_is_reported() {
     let identity = look(&card(&[("sys/block/mmcblk0/size", "62333952\n")]), "mmcblk0");
     assert!(claims(&identity).contains(&"capacity-against-csd"));
 }
 
 #[test]
-fn a_partition_leads_to_its_card() {
+fn partition_is_inspected_as_its_card() {
     let machine = card(&[("sys/block/mmcblk0/mmcblk0p1/partition", "1\n")]);
     assert_eq!(look(&machine, "/dev/mmcblk0p1").cid, look(&machine, "mmcblk0").cid);
 }
 
 #[test]
-fn registers_of_wrong_length_are_told_and_the_others_still_decoded() {
+fn wrong_register_does_not_affect_others() {
     let identity = look(&card(&[("sys/block/mmcblk0/device/cid", "0353445355303447808\n")]), "mmcblk0");
     assert!(identity.cid.is_none() && identity.csd.is_some());
     assert!(claims(&identity).contains(&"register-unreadable"));
 }
 
 #[test]
-fn an_emmc_is_told_apart_also_where_its_type_is_missing() {
+fn emmc_is_recognized_without_type() {
     let registers = [
         ("sys/block/mmcblk0/device/cid", "1501004d384731474303dc0db061506f\n"),
         ("sys/block/mmcblk0/device/csd", "d02701320f5903fff6dbffef8e40400d\n"),
@@ -105,7 +105,7 @@ fn an_emmc_is_told_apart_also_where_its_type_is_missing() {
 }
 
 #[test]
-fn a_reader_is_described_in_the_place_of_the_card_it_hides() {
+fn usb_reader_is_described_instead_of_card() {
     let machine = Recording::new(&[
         ("sys/block/sda/size", "62333952\n"),
         ("sys/block/sda/device/vendor", "Generic-\n"),
@@ -165,7 +165,7 @@ fn express(answers: bool) -> Recording {
 }
 
 #[test]
-fn an_sd_express_card_is_identified_from_its_recorded_answers() {
+fn sd_express_card_is_identified_from_recording() {
     let identity = look(&express(true), "/dev/nvme0n1");
     let nvme = identity.nvme.as_ref().unwrap();
     let controller = nvme.identify.as_ref().unwrap();
@@ -183,7 +183,7 @@ fn an_sd_express_card_is_identified_from_its_recorded_answers() {
 }
 
 #[test]
-fn without_root_an_sd_express_card_still_tells_names_temperature_and_its_threshold() {
+fn sd_express_without_root_has_names_and_temperature() {
     let identity = look(&express(false), "nvme0");
     let nvme = identity.nvme.as_ref().unwrap();
     assert!(nvme.identify.is_none());
@@ -195,7 +195,7 @@ fn without_root_an_sd_express_card_still_tells_names_temperature_and_its_thresho
 }
 
 #[test]
-fn answers_that_were_cut_short_are_told_and_the_rest_is_kept() {
+fn truncated_answers_are_reported_and_rest_decoded() {
     let machine = express(true);
     machine.file("sys/block/nvme0n1/device/identify_controller.bin", &[1, 2, 3]);
     machine.file("nvme0/feature_10.bin", &[1]);
@@ -206,7 +206,7 @@ fn answers_that_were_cut_short_are_told_and_the_rest_is_kept() {
 }
 
 #[test]
-fn an_empty_slot_and_a_device_that_is_not_there_are_told_apart() {
+fn empty_slot_differs_from_missing_device() {
     let machine = Recording::new(&[("sys/block/sda/size", "0\n")]);
     let identity = look(&machine, "sda");
     assert!(claims(&identity).contains(&"empty-slot") && identity.capacity_bytes.is_none());
@@ -215,7 +215,7 @@ fn an_empty_slot_and_a_device_that_is_not_there_are_told_apart() {
 }
 
 #[test]
-fn a_tree_with_files_missing_one_by_one_is_never_an_error() {
+fn missing_files_are_never_an_error() {
     let files =
         ["size", "device/type", "device/cid", "device/csd", "device/ocr", "device/preferred_erase_size"];
     for missing in files {
@@ -229,7 +229,7 @@ fn a_tree_with_files_missing_one_by_one_is_never_an_error() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn garbage_in_any_file_of_a_card_never_panics(
+    fn garbage_in_card_files_never_panics(
         garbage in proptest::collection::vec(any::<u8>(), 0..300),
         sd in prop::sample::select(vec!["size", "device/type", "device/cid", "device/csd", "device/scr", "device/ssr", "device/ocr", "device/erase_size"]),
         answer in prop::sample::select(vec!["identify_controller.bin", "identify_namespace.bin", "smart_log.bin", "feature_04.bin", "feature_10.bin", "model", "serial", "address", "hwmon3/temp1_input", "hwmon3/temp1_max"]),

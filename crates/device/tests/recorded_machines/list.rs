@@ -46,7 +46,7 @@ fn entries(machine: &Recording) -> Vec<DeviceInfo> {
 }
 
 #[test]
-fn the_empty_slot_of_a_reader_is_told_from_the_one_with_a_card() {
+fn empty_reader_slot_is_marked_empty() {
     let found = entries(&two_slots());
     assert_eq!(found.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["sda", "sdb"]);
     let (card, slot) = (&found[0], &found[1]);
@@ -56,7 +56,7 @@ fn the_empty_slot_of_a_reader_is_told_from_the_one_with_a_card() {
 }
 
 #[test]
-fn the_way_to_a_card_over_usb_is_part_of_the_condition() {
+fn usb_path_is_part_of_condition() {
     let condition = host::condition(&two_slots().system(), Some("/dev/sda"));
     assert_eq!(condition.get("reader"), Some("Generic USB3.0 Card Reader (05e3:0749)"));
     assert_eq!(condition.get("usb_host"), Some("0000:00:14.0 (xhci_hcd)"));
@@ -64,7 +64,7 @@ fn the_way_to_a_card_over_usb_is_part_of_the_condition() {
 }
 
 #[test]
-fn a_tree_copied_without_links_still_shows_what_hangs_on_usb() {
+fn tree_without_links_still_shows_usb() {
     let machine = Recording::new(&[
         ("sys/block/sda/size", "62333952\n"),
         ("sys/block/sda/device/model", "SD/MMC\n"),
@@ -82,7 +82,7 @@ fn a_tree_copied_without_links_still_shows_what_hangs_on_usb() {
 }
 
 #[test]
-fn an_sd_card_is_removable_and_an_emmc_is_not() {
+fn sd_card_is_removable_and_emmc_is_not() {
     let machine = Recording::new(&[
         ("sys/block/mmcblk0/size", "30535680\n"),
         ("sys/block/mmcblk0/device/type", "MMC\n"),
@@ -109,7 +109,7 @@ fn an_sd_card_is_removable_and_an_emmc_is_not() {
 }
 
 #[test]
-fn an_sd_express_card_is_removable_and_the_disk_of_a_computer_is_not() {
+fn sd_express_is_removable_and_internal_nvme_is_not() {
     let machine = Recording::new(&[]);
     for (number, address, model, removable) in [
         (0, "0000:01:00.0", "Samsung SSD 980 1TB", "fixed"),
@@ -139,7 +139,7 @@ fn an_sd_express_card_is_removable_and_the_disk_of_a_computer_is_not() {
 }
 
 #[test]
-fn devices_of_the_kernel_are_no_cards_and_loops_show_only_when_asked() {
+fn kernel_devices_are_excluded_and_loops_optional() {
     let machine = Recording::new(&[
         ("sys/block/zram0/size", "1000\n"),
         ("sys/block/dm-0/size", "1000\n"),
@@ -155,7 +155,7 @@ fn devices_of_the_kernel_are_no_cards_and_loops_show_only_when_asked() {
 }
 
 #[test]
-fn a_tree_with_nothing_in_it_lists_nothing() {
+fn empty_tree_lists_nothing() {
     assert!(entries(&Recording::new(&[])).is_empty());
     let bare = Recording::new(&[]);
     std::fs::create_dir_all(bare.dir.path().join("sys/block/sda")).unwrap();

@@ -41,7 +41,7 @@ fn shares(recording: &Recording, path: &str, disk: Option<&str>) {
 }
 
 #[test]
-fn every_directory_on_the_card_that_a_board_runs_from_is_on_its_disk_and_a_stick_is_not() {
+fn boot_card_directories_share_system_disk() {
     let pi = recorded(PI, &[]);
     for path in ["/", "/home/pi", "/var/tmp/x", "/boot/firmware/x"] {
         shares(&pi, path, Some("mmcblk0"));
@@ -51,13 +51,13 @@ fn every_directory_on_the_card_that_a_board_runs_from_is_on_its_disk_and_a_stick
 }
 
 #[test]
-fn a_partition_of_its_own_on_the_same_disk_wears_the_same_disk() {
+fn separate_partition_shares_system_disk() {
     let data = "5 1 179:3 / /srv/data rw - ext4 /dev/mmcblk0p3 rw\n";
     shares(&recorded(&format!("{PI}{data}"), &[]), "/srv/data", Some("mmcblk0"));
 }
 
 #[test]
-fn a_volume_and_a_loop_device_are_followed_down_to_the_disk() {
+fn volume_and_loop_device_are_traced_to_disk() {
     let mounts = "5 1 253:0 / /srv/volume rw - ext4 /dev/mapper/secret rw\n\
                   6 1 7:0 / /srv/image rw - ext4 /dev/loop0 rw\n\
                   7 1 7:1 / /srv/other rw - ext4 /dev/loop1 rw\n";
@@ -76,7 +76,7 @@ fn a_volume_and_a_loop_device_are_followed_down_to_the_disk() {
 }
 
 #[test]
-fn a_system_on_a_volume_is_found_from_any_partition_of_its_disk() {
+fn system_on_volume_is_found_from_any_partition() {
     let mounts = "1 0 253:0 / / rw - ext4 /dev/mapper/vg-root rw\n\
                   2 1 8:17 / /media/card rw - vfat /dev/sdb1 rw\n\
                   3 1 8:1 / /data rw - ext4 /dev/sda1 rw\n";
@@ -88,7 +88,7 @@ fn a_system_on_a_volume_is_found_from_any_partition_of_its_disk() {
 }
 
 #[test]
-fn a_btrfs_of_several_disks_is_known_by_any_of_them() {
+fn multi_disk_btrfs_matches_any_member() {
     let mounts = "1 0 0:30 /root / rw - btrfs /dev/sda1 rw\n\
                   2 1 0:30 /home /home rw - btrfs /dev/sda1 rw\n\
                   3 1 8:17 / /data rw - ext4 /dev/sdb1 rw\n";
@@ -100,7 +100,7 @@ fn a_btrfs_of_several_disks_is_known_by_any_of_them() {
 }
 
 #[test]
-fn an_overlay_is_what_it_writes_to_as_far_as_that_is_seen() {
+fn overlay_is_traced_to_upper_directory() {
     let overlay = |upper: &str| {
         format!("1 0 0:40 / / rw - overlay overlay rw,lowerdir=/ro,upperdir={upper},workdir=/w\n")
     };
@@ -115,7 +115,7 @@ fn an_overlay_is_what_it_writes_to_as_far_as_that_is_seen() {
 }
 
 #[test]
-fn in_a_container_the_disk_beneath_is_not_seen_and_the_root_is_the_systems_all_the_same() {
+fn container_root_counts_as_system() {
     let container = "1 0 0:40 / / rw - overlay overlay rw,lowerdir=/l,upperdir=/nowhere/here/diff\n\
                      2 1 8:1 /hosts /etc/hosts rw - ext4 /dev/sda1 rw\n\
                      3 1 8:17 / /card rw - vfat /dev/sdb1 rw\n\
@@ -127,7 +127,7 @@ fn in_a_container_the_disk_beneath_is_not_seen_and_the_root_is_the_systems_all_t
 }
 
 #[test]
-fn the_file_systems_of_one_zfs_pool_share_its_disks() {
+fn zfs_file_systems_share_pool() {
     let mounts = "1 0 0:50 / / rw - zfs rpool/ROOT rw\n2 1 0:51 / /data rw - zfs rpool/data rw\n\
                   3 1 0:52 / /other rw - zfs tank/data rw\n";
     let recording = recorded(mounts, &[]);
@@ -136,6 +136,6 @@ fn the_file_systems_of_one_zfs_pool_share_its_disks() {
 }
 
 #[test]
-fn memory_of_this_machine_is_not_on_its_disk() {
+fn tmpfs_is_not_on_system_disk() {
     assert_eq!(shared_with_system(&SystemRoots::host(), Path::new("/dev/shm")), None);
 }

@@ -228,7 +228,7 @@ fn judge(kind: Kind, expected: &[SlowdownCause], verbose: bool) -> Row {
 }
 
 #[test]
-fn causes_are_named_right_in_95_of_100_series_and_plain_cards_are_left_alone() {
+fn causes_are_right_in_95_percent_of_series() {
     let verbose = std::env::var_os("CARDSCOPE_VERBOSE").is_some();
     let mut table = String::from(
         "| series of | named right | cache end | throttling | stalls | interference | nothing |\n\

@@ -77,7 +77,7 @@ fn near(value: f64, truth: f64, share: f64) -> bool {
 }
 
 #[test]
-fn the_cache_of_the_pro_64_ends_after_its_600_mb_and_a_pause_gives_some_back() {
+fn pro_64_cache_end_and_recovery_are_found() {
     let found = run("sim:pro-64g-u3", WorkloadKind::Write, 180);
     let cache = found.cache_bytes.value.unwrap();
     assert!(near(cache as f64, 600e6, 0.1), "{cache}");
@@ -90,7 +90,7 @@ fn the_cache_of_the_pro_64_ends_after_its_600_mb_and_a_pause_gives_some_back() {
 }
 
 #[test]
-fn a_cache_that_was_full_when_the_run_began_is_not_called_none() {
+fn initially_full_cache_is_reported() {
     let mut target = SimTarget::named("sim:pro-64g-u3").unwrap();
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), BLOCK, DEPTH).unwrap();
     card.write(extents(0, 900 << 20, BLOCK), IoContent::Noise, |_, _, io_error| assert!(io_error.is_none()))
@@ -105,7 +105,7 @@ fn a_cache_that_was_full_when_the_run_began_is_not_called_none() {
 }
 
 #[test]
-fn a_card_of_constant_speed_shows_nothing_and_says_how_far_it_was_looked() {
+fn constant_card_reports_the_tested_cache_bound() {
     // 50 MB/s and 8 GB: writes alone cover more than 40 % of it, and no cache is larger; mixed with reads they cover less.
     let cases = [
         (WorkloadKind::Write, PropertyStatus::None),
@@ -122,7 +122,7 @@ fn a_card_of_constant_speed_shows_nothing_and_says_how_far_it_was_looked() {
 }
 
 #[test]
-fn the_lexar_express_throttles_without_a_fan_and_not_with_one() {
+fn lexar_throttles_without_a_fan_only() {
     let cooled = run("sim:lexar-1tb-express?cooling=active", WorkloadKind::Read, 1800);
     assert!(cooled.throttling.is_none() && cooled.max_celsius.unwrap() < 60.0, "{:?}", cooled.events);
     let hot = run("sim:lexar-1tb-express?cooling=passive", WorkloadKind::Read, 1800);
@@ -135,7 +135,7 @@ fn the_lexar_express_throttles_without_a_fan_and_not_with_one() {
 }
 
 #[test]
-fn both_may_hold_at_once_on_the_adata_without_a_fan() {
+fn adata_without_fan_has_heat_and_cache_end() {
     let found = run("sim:adata-256g-express?cooling=passive", WorkloadKind::Write, 7200);
     let cache = found.cache_bytes.value.unwrap() as f64;
     assert!(near(cache, 250e9, 0.1), "{cache}");
@@ -143,14 +143,14 @@ fn both_may_hold_at_once_on_the_adata_without_a_fan() {
 }
 
 #[test]
-fn the_sandisk_express_falls_to_a_third_after_a_third_of_its_capacity() {
+fn sandisk_cache_ends_after_a_third() {
     let found = run("sim:sandisk-256g-express", WorkloadKind::Write, 600);
     assert!(near(found.cache_bytes.value.unwrap() as f64, 85e9, 0.1), "{:?}", found.cache_bytes);
     assert!(found.throttling.is_none());
 }
 
 #[test]
-fn somebody_else_on_the_bus_is_no_fault_of_the_card() {
+fn bus_load_is_reported_as_interference() {
     let found = run(
         "sim:lexar-16g-c10?disturb_every_s=20&disturb_for_s=4&disturb_share=0.5",
         WorkloadKind::Write,
@@ -166,7 +166,7 @@ fn somebody_else_on_the_bus_is_no_fault_of_the_card() {
 }
 
 #[test]
-fn random_writes_stall_where_a_log_is_cleared() {
+fn log_merges_are_reported_as_stalls() {
     let mut target = SimTarget::named("sim:samsung-32g-c10").unwrap();
     let mut options = options(&target, WorkloadKind::Write, 300);
     options.pattern = WorkloadPattern::Random;
@@ -179,7 +179,7 @@ fn random_writes_stall_where_a_log_is_cleared() {
 }
 
 #[test]
-fn a_card_that_vanishes_leaves_what_was_measured() {
+fn removed_card_keeps_the_results() {
     let mut target = SimTarget::named("sim:pro-64g-u3?faults.vanish_after_s=20").unwrap();
     let options = options(&target, WorkloadKind::Write, 120);
     let (found, ended) = run_with(&mut target, &options);
@@ -188,7 +188,7 @@ fn a_card_that_vanishes_leaves_what_was_measured() {
 }
 
 #[test]
-fn heat_ends_the_run_where_the_user_says_so() {
+fn max_temp_ends_the_run() {
     let mut target = SimTarget::named("sim:lexar-1tb-express?cooling=passive").unwrap();
     let mut options = options(&target, WorkloadKind::Read, 3600);
     options.max_celsius = Some(70.0);
@@ -218,7 +218,7 @@ fn ends_by_itself(
 }
 
 #[test]
-fn a_card_that_takes_no_writes_or_gives_no_reads_ends_the_run_and_is_told() {
+fn refused_io_ends_the_run() {
     let (writes, reads) = (EventKind::NoMoreWrites, EventKind::NoMoreReads);
     let cases = [
         ("faults.write_error_p=1", WorkloadKind::Write, writes, "the card accepts no more writes"),
@@ -239,7 +239,7 @@ fn a_card_that_takes_no_writes_or_gives_no_reads_ends_the_run_and_is_told() {
 }
 
 #[test]
-fn writes_that_begin_to_fail_are_no_full_cache() {
+fn failing_writes_are_no_cache_end() {
     let name = "sim:constant?faults.write_error_p=1&faults.begin_after_bytes=1GiB";
     let found = ends_by_itself(name, WorkloadKind::Write, WorkloadPattern::Sequential, 300, 60.0);
     // 1 GiB at 50 MB/s, then no more.
@@ -251,14 +251,14 @@ fn writes_that_begin_to_fail_are_no_full_cache() {
 }
 
 #[test]
-fn reads_may_fail_and_the_card_is_still_written() {
+fn failing_reads_do_not_stop_writes() {
     let name = "sim:constant?announced_bytes=1GiB&faults.read_error_p=1";
     let found = ends_by_itself(name, WorkloadKind::Write, WorkloadPattern::Sequential, 20, 40.0);
     assert!(found.series.last().unwrap().bytes_written > 500_000_000, "{:?}", found.series.last());
 }
 
 #[test]
-fn a_card_that_stalls_for_minutes_ends_the_run_in_time_and_is_told() {
+fn long_stalls_end_the_run_in_time() {
     // Each merge takes two minutes.
     let name = "sim:samsung-32g-c10?write.merge_s=120";
     let found = ends_by_itself(name, WorkloadKind::Write, WorkloadPattern::Random, 60, 3600.0);
@@ -270,7 +270,7 @@ fn a_card_that_stalls_for_minutes_ends_the_run_in_time_and_is_told() {
 }
 
 #[test]
-fn no_more_is_moved_than_was_asked_for() {
+fn bytes_limits_the_workload() {
     for (work, pattern) in [
         (WorkloadKind::Write, WorkloadPattern::Sequential),
         (WorkloadKind::Write, WorkloadPattern::Random),
@@ -300,7 +300,7 @@ fn no_more_is_moved_than_was_asked_for() {
 }
 
 #[test]
-fn a_pause_that_heat_ends_leaves_no_experiment() {
+fn interrupted_pause_has_no_experiment() {
     // The card warms during writes, and reaches the limit in the pause by an external thermometer.
     struct Warms(f64);
     impl SampleRecorder for Warms {
@@ -332,7 +332,7 @@ fn a_pause_that_heat_ends_leaves_no_experiment() {
 }
 
 #[test]
-fn the_queue_depth_is_the_one_that_a_card_was_given() {
+fn reported_queue_depth_is_the_one_used() {
     let depth = |mb_s: &str| {
         run(&format!("sim:constant?mb_s={mb_s}&command_s=0.0001"), WorkloadKind::Read, 20).queue_depth
     };

@@ -209,7 +209,7 @@ const KINDS: [(&str, Draw); 7] = [
 ];
 
 #[test]
-fn what_a_simulated_card_does_for_long_is_named_and_plain_cards_are_left_alone() {
+fn sustain_names_the_simulated_causes() {
     let count = if cardscope_testkit::is_long() { 10 * CARDS } else { CARDS };
     let mut table = String::from(
         "| cards with | cards | named right | cache within 10 % |\n| --- | ---: | ---: | ---: |\n",

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_card_of_a_fixed_time_and_a_fixed_rate_is_known_after_one_small_and_one_large_io() {
+    fn estimate_is_exact_after_one_small_and_one_large_io() {
         let mut costs = IoCosts::default();
         assert_eq!(costs.of(IoDirection::Read, 5, 1 << 20), 0.0);
         let card = |bytes: u64| 0.2 + bytes as f64 / 50e6;
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_became_slower_is_reckoned_with_as_it_is_now() {
+    fn estimate_follows_card_that_became_slower() {
         let mut costs = IoCosts::default();
         (0..1000).for_each(|_| costs.took(IoDirection::Write, 4096, 0.001));
         (0..64).for_each(|_| costs.took(IoDirection::Write, 4096, 0.1));

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_no_io_in_flight_is_dropped() {
+    fn completion_of_unknown_io_is_dropped() {
         let mut flight = InFlight::new(2);
         let free = flight.take_free().unwrap();
         let slot = flight.take_off(free, FIRST, 0);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn no_io_begins_without_a_free_slot() {
+    fn io_needs_free_slot() {
         let mut flight = InFlight::new(1);
         let free = flight.take_free().unwrap();
         assert!(flight.is_full() && flight.take_free().is_none());

@@ -20,7 +20,7 @@ fn any_content() -> impl Strategy<Value = IoContent> {
 
 proptest! {
     #[test]
-    fn content_goes_by_address_however_it_is_cut(
+    fn content_depends_only_on_address(
         content in any_content(), offset in 0u64..1 << 50, len in 0usize..5000, cut in 0usize..5000,
     ) {
         let cut = cut.min(len);
@@ -31,7 +31,7 @@ proptest! {
     }
 
     #[test]
-    fn bytes_are_constant_where_all_are_alike(byte: u8, len in 0usize..600, at in 0usize..600, other: u8) {
+    fn constant_byte_requires_equal_bytes(byte: u8, len in 0usize..600, at in 0usize..600, other: u8) {
         let mut bytes = vec![byte; len];
         prop_assert_eq!(constant(&bytes), (len > 0).then_some(byte));
         if at < len && len > 1 && other != byte {
@@ -41,12 +41,12 @@ proptest! {
     }
 
     #[test]
-    fn what_was_written_compares_as_the_same(content in any_content(), offset in 0u64..1 << 50, len in 0usize..40_000) {
+    fn written_content_matches(content in any_content(), offset in 0u64..1 << 50, len in 0usize..40_000) {
         prop_assert_eq!(compare(content, offset, &made(content, offset, len)), ContentMatch::Same);
     }
 
     #[test]
-    fn the_first_wrong_byte_is_named(
+    fn compare_finds_first_wrong_byte(
         content in any_content(), offset in 0u64..1 << 50, len in 1usize..40_000, at in 0usize..40_000, bit in 0u8..8,
     ) {
         let at = at % len;
@@ -57,7 +57,7 @@ proptest! {
     }
 
     #[test]
-    fn a_stamp_says_address_salt_and_generation(sector in 0u64..1 << 41, salt: u64, generation: u32) {
+    fn stamp_holds_address_salt_and_generation(sector in 0u64..1 << 41, salt: u64, generation: u32) {
         let address = sector * 512;
         let bytes = made(IoContent::Stamp { salt, generation }, address, 512);
         prop_assert_eq!(read_stamp(&bytes), Some(SectorStamp { address, salt, generation }));
@@ -65,7 +65,7 @@ proptest! {
     }
 
     #[test]
-    fn a_stamp_of_another_generation_salt_or_place_is_not_the_same(sector in 0u64..1 << 41, salt: u64, generation in 0u32..u32::MAX) {
+    fn stamp_of_other_generation_salt_or_address_differs(sector in 0u64..1 << 41, salt: u64, generation in 0u32..u32::MAX) {
         let address = sector * 512;
         let bytes = made(IoContent::Stamp { salt, generation }, address, 512);
         prop_assert_ne!(compare(IoContent::Stamp { salt, generation: generation + 1 }, address, &bytes), ContentMatch::Same);
@@ -84,7 +84,7 @@ proptest! {
 }
 
 #[test]
-fn every_flipped_bit_of_a_stamp_is_seen() {
+fn every_flipped_bit_invalidates_stamp() {
     let mut bytes = made(IoContent::Stamp { salt: 0x5a17, generation: 3 }, 7 * 512, 512);
     for bit in 0..512 * 8 {
         bytes[bit / 8] ^= 1 << (bit % 8);
@@ -95,7 +95,7 @@ fn every_flipped_bit_of_a_stamp_is_seen() {
 }
 
 #[test]
-fn an_empty_foreign_or_short_sector_holds_no_stamp() {
+fn empty_foreign_or_short_sector_has_no_stamp() {
     assert_eq!(read_stamp(&[0; 512]), None);
     assert_eq!(read_stamp(&[0xff; 512]), None);
     assert_eq!(read_stamp(&made(IoContent::Stream { seed: 1 }, 0, 512)), None);
@@ -104,7 +104,7 @@ fn an_empty_foreign_or_short_sector_holds_no_stamp() {
 }
 
 #[test]
-fn the_generator_makes_the_same_bytes_on_every_machine_and_in_every_version() {
+fn generator_output_is_stable() {
     // Worked out apart from this code, in Python, from the definitions in `generator`: a card stamped by one
     // version must be read by the next.
     assert_eq!(made(IoContent::Stream { seed: 1 }, 0, 16), STREAM_1_AT_0);
@@ -118,14 +118,14 @@ fn h2w_sector(offset: u64) -> Vec<u8> {
 }
 
 #[test]
-fn an_h2w_sector_begins_as_f3write_writes_it() {
+fn h2w_sector_matches_f3write() {
     // docs/reference/tools.md#f3-and-h2testw-files; `tests/end_to_end/files.rs` checks the SHA-256 values there.
     assert_eq!(made(IoContent::H2w { base: 0 }, 0, 32), GOLDEN_START);
 }
 
 proptest! {
     #[test]
-    fn an_h2w_file_is_the_chain_of_each_sector(number in 1u64..100_000, sector in 0u64..1 << 21, sectors in 1usize..40) {
+    fn h2w_file_matches_definition(number in 1u64..100_000, sector in 0u64..1 << 21, sectors in 1usize..40) {
         let base = (number - 1) * h2w::FILE_BYTES;
         let found = made(IoContent::H2w { base }, sector * 512, sectors * 512);
         let expected: Vec<u8> = (0..sectors as u64).flat_map(|n| h2w_sector(base + (sector + n) * 512)).collect();
@@ -135,7 +135,7 @@ proptest! {
 }
 
 #[test]
-fn the_wide_generator_agrees_with_the_portable_one() {
+fn vectorized_generator_matches_portable() {
     for number in [0, 1, 77, u64::MAX] {
         let (mut quick, mut portable) = ([0; BLOCK], [1; BLOCK]);
         generator::block(number ^ 5, number, &mut quick);
@@ -150,7 +150,7 @@ const MIB: usize = 1 << 20;
 #[case(IoContent::Noise)]
 #[case(IoContent::Stream { seed: 0 })]
 #[case(IoContent::Stream { seed: 42 })]
-fn a_mebibyte_repeats_no_16_byte_word(#[case] content: IoContent) {
+fn noise_repeats_no_16_byte_word(#[case] content: IoContent) {
     let bytes = made(content, 0, MIB);
     let words: HashSet<&[u8]> = bytes.chunks_exact(16).collect();
     assert_eq!(words.len(), MIB / 16);
@@ -160,7 +160,7 @@ fn a_mebibyte_repeats_no_16_byte_word(#[case] content: IoContent) {
 #[case(IoContent::Noise)]
 #[case(IoContent::Stream { seed: 0 })]
 #[case(IoContent::Stream { seed: u64::MAX })]
-fn byte_values_are_even_over_a_mebibyte(#[case] content: IoContent) {
+fn noise_bytes_are_uniform(#[case] content: IoContent) {
     let mut counts = [0u32; 256];
     for byte in made(content, 0, MIB) {
         counts[usize::from(byte)] += 1;

@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn error_numbers_mean_what_the_kernel_means_by_them() {
+    fn error_numbers_are_classified_as_in_the_kernel() {
         let all = [
             (
                 ErrorMeaning::Gone,

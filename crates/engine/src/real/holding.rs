@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_stays() {
+    fn detected_change_is_final() {
         let (counting, lookout) = lookout(false);
         let look = || lookout.look(&InterruptFlag::default(), IO_TIMEOUT, Duration::ZERO).unwrap();
         look();
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn it_looks_by_itself_and_ends_with_the_target() {
+    fn periodic_check_runs_until_target_is_dropped() {
         let (counting, lookout) = lookout(true);
         let began = Instant::now();
         while lookout.may_write().is_ok() {

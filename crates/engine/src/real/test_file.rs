@@ -195,7 +195,7 @@ mod tests {
     const NAME: &str = ".cardscope-test-0000abcd-0123456789abcdef";
 
     #[test]
-    fn only_our_own_names_are_ever_removed() {
+    fn only_test_file_names_match() {
         assert!(is_our_name(NAME));
         for name in
             [".cardscope-test-", ".cardscope-test-notes.txt", "holiday.jpg", ".cardscope-test-0000abcd-0123"]
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_and_a_file_with_another_name_stay_and_a_leftover_goes() {
+    fn links_are_kept_and_leftovers_removed() {
         let backing = tempfile::tempdir().unwrap();
         let (photo, there) = (backing.path().join("photo.jpg"), backing.path().join(NAME));
         let left = || {

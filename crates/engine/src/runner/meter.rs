@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stall_shows_as_empty_seconds() {
+    fn stall_appears_as_empty_seconds() {
         let mut m = LaneMeter::new(0);
         m.count(NANOS_PER_S / 2, 1000, 4096);
         m.close_seconds(3 * NANOS_PER_S + 1, Some(40.0));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn warm_up_leaves_no_trace() {
+    fn restart_discards_warm_up() {
         let mut m = LaneMeter::new(0);
         m.count(10, 10, 4096);
         m.restart(100);

@@ -127,14 +127,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sequential_stream_wraps_at_the_last_whole_block() {
+    fn sequential_stream_wraps_after_last_whole_block() {
         let mut s = IoStream::new(plan(IoOrder::Sequential, RandomDraw::Permutation, Some(12)));
         let offsets: Vec<_> = std::iter::from_fn(|| s.next(0)).map(|io| (io.offset - 8192) / 4096).collect();
         assert_eq!(offsets, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]);
     }
 
     #[test]
-    fn a_random_map_covers_each_block_once_in_a_pass_and_differs_between_passes() {
+    fn permutation_covers_each_block_once_per_pass() {
         let mut s = IoStream::new(plan(IoOrder::Random, RandomDraw::Permutation, Some(20)));
         let all: Vec<_> = std::iter::from_fn(|| s.next(0)).map(|io| io.offset).collect();
         assert_eq!(all[..10].iter().collect::<HashSet<_>>().len(), 10);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mix_keeps_its_share() {
+    fn mixed_stream_keeps_read_share() {
         let mut s = IoStream::new(StreamPlan {
             op: TestOp::Mix(70),
             ..plan(IoOrder::Random, RandomDraw::Uniform, Some(20_000))

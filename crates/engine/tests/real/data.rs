@@ -22,7 +22,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn what_one_way_writes_the_other_way_reads(
+    fn io_paths_read_each_others_writes(
         places in proptest::collection::vec((0u64..1984, 1u32..64), 1..40),
         depth in 1u32..9, seed: u64, uring_writes: bool, sync_each: bool,
     ) {
@@ -48,7 +48,7 @@ proptest! {
 }
 
 #[rstest]
-fn slots_bring_what_belongs_to_their_address(
+fn slots_read_data_of_their_address(
     #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
     #[values(1, 32)] depth: u32,
 ) {
@@ -75,7 +75,7 @@ fn slots_bring_what_belongs_to_their_address(
 }
 
 #[rstest]
-fn a_slots_buffer_is_written_as_it_stands(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
+fn buffer_content_is_written_unchanged(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
     let (_directory, path) = file(MIB);
     let mut target = open(&path, io);
     target.plan(&plan(1, 4096)).unwrap();
@@ -87,7 +87,7 @@ fn a_slots_buffer_is_written_as_it_stands(#[values(IoChoice::Auto, IoChoice::Pre
 }
 
 #[rstest]
-fn noise_stays_noise_after_the_slot_has_read_zeros(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
+fn noise_is_regenerated_after_read(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
     let (_directory, path) = file(MIB);
     let mut target = open(&path, io);
     target.plan(&plan(1, 4096)).unwrap();
@@ -101,7 +101,7 @@ fn noise_stays_noise_after_the_slot_has_read_zeros(#[values(IoChoice::Auto, IoCh
 }
 
 #[test]
-fn noise_differs_between_slots() {
+fn slots_write_different_noise() {
     let (_directory, path) = file(MIB);
     let mut target = open(&path, IoChoice::Auto);
     target.plan(&LanePlan { own_buffers: false, ..plan(2, 4096) }).unwrap();
@@ -123,7 +123,7 @@ fn noise_differs_between_slots() {
 }
 
 #[test]
-fn blocks_that_would_take_too_much_memory_share_it_and_a_caveat_says_so() {
+fn large_queues_share_memory_with_caveat() {
     use cardscope_model::caveat::Caveat;
     let (_directory, path) = file(64 * MIB);
     let mut target = open(&path, IoChoice::Auto);

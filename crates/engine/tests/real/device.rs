@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 #[rstest]
-fn a_device_is_written_read_discarded_and_reopened_and_stays_ours(
+fn device_stays_claimed_through_all_operations(
     #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
     #[values(1, 8)] depth: u32,
     #[values(Way::Direct, Way::Buffered)] way: Way,
@@ -53,7 +53,7 @@ fn a_device_is_written_read_discarded_and_reopened_and_stays_ours(
 }
 
 #[rstest]
-fn a_device_that_we_may_not_open_ourselves_is_switched_between_the_ways(
+fn handed_over_device_switches_direct_io(
     #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
 ) {
     if !root("a_device_that_we_may_not_open_ourselves") {
@@ -88,7 +88,7 @@ fn a_device_that_we_may_not_open_ourselves_is_switched_between_the_ways(
 }
 
 #[rstest]
-fn one_bad_place_on_a_card_that_still_answers_is_an_io_error(
+fn bad_place_is_io_error_while_card_answers(
     #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
 ) {
     if !root("one_bad_place_on_a_card_that_still_answers") {
@@ -110,7 +110,7 @@ fn one_bad_place_on_a_card_that_still_answers_is_an_io_error(
 }
 
 #[test]
-fn a_misaligned_transfer_is_an_error_of_that_transfer() {
+fn misaligned_transfer_fails_alone() {
     if !root("a_misaligned_transfer") {
         return;
     }
@@ -143,11 +143,11 @@ impl OwnershipCheck for Slot {
 
 /// Whether whoever submits the read that fails waits for how it ends, or plans something else.
 #[rstest]
-fn nothing_is_written_to_the_card_that_answers_after_a_read_failed(
+fn swapped_card_is_not_written_after_failed_read(
     #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
     #[values(true, false)] waits: bool,
 ) {
-    if !root("nothing_is_written_to_the_card_that_answers_after_a_read_failed") {
+    if !root("swapped_card_is_not_written_after_failed_read") {
         return;
     }
     let (_directory, path) = file(4 * MIB);

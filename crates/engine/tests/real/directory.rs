@@ -28,7 +28,7 @@ fn open(directory: &Path) -> Result<RealTarget, TargetError> {
 }
 
 #[test]
-fn the_test_file_grows_is_used_and_is_gone_afterwards() {
+fn test_file_grows_and_is_removed() {
     let directory = tempdir_in("/dev/shm").unwrap();
     let mut target = open(directory.path()).unwrap();
     target.plan(&plan(1, 4096)).unwrap();
@@ -48,7 +48,7 @@ fn the_test_file_grows_is_used_and_is_gone_afterwards() {
 }
 
 #[test]
-fn what_a_crashed_run_left_is_removed_and_nothing_else() {
+fn only_leftovers_of_crashed_runs_are_removed() {
     let directory = tempdir_in("/dev/shm").unwrap();
     for name in [".cardscope-test-0000beef-0123456789abcdef", ".cardscope-test-notes", "holiday.jpg"] {
         std::fs::write(directory.path().join(name), "x").unwrap();
@@ -60,7 +60,7 @@ fn what_a_crashed_run_left_is_removed_and_nothing_else() {
 }
 
 #[test]
-fn whatever_its_owner_does_in_a_directory_meanwhile_only_the_test_file_is_written_and_removed() {
+fn only_test_file_is_written_while_directory_changes() {
     let directory = tempdir_in("/dev/shm").unwrap();
     let mut target = open(directory.path()).unwrap();
     target.plan(&plan(1, 4096)).unwrap();
@@ -79,7 +79,7 @@ fn whatever_its_owner_does_in_a_directory_meanwhile_only_the_test_file_is_writte
 }
 
 #[test]
-fn two_at_once_in_one_directory_are_refused() {
+fn second_test_in_directory_is_refused() {
     let directory = tempdir_in("/dev/shm").unwrap();
     let first = open(directory.path()).unwrap();
     let error = open(directory.path()).unwrap_err().to_string();
@@ -90,7 +90,7 @@ fn two_at_once_in_one_directory_are_refused() {
 }
 
 #[test]
-fn a_directory_without_write_permission_is_refused_with_advice() {
+fn unwritable_directory_is_refused_with_advice() {
     let directory = tempdir_in("/dev/shm").unwrap();
     let path = directory.path().to_owned();
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o555)).unwrap();
@@ -103,8 +103,8 @@ fn a_directory_without_write_permission_is_refused_with_advice() {
 }
 
 #[test]
-fn a_read_only_card_is_named_as_such() {
-    if !root("a_read_only_card_is_named_as_such") {
+fn read_only_file_system_is_reported() {
+    if !root("read_only_file_system_is_reported") {
         return;
     }
     let card = mounted("ext4", "rw", 16);
@@ -114,7 +114,7 @@ fn a_read_only_card_is_named_as_such() {
 }
 
 #[rstest]
-fn an_area_larger_than_the_room_is_refused_before_anything_is_written(
+fn too_large_area_is_refused_before_writing(
     #[values("ext4", "vfat", "exfat")] kind: &str,
 ) {
     if !root("an_area_larger_than_the_room_is_refused") || !known(kind) {
@@ -140,7 +140,7 @@ fn an_area_larger_than_the_room_is_refused_before_anything_is_written(
 }
 
 #[test]
-fn a_disk_that_fills_up_in_the_middle_says_what_where_and_what_to_do() {
+fn full_disk_is_reported_with_advice() {
     if !root("a_disk_that_fills_up_in_the_middle") {
         return;
     }

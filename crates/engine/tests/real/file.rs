@@ -8,7 +8,7 @@ use cardscope_model::recipe::KernelPath as Way;
 use rstest::rstest;
 
 #[test]
-fn a_file_keeps_its_size_and_says_where_it_lies() {
+fn file_target_keeps_size_and_reports_file_system() {
     let (_directory, path) = file(MIB + 100);
     let options = RealOptions { file_system: Some("tmpfs".into()), ..RealOptions::default() };
     let mut target = on_file(&path, options).unwrap();
@@ -34,7 +34,7 @@ fn a_plan_that_cannot_be_is_refused(#[case] wrong: LanePlan) {
 }
 
 #[test]
-fn io_that_breaks_its_plan_is_refused_before_it_begins() {
+fn io_outside_plan_is_refused() {
     let (_directory, path) = file(MIB);
     let mut target = on_file(&path, RealOptions::default()).unwrap();
     let io =
@@ -61,7 +61,7 @@ fn io_that_breaks_its_plan_is_refused_before_it_begins() {
 }
 
 #[rstest]
-fn asking_for_more_completions_than_are_in_flight_does_not_hang(
+fn complete_does_not_wait_for_more_than_in_flight(
     #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
     #[values(1, 4)] depth: u32,
 ) {
@@ -85,7 +85,7 @@ fn asking_for_more_completions_than_are_in_flight_does_not_hang(
 }
 
 #[rstest]
-fn completions_carry_times_of_one_clock_that_all_lanes_share(
+fn lanes_share_one_clock(
     #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
 ) {
     let (_directory, path) = file(MIB);
@@ -112,7 +112,7 @@ fn completions_carry_times_of_one_clock_that_all_lanes_share(
 }
 
 #[test]
-fn a_lane_planned_on_one_thread_works_on_another() {
+fn lane_works_after_moving_to_another_thread() {
     let (_directory, path) = file(MIB);
     let mut target = on_file(&path, RealOptions::default()).unwrap();
     let content = IoContent::Stream { seed: 3 };
@@ -128,7 +128,7 @@ fn a_lane_planned_on_one_thread_works_on_another() {
 }
 
 #[rstest]
-fn a_file_is_reopened_flushed_discarded_and_forgotten(
+fn file_supports_reopen_flush_discard_and_cache_drop(
     #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
     #[values(Way::Direct, Way::Buffered)] way: Way,
 ) {
@@ -147,7 +147,7 @@ fn a_file_is_reopened_flushed_discarded_and_forgotten(
 }
 
 #[test]
-fn the_temperature_is_asked_where_it_is_known() {
+fn temperature_comes_from_given_source() {
     let (_directory, path) = file(MIB);
     let options =
         RealOptions { temperature: Some(std::sync::Arc::new(|| Some(41.5))), ..RealOptions::default() };

@@ -50,7 +50,7 @@ impl Drop for Frozen<'_> {
 }
 
 #[rstest]
-fn a_device_that_hangs_is_left_when_the_user_says_so(
+fn interrupt_abandons_hanging_device(
     #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
 ) {
     if !root("a_device_that_hangs") {
@@ -107,7 +107,7 @@ fn begin_writes(target: &mut dyn Target, content: IoContent) {
 }
 
 #[rstest]
-fn a_plan_waits_for_what_an_earlier_one_left_in_flight(
+fn plan_waits_for_io_of_earlier_plan(
     #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
 ) {
     if !root("a_plan_waits") {
@@ -134,7 +134,7 @@ fn a_plan_waits_for_what_an_earlier_one_left_in_flight(
 }
 
 #[rstest]
-fn a_device_that_does_not_answer_is_given_up_after_the_time_that_is_named(
+fn silent_device_fails_after_timeout(
     #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
 ) {
     if !root("a_device_that_does_not_answer") {
@@ -160,7 +160,7 @@ fn a_device_that_does_not_answer_is_given_up_after_the_time_that_is_named(
 }
 
 #[rstest]
-fn nothing_begins_beside_what_a_dropped_lane_left_in_flight(
+fn io_of_dropped_lane_blocks_new_io(
     #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
 ) {
     if !root("nothing_begins_beside") {
@@ -180,7 +180,7 @@ fn nothing_begins_beside_what_a_dropped_lane_left_in_flight(
 }
 
 #[test]
-fn what_was_not_handed_over_yet_never_is() {
+fn unsubmitted_io_is_discarded() {
     let (_directory, path) = file(MIB);
     let mut target = on_file(&path, with(IoChoice::Auto, &InterruptFlag::default())).unwrap();
     target.plan(&plan(2, 4096)).unwrap();
@@ -197,7 +197,7 @@ fn what_was_not_handed_over_yet_never_is() {
 }
 
 #[rstest]
-fn after_ctrl_c_saved_blocks_can_still_be_put_back(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
+fn restore_works_after_interrupt(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
     let (_directory, path) = file(MIB);
     let interrupt = InterruptFlag::default();
     let mut target = on_file(&path, with(io, &interrupt)).unwrap();
@@ -210,7 +210,7 @@ fn after_ctrl_c_saved_blocks_can_still_be_put_back(#[values(IoChoice::Auto, IoCh
 }
 
 #[test]
-fn rest_ends_with_ctrl_c() {
+fn interrupt_ends_idle() {
     let (_directory, path) = file(MIB);
     let interrupt = InterruptFlag::default();
     let mut target = on_file(&path, with(IoChoice::Auto, &interrupt)).unwrap();
@@ -228,7 +228,7 @@ fn rest_ends_with_ctrl_c() {
 }
 
 #[test]
-fn an_interrupted_run_in_a_directory_leaves_nothing_behind() {
+fn interrupted_run_removes_test_file() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
     let interrupt = InterruptFlag::default();
     let mut target = RealTarget::directory(

@@ -63,7 +63,7 @@ fn without_io_uring_plain_preads_do_the_same_and_the_result_says_so(#[case] errn
 }
 
 #[test]
-fn io_uring_refused_after_the_target_was_opened_falls_back_too() {
+fn later_io_uring_refusal_falls_back_to_preads() {
     std::thread::spawn(|| {
         let (_directory, path) = file(MIB);
         let mut target = on_file(&path, RealOptions::default()).unwrap();
@@ -79,7 +79,7 @@ fn io_uring_refused_after_the_target_was_opened_falls_back_too() {
 }
 
 #[test]
-fn memory_over_the_lock_limit_is_used_unregistered_and_the_result_says_so() {
+fn memory_over_lock_limit_stays_unregistered_with_caveat() {
     if !root("memory_over_the_lock_limit") {
         return;
     }
@@ -109,7 +109,7 @@ fn memory_over_the_lock_limit_is_used_unregistered_and_the_result_says_so() {
 #[rstest]
 #[case::at_open("ramfs", "rw")]
 #[case::silently("ext4", "data=journal")]
-fn a_file_system_without_direct_io_is_used_through_the_page_cache_and_the_result_says_so(
+fn missing_direct_io_uses_page_cache_with_caveat(
     #[case] kind: &str,
     #[case] options: &str,
 ) {

@@ -23,7 +23,7 @@ fn of_file(path: &Path) -> Result<(ResolvedFolder, std::ffi::OsString), FileErro
 }
 
 #[test]
-fn a_way_is_followed_through_our_own_links_and_ends_without_any() {
+fn path_resolves_through_own_links() {
     let (_dir, top) = folder();
     fs::create_dir_all(top.join("a/b")).unwrap();
     symlink("a", top.join("relative")).unwrap();
@@ -48,7 +48,7 @@ fn a_way_is_followed_through_our_own_links_and_ends_without_any() {
 }
 
 #[test]
-fn a_link_of_another_user_is_not_followed_wherever_it_stands_on_the_way() {
+fn links_of_other_users_are_refused_anywhere_on_a_path() {
     let (_dir, top) = folder();
     fs::create_dir_all(top.join("a/b")).unwrap();
     for (link, to, way) in
@@ -69,7 +69,7 @@ fn a_link_of_another_user_is_not_followed_wherever_it_stands_on_the_way() {
 }
 
 #[test]
-fn what_is_no_name_of_a_file_is_refused() {
+fn paths_without_a_file_name_are_refused() {
     let (_dir, top) = folder();
     fs::create_dir(top.join("a")).unwrap();
     for way in ["", "/", ".", "..", "a/", "a/.", "a/.."] {
@@ -88,7 +88,7 @@ fn what_is_no_name_of_a_file_is_refused() {
 }
 
 #[test]
-fn missing_folders_are_made_for_this_user_alone() {
+fn missing_folders_are_created_private() {
     let (_dir, top) = folder();
     let folder = ResolvedFolder::make(&top.join("x/y/z"), 0o700).unwrap();
     assert_eq!(folder.path(), top.join("x/y/z"));
@@ -106,7 +106,7 @@ fn missing_folders_are_made_for_this_user_alone() {
 }
 
 #[test]
-fn only_plain_files_are_opened_and_a_pipe_is_not_waited_for() {
+fn only_plain_files_open_and_pipes_do_not_block() {
     let (_dir, top) = folder();
     let held = ResolvedFolder::open(&top).unwrap();
     fs::write(top.join("plain"), "text").unwrap();
@@ -138,7 +138,7 @@ fn only_plain_files_are_opened_and_a_pipe_is_not_waited_for() {
 }
 
 #[test]
-fn a_file_is_removed_only_while_it_is_that_file() {
+fn file_is_removed_only_if_its_identity_matches() {
     let (_dir, top) = folder();
     let held = ResolvedFolder::open(&top).unwrap();
     let name = OsStr::new("ours");
@@ -154,7 +154,7 @@ fn a_file_is_removed_only_while_it_is_that_file() {
 }
 
 #[test]
-fn what_is_done_happens_in_the_folder_that_was_named_whatever_has_its_name_later() {
+fn operations_stay_in_the_opened_folder_after_a_rename() {
     let (_dir, top) = folder();
     fs::create_dir(top.join("named")).unwrap();
     fs::create_dir(top.join("other")).unwrap();
@@ -172,7 +172,7 @@ fn what_is_done_happens_in_the_folder_that_was_named_whatever_has_its_name_later
 }
 
 #[test]
-fn a_new_file_replaces_nothing_and_a_draft_that_is_given_up_leaves_nothing() {
+fn new_file_replaces_nothing_and_dropped_draft_is_removed() {
     let (_dir, top) = folder();
     let held = ResolvedFolder::open(&top).unwrap();
     drop(DraftFile::new(&held, None, 0o600).unwrap());
@@ -187,7 +187,7 @@ fn a_new_file_replaces_nothing_and_a_draft_that_is_given_up_leaves_nothing() {
 }
 
 #[test]
-fn a_replaced_file_hands_on_its_owner_and_rights_and_never_set_user_id() {
+fn replaced_file_passes_on_owner_and_mode_without_setuid() {
     let (_dir, top) = folder();
     let held = ResolvedFolder::open(&top).unwrap();
     let path = top.join("page");
@@ -205,7 +205,7 @@ fn a_replaced_file_hands_on_its_owner_and_rights_and_never_set_user_id() {
 }
 
 #[test]
-fn what_took_the_name_of_the_file_that_was_judged_stays_with_its_owner_and_rights() {
+fn exchanged_file_is_not_replaced() {
     let (_dir, top) = folder();
     let held = ResolvedFolder::open(&top).unwrap();
     let (page, secret) = (top.join("page"), top.join("secret"));
@@ -234,7 +234,7 @@ fn what_took_the_name_of_the_file_that_was_judged_stays_with_its_owner_and_right
 }
 
 #[test]
-fn a_folder_is_settled_where_nobody_else_can_exchange_it_or_one_above_it() {
+fn stable_path_needs_trusted_parents() {
     let (_dir, top) = folder();
     let deep = top.join("a/b");
     fs::create_dir_all(&deep).unwrap();
@@ -256,7 +256,7 @@ fn a_folder_is_settled_where_nobody_else_can_exchange_it_or_one_above_it() {
 }
 
 #[test]
-fn a_file_system_that_cannot_exchange_names_replaces_and_makes_all_the_same() {
+fn replace_works_without_rename_exchange() {
     // ramfs has no RENAME_EXCHANGE.
     let dir = tempfile::tempdir().unwrap();
     let mounted = Command::new("mount").args(["-t", "ramfs", "none"]).arg(dir.path()).status();

@@ -77,7 +77,7 @@ fn while_exchanging(one: &Path, other: &Path, mut work: impl FnMut()) {
 }
 
 #[test]
-fn a_folder_that_becomes_a_link_leads_nowhere_else() {
+fn folder_exchanged_for_a_link_is_not_followed() {
     let place = Place::new();
     let (folder, link) = (place.theirs.join("folder"), place.theirs.join("link"));
     fs::create_dir(&folder).unwrap();
@@ -105,7 +105,7 @@ fn a_folder_that_becomes_a_link_leads_nowhere_else() {
 }
 
 #[test]
-fn a_file_that_becomes_a_link_or_another_name_of_ours_is_not_replaced_given_away_or_removed() {
+fn exchanged_file_is_not_replaced_chowned_or_removed() {
     for hard in [false, true] {
         let place = Place::new();
         let (page, other) = (place.theirs.join("page"), place.theirs.join("other"));

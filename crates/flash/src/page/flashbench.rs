@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_as_in_the_public_logs() {
+    fn numbers_match_the_public_logs() {
         // All of these are from logs of real cards.
         for (ns, shown) in [
             (1_480_000.0, "1.48ms"),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_those_of_the_tool_to_the_last_blank() {
+    fn rows_match_flashbench_byte_for_byte() {
         // Lines from a log of a real card, and from a run of flashbench.
         let align = table("align", vec![(4_194_304, vec![1.49e6, 1.91e6, 1.39e6, 470_000.0])]);
         assert_eq!(

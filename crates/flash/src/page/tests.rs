@@ -7,12 +7,12 @@ use cardscope_testkit::samples as sample;
 use cardscope_testkit::samples::map;
 
 #[test]
-fn the_page_says_first_what_the_card_is_made_of_and_what_to_do() {
+fn page_starts_with_geometry_and_settings() {
     sample::same("map.txt", &page(&map()).text());
 }
 
 #[test]
-fn a_map_that_ended_early_says_why_and_claims_nothing() {
+fn early_end_names_its_reason_and_no_property() {
     let whole = map();
     let early = Report {
         header: ReportHeader { error: Some("interrupted".to_owned()), ..whole.header },
@@ -29,7 +29,7 @@ fn a_map_that_ended_early_says_why_and_claims_nothing() {
 }
 
 #[test]
-fn an_answer_names_as_many_properties_as_it_has_room_for() {
+fn answer_names_the_properties_that_fit() {
     let row = |name, found: &str| PropertyRow {
         name,
         found: found.to_owned(),

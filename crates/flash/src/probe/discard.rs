@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stall_widens_the_interval_and_is_named() {
+    fn stall_widens_interval_and_sets_longest_write() {
         let mut times = vec![0.003; 400];
         let steady = sum_up("as it was", &times);
         assert!((steady.iops.unwrap() - 333.3).abs() < 0.1 && steady.longest_s == Some(0.003));

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shift_register_visits_every_number_once() {
+    fn order_contains_every_number_once() {
         for n in [1, 2, 3, 5, 6, 64, 256, 257, 1000, 1024, 4096, 10_000, 65_536] {
             let mut order = lfsr(n);
             assert_eq!(order.len() as u64, n, "{n}");

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_part_is_known_by_the_name_it_prints() {
+    fn part_names_round_trip() {
         for (name, part) in NAMES {
             assert_eq!((name.parse(), part.to_string()), (Ok(part), name.to_owned()));
         }

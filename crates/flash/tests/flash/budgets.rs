@@ -47,7 +47,7 @@ fn map_in_budget(name: &str, budget: f64) -> f64 {
 }
 
 #[test]
-fn the_budget_of_a_map_includes_putting_back() {
+fn time_budget_of_a_map_includes_restoring() {
     for latency in [0.001, 0.02, 0.2, 1.0] {
         for budget in [10.0, 30.0] {
             let name = format!("sim:constant?announced_bytes=4GB&command_s={latency}");

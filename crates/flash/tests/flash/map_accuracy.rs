@@ -360,7 +360,7 @@ fn table(scores: &AccuracyRows, all: &[MappedCard]) -> String {
 }
 
 #[test]
-fn random_cards_are_mapped_as_they_are() {
+fn maps_of_random_cards_reach_the_required_accuracy() {
     let all: Vec<MappedCard> = seeds().into_iter().map(mapped).collect();
     let mut scores = AccuracyRows::default();
     all.iter().for_each(|mapped| scores.card(mapped));

@@ -118,13 +118,13 @@ fn judge(seeds: &[u64]) -> (f64, f64, f64, Vec<String>) {
 }
 
 #[test]
-fn units_of_random_cards_are_right_where_reads_leave_a_trace_and_none_where_they_leave_none() {
+fn units_of_random_cards_are_right_or_none() {
     let (right, none, _, wrong) = judge(&(0..120).collect::<Vec<_>>());
     assert!(right >= 0.97 && none >= 0.95, "{right:.3} {none:.3}\n{}", wrong.join("\n"));
 }
 
 #[test]
-fn so_they_are_on_cards_that_nobody_has_seen_before() {
+fn units_of_fresh_random_cards_are_right_or_none() {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let first = now.as_secs() * 1000;
     let seeds: Vec<u64> = (first..first + 40).collect();
@@ -135,7 +135,7 @@ fn so_they_are_on_cards_that_nobody_has_seen_before() {
 }
 
 #[test]
-fn a_class_10_card_is_read_in_under_forty_seconds_and_nothing_is_written() {
+fn reading_a_class_10_card_takes_under_40_s_without_writes() {
     let found = read("sim:lexar-16g-c10?state=filled", &[]);
     assert!(found.seconds < 40.0 && found.written == 0, "{} s, {} bytes", found.seconds, found.written);
     let m = &found.measured;
@@ -165,7 +165,7 @@ fn a_class_10_card_is_read_in_under_forty_seconds_and_nothing_is_written() {
 }
 
 #[test]
-fn a_card_on_which_nothing_was_ever_written_shows_no_units_and_says_why() {
+fn unwritten_card_shows_no_units_and_has_a_finding() {
     let found = read("sim:sdnand-0.5g", &[MapPart::Boundaries]).measured;
     assert_eq!((found.page_bytes.value, found.erase_block_bytes.value), (None, None));
     assert_eq!(found.unmapped_share.status, PropertyStatus::NotTested);
@@ -174,7 +174,7 @@ fn a_card_on_which_nothing_was_ever_written_shows_no_units_and_says_why() {
 }
 
 #[test]
-fn of_a_card_that_is_half_full_the_share_never_written_is_known_and_the_units_all_the_same() {
+fn half_written_card_shows_its_unwritten_share_and_units() {
     let found = read("sim:sdnand-0.5g?state=used&used_share=0.6", &[MapPart::Boundaries]).measured;
     let share = found.unmapped_share.value.unwrap();
     assert!((share - 0.4).abs() < 0.12, "{share}");
@@ -184,7 +184,7 @@ fn of_a_card_that_is_half_full_the_share_never_written_is_known_and_the_units_al
 }
 
 #[test]
-fn a_queue_that_works_is_told_from_one_that_does_not() {
+fn real_read_queues_differ_from_ineffective_ones() {
     let of = |name: &str| read(name, &[MapPart::Queue]).measured.queue_depth_effective;
     // 0.36 ms and 4 KiB at the reader's 44 MB/s, with 0.12 ms between two ends.
     let depth = (0.36 + 4.096 / 44.0) / 0.12;
@@ -195,7 +195,7 @@ fn a_queue_that_works_is_told_from_one_that_does_not() {
 }
 
 #[test]
-fn planes_show_where_two_reads_at_a_time_can_meet_on_one() {
+fn planes_need_a_queue_and_several_planes_to_show() {
     let of = |name: &str| read(name, &[MapPart::Planes]).measured.plane_bytes;
     let three = of("sim:ultra-64g-tlc24?queue.depth=4&flash.planes=3&state=filled");
     assert_eq!(
@@ -208,7 +208,7 @@ fn planes_show_where_two_reads_at_a_time_can_meet_on_one() {
 }
 
 #[test]
-fn in_a_file_nothing_is_said_of_boundaries() {
+fn boundaries_are_not_tested_in_a_file() {
     let found = read_with(
         "sim:lexar-16g-c10",
         |o| {
@@ -229,7 +229,7 @@ fn in_a_file_nothing_is_said_of_boundaries() {
 }
 
 #[test]
-fn a_file_is_written_before_its_reads_are_timed_or_they_are_not() {
+fn reads_in_a_file_are_timed_only_after_writing_it() {
     let file = |writes: bool| {
         let change = |o: &mut MapOptions| {
             o.card_addresses = false;
@@ -248,7 +248,7 @@ fn a_file_is_written_before_its_reads_are_timed_or_they_are_not() {
 }
 
 #[test]
-fn what_there_is_no_time_for_says_so_and_the_time_is_kept() {
+fn time_budget_is_kept_and_named_as_reason() {
     let budget = |seconds| move |o: &mut MapOptions| o.limits.budget = Some(Duration::from_secs(seconds));
     for seconds in [0, 1, 5, 15] {
         let found = read_with("sim:lexar-16g-c10?state=filled", budget(seconds), &[]);
@@ -260,14 +260,14 @@ fn what_there_is_no_time_for_says_so_and_the_time_is_kept() {
 }
 
 #[test]
-fn a_card_too_small_for_units_says_so() {
+fn small_card_has_no_erase_block_and_a_reason() {
     let found = read("sim:lexar-16g-c10?announced_bytes=8MiB", &[]).measured;
     assert!(found.erase_block_bytes.reason.as_ref().unwrap().contains("too few"));
     assert!(!found.curves.sequential_read.is_empty());
 }
 
 #[test]
-fn tables_of_flashbench_show_the_card_of_seed_004_as_the_seed_does() {
+fn flashbench_tables_match_the_published_review() {
     let tables = read_with(
         "sim:lexar-16g-c10?announced_bytes=16GiB&state=filled",
         |o| o.tables = true,
@@ -288,7 +288,7 @@ fn tables_of_flashbench_show_the_card_of_seed_004_as_the_seed_does() {
 }
 
 #[test]
-fn what_a_slow_path_leaves_out_of_the_curve_is_said_and_the_time_is_kept() {
+fn slow_bus_shortens_the_read_curve_with_a_finding() {
     let budget = |o: &mut MapOptions| o.limits.budget = Some(Duration::from_secs(12));
     let found = read_with("sim:lexar-16g-c10?bus_mb_s=1", budget, &[MapPart::ReadCurve]);
     // A read in progress is completed: 4 MiB take 4 s.
@@ -304,14 +304,14 @@ fn what_a_slow_path_leaves_out_of_the_curve_is_said_and_the_time_is_kept() {
 }
 
 #[test]
-fn a_dying_card_is_not_asked_for_thousands_of_reads_in_a_queue() {
+fn failing_reads_end_the_queue_test() {
     let name = "sim:a2-command-queue?faults.read_error_p=0.9&faults.vanish_after_ios=400";
     let depth = read(name, &[MapPart::Queue]).measured.queue_depth_effective;
     assert!(depth.reason.as_ref().unwrap().contains("too few reads"), "{depth:?}");
 }
 
 #[test]
-fn a_card_that_answers_too_slowly_is_not_judged_by_the_few_reads_there_were() {
+fn slow_card_is_not_judged_by_few_reads() {
     let found = read("sim:lexar-16g-c10?noise.hiccup_p=1&noise.hiccup_s=1", &[]).measured;
     for reason in [&found.unmapped_share.reason, &found.read_unit_bytes.reason, &found.plane_bytes.reason] {
         let said = reason.as_ref().unwrap();
@@ -320,7 +320,7 @@ fn a_card_that_answers_too_slowly_is_not_judged_by_the_few_reads_there_were() {
 }
 
 #[test]
-fn the_places_that_were_read_are_counted() {
+fn failed_positions_are_not_counted_as_read() {
     let found = read("sim:sdnand-0.5g?faults.read_error_p=0.1", &[MapPart::Boundaries]).measured;
     let finding = found.findings.iter().find(|f| f.claim == "nothing-written").unwrap();
     let (what, places) = &finding.evidence[0];

@@ -36,7 +36,7 @@ fn summary(samples: &[ObserveSample]) -> ObserveSummary {
 }
 
 #[test]
-fn a_start_that_waits_ten_minutes_for_its_card_is_told_with_its_end() {
+fn card_bottleneck_has_its_end_time() {
     let summary = summary(&start(590, waits_for_card));
     assert_eq!(summary.bottleneck, SystemBottleneck::Card);
     assert_eq!(summary.settled.status, SettledStatus::Measured);
@@ -47,7 +47,7 @@ fn a_start_that_waits_ten_minutes_for_its_card_is_told_with_its_end() {
 }
 
 #[test]
-fn processors_memory_and_another_disk_are_not_blamed_on_the_card() {
+fn other_bottlenecks_are_not_attributed_to_the_card() {
     let cpu = start(60, |at| second(at, 0.3, 0.15, 0.97));
     assert_eq!(summary(&cpu).bottleneck, SystemBottleneck::Cpu);
     let memory = start(60, |at| ObserveSample {
@@ -63,21 +63,21 @@ fn processors_memory_and_another_disk_are_not_blamed_on_the_card() {
 }
 
 #[test]
-fn a_calm_system_waits_for_nothing_and_was_calm_from_the_start() {
+fn idle_system_is_idle_from_the_first_sample() {
     let calm = summary(&start(0, waits_for_card));
     assert_eq!(calm.bottleneck, SystemBottleneck::Nothing);
     assert_eq!((calm.settled.status, calm.settled.bound_seconds), (SettledStatus::AtMost, Some(10.0)));
 }
 
 #[test]
-fn one_that_never_becomes_calm_has_a_bound_only() {
+fn system_that_never_idles_has_a_lower_bound() {
     let busy: Vec<ObserveSample> = (0..100).map(waits_for_card).collect();
     let settled = summary(&busy).settled;
     assert_eq!((settled.status, settled.bound_seconds), (SettledStatus::AtLeast, Some(110.0)));
 }
 
 #[test]
-fn a_single_busy_second_does_not_end_the_calm_and_a_pause_does_not_begin_it() {
+fn one_busy_second_does_not_end_idle_time() {
     let mut samples = start(20, waits_for_card);
     samples[40] = second(40, 0.4, 0.4, 0.1);
     assert!((summary(&samples).settled.seconds() - 30.0).abs() <= SMOOTH_SECONDS);
@@ -90,7 +90,7 @@ fn a_single_busy_second_does_not_end_the_calm_and_a_pause_does_not_begin_it() {
 }
 
 #[test]
-fn a_kernel_without_psi_is_judged_by_blocked_tasks_with_less_confidence() {
+fn without_psi_blocked_tasks_count_with_less_confidence() {
     let samples = start(60, |at| ObserveSample {
         io_some: None,
         io_full: None,
@@ -107,7 +107,7 @@ fn a_kernel_without_psi_is_judged_by_blocked_tasks_with_less_confidence() {
 }
 
 #[test]
-fn the_verdict_names_the_numbers_it_rests_on() {
+fn bottleneck_finding_lists_its_evidence() {
     let samples = start(90, waits_for_card);
     let finding = verdict(&samples, &summary(&samples));
     let evidence = |what: &str| finding.evidence.iter().find(|(name, _)| name == what).unwrap().1.clone();
@@ -118,14 +118,14 @@ fn the_verdict_names_the_numbers_it_rests_on() {
 }
 
 #[test]
-fn a_system_that_was_idle_was_busy_for_no_seconds() {
+fn idle_system_has_zero_busy_seconds() {
     let samples: Vec<ObserveSample> = (0..4).map(|at| second(at, 0.0, 0.0, 0.05)).collect();
     let evidence = verdict(&samples, &summary(&samples)).evidence;
     assert!(evidence.contains(&("busy seconds".to_owned(), "0 of 4".to_owned())), "{evidence:?}");
 }
 
 #[test]
-fn two_seconds_of_busy_processors_are_neither_idle_nor_at_rest() {
+fn short_load_has_low_confidence_and_is_not_idle() {
     let samples: Vec<ObserveSample> = (0..2).map(|at| second(at, 0.0, 0.0, 1.0)).collect();
     let of_all = summary(&samples);
     assert_eq!((of_all.bottleneck, of_all.settled.status), (SystemBottleneck::Cpu, SettledStatus::AtLeast));
@@ -139,13 +139,13 @@ fn two_seconds_of_busy_processors_are_neither_idle_nor_at_rest() {
 }
 
 #[test]
-fn a_start_that_keeps_the_processors_busy_is_at_rest_only_after_it() {
+fn busy_processors_delay_idle_time() {
     let settled = summary(&start(60, |at| second(at, 0.0, 0.0, 1.0))).settled;
     assert!((settled.seconds() - 70.0).abs() <= SMOOTH_SECONDS, "{settled:?}");
 }
 
 #[test]
-fn a_device_at_work_for_nobody_holds_nothing_up() {
+fn busy_device_without_waiting_tasks_is_no_bottleneck() {
     let scrubbed = start(60, |at| second(at, 1.0, 0.02, 0.1));
     assert_eq!(summary(&scrubbed).bottleneck, SystemBottleneck::Nothing);
 }
@@ -155,7 +155,7 @@ fn side(samples: &[ObserveSample]) -> WatchSide<'_> {
 }
 
 #[test]
-fn the_new_card_of_seed_001_ends_ten_minutes_of_waiting() {
+fn comparison_finds_the_faster_start() {
     let (old, new) = (start(590, waits_for_card), start(20, waits_for_card));
     let (compared, findings) = compare("old", side(&old), side(&new)).unwrap();
     assert_eq!(findings[0].claim, "start-faster");
@@ -167,13 +167,13 @@ fn the_new_card_of_seed_001_ends_ten_minutes_of_waiting() {
 }
 
 #[test]
-fn two_starts_that_differ_little_are_alike() {
+fn similar_starts_compare_as_alike() {
     let (one, two) = (start(100, waits_for_card), start(103, waits_for_card));
     assert_eq!(compare("one", side(&one), side(&two)).unwrap().1[0].claim, "start-alike");
 }
 
 #[test]
-fn two_watches_that_did_other_work_are_told() {
+fn comparison_reports_different_work() {
     let busy = start(100, waits_for_card);
     let other: Vec<ObserveSample> =
         busy.iter().map(|s| ObserveSample { read_bytes: s.read_bytes * 5, ..s.clone() }).collect();
@@ -182,7 +182,7 @@ fn two_watches_that_did_other_work_are_told() {
 }
 
 #[test]
-fn watches_long_after_boot_are_compared_from_where_each_began() {
+fn late_watches_are_compared_from_their_own_start() {
     let early = start(50, waits_for_card);
     let late: Vec<ObserveSample> = start(50, waits_for_card)
         .into_iter()
@@ -196,14 +196,14 @@ fn watches_long_after_boot_are_compared_from_where_each_began() {
 }
 
 #[test]
-fn nothing_watched_is_nothing_said() {
+fn no_samples_give_no_summary_and_no_comparison() {
     assert_eq!(summarise(&[], 0.0), None);
     assert!(compare("nothing", side(&[]), side(&start(1, waits_for_card))).is_none());
 }
 
 proptest! {
     #[test]
-    fn whatever_was_seen_the_figures_stay_in_their_bounds(
+    fn summary_figures_stay_in_bounds(
         figures in proptest::collection::vec((0.0..1.0f64, 0.0..1.0f64, 0.0..1.0f64), 1..200)
     ) {
         let samples: Vec<ObserveSample> =

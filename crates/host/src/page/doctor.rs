@@ -75,7 +75,7 @@ mod tests {
     use cardscope_model::doctor::DoctorTopic;
 
     #[test]
-    fn what_fails_comes_first_with_what_to_do() {
+    fn failed_points_come_first_with_advice() {
         let points = vec![
             DoctorTopic::Processor
                 .asks("governor", "clocks down")

@@ -187,7 +187,7 @@ mod tests {
     use cardscope_model::report::{Report, ReportHeader};
 
     #[test]
-    fn a_watch_is_shown_with_its_verdict_first_and_what_went_on_in_one_line_each() {
+    fn page_has_bottleneck_first_and_sparklines() {
         let text = page(&cardscope_testkit::samples::watch()).text();
         let answer = text.lines().next().unwrap();
         assert!(
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_fits_into_80_columns_whatever_was_seen() {
+    fn answer_fits_into_80_columns() {
         let mut report = cardscope_testkit::samples::watch();
         let summary = report.body.summary.as_mut().unwrap();
         (summary.utilisation, summary.read_bytes, summary.write_bytes) =
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_figures_since_boot_alone_are_the_answer() {
+    fn answer_without_a_watch_is_since_boot() {
         let mut report = cardscope_testkit::samples::watch();
         report.body.summary = None;
         report.body.from_boot = report.body.samples.first().cloned();
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_without_a_watch_says_so() {
+    fn page_without_samples_is_brief() {
         let report = Report {
             header: ReportHeader { target: "sda".into(), ..ReportHeader::default() },
             body: ObserveResult::default(),

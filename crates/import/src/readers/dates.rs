@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_of_all_tools_come_out_alike() {
+    fn dates_of_all_tools_are_parsed() {
         for (printed, kept) in [
             ("2014/01/06 5:41:48", Some("2014-01-06T05:41:48")),
             ("2022-08-24 16:10:33", Some("2022-08-24T16:10:33")),
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_month_comes_year_first() {
+    fn month_is_returned_year_first() {
         assert_eq!(month("%m/%Y", "02/2019").as_deref(), Some("2019-02"));
         for none in ["13/2019", "2019", "02/19", "x/2019", ""] {
             assert_eq!(month("%m/%Y", none), None, "{none}");

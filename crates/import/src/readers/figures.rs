@@ -286,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_card_is_its_brand_name_size_and_marks() {
+    fn card_name_splits_into_brand_name_size_and_marks() {
         let card = card_named("Example Pro+ U3 V30 A2 64GB");
         assert_eq!((card.brand.as_deref(), card.name.as_deref()), (Some("Example"), Some("Pro+")));
         assert_eq!(

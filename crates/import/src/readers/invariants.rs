@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_is_a_day_and_perhaps_a_time() {
+    fn date_is_a_day_with_or_without_a_time() {
         for (text, is) in [
             ("2024-02-03", true),
             ("2024-02-03T04:05:06", true),
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a test comes once in a run")]
-    fn a_log_with_a_test_twice_in_a_run_is_found() {
+    fn repeated_test_in_a_run_breaks_an_invariant() {
         let mut log = report("Sequential Read : 20.0 MB/s\nSequential Write : 9.0 MB/s\n");
         let first = log.runs[0].results[0].clone();
         log.runs[0].results.push(first);
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "inf")]
-    fn a_speed_that_is_no_number_is_found() {
+    fn infinite_speed_breaks_an_invariant() {
         let mut log = report("Sequential Read : 20.0 MB/s\n");
         log.runs[0].results[0].mb_s = f64::INFINITY;
         check_log(&log);

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_fields_that_are_asked_for_are_kept_the_last_of_a_name() {
+    fn chosen_fields_are_kept_and_the_last_of_a_name_counts() {
         let text =
             r#"{"a": 1, "bins": {"1": [2, {"a": 3}]}, "in": {"x": "y"}, "a": [{"bins": 4, "a": 5}]} rest"#;
         let (value, length) =
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_is_the_text_of_what_is_kept_and_counts_as_such() {
+    fn packed_elements_count_as_their_text() {
         let choice = JsonChoice { keeps: |_, name| name != "bins", packs: |name| name == "jobs" };
         let job = r#"{"bins":[1],"a":{"b":1.5}},"#;
         let count = LEAST / 200;
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn many_small_values_are_refused_before_they_take_memory() {
+    fn too_many_small_values_are_refused() {
         for (open, one) in [("[", "[],"), ("[", "1,"), ("[", "{},"), ("{", "\"a\":{},")] {
             let text = format!("{open}{}", one.repeat((LEAST / ELEMENT) + 10));
             let error = whole(&text).unwrap_err();
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nests_deeply_is_refused_whether_it_is_kept_or_not() {
+    fn deep_nesting_is_refused_in_kept_and_skipped_values() {
         for deep in ["[".repeat(1 << 20), "{\"a\":".repeat(1 << 20)] {
             let error = whole(&deep).unwrap_err().to_string();
             assert!(error.contains("recursion limit"), "{error}");
@@ -223,14 +223,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_whole_is_what_any_reader_of_json_finds(value in any_json()) {
+        fn valid_json_is_parsed_as_by_serde(value in any_json()) {
             let text = value.to_string();
             prop_assert_eq!(whole(&text).unwrap(), serde_json::from_str::<Value>(&text).unwrap());
             prop_assert_eq!(first(&text, 0, JsonChoice { keeps: |_, _| false, ..ALL }).unwrap().1, text.len());
         }
 
         #[test]
-        fn what_is_no_json_is_none_here(text in "[\\[\\]{}\",:0-9eE.a-c\\- \\\\]{0,40}") {
+        fn invalid_json_is_refused_as_by_serde(text in "[\\[\\]{}\",:0-9eE.a-c\\- \\\\]{0,40}") {
             let (ours, theirs) = (whole(&text), serde_json::from_str::<Value>(&text));
             prop_assert_eq!(ours.ok(), theirs.ok());
         }

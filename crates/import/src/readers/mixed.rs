@@ -95,14 +95,14 @@ mod tests {
     }
 
     #[test]
-    fn what_the_first_tool_leaves_the_next_one_reads() {
+    fn logs_of_two_tools_are_both_read() {
         assert_eq!(formats_of(&format!("{HDPARM}{FIO}")), ["fio-text", "hdparm"]);
         assert_eq!(formats_of(&format!("{FIO}{HDPARM}")), ["fio-text", "hdparm"]);
         assert_eq!(formats_of(HDPARM), ["hdparm"]);
     }
 
     #[test]
-    fn a_word_of_another_tool_hides_no_log() {
+    fn word_of_another_tool_does_not_hide_a_log() {
         // The text has a word of fio's, but no result of it.
         assert_eq!(formats_of(&format!("my script prints \"fio version\"\n{HDPARM}")), ["hdparm"]);
         let error = logs(&LogText::of("\"fio version\" alone")).unwrap_err().to_string();
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_one_card_of_a_file_is_the_card_of_all_its_logs() {
+    fn single_card_of_a_file_belongs_to_all_its_logs() {
         let nvme = "NVME Identify Controller:\nvid       : 0x1234\nsn        : 0007\nmn        : EXAMPLE SWIFT\nfr        : 1.0\n";
         let logs = logs(&LogText::of(&format!("{nvme}{FIO}"))).unwrap();
         assert_eq!(logs.iter().map(|log| log.format.as_str()).collect::<Vec<_>>(), ["fio-text", "nvme"]);

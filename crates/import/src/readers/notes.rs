@@ -58,14 +58,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sentence_about_cooling_gives_cooling_and_temperatures() {
+    fn cooling_sentence_gives_cooling_and_note() {
         let said = cooling("With passive cooling. 21°C idle, up to 79°C during test.").unwrap();
         assert_eq!(said.get("cooling"), Some("passive"));
         assert_eq!(said.get("note"), Some("21°C idle, up to 79°C during test"));
     }
 
     #[test]
-    fn a_sentence_about_something_else_is_no_condition() {
+    fn other_sentences_give_no_condition() {
         for line in [
             "With passivepassivepassivepassivepassivepassive cooling",
             "With great care",
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_note_stands_once() {
+    fn repeated_note_is_added_once() {
         let mut condition = Condition::default();
         for text in ["drive E:", "new", "drive E:", " "] {
             add_note(&mut condition, text, ConditionOrigin::Read);

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decimals_are_found_in_every_locale() {
+    fn numbers_of_every_locale_are_parsed() {
         for (text, value) in [
             ("20.4", 20.4),
             ("20,4", 20.4),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_none() {
+    fn other_text_is_not_a_number() {
         for text in ["", "nan", "inf", "-inf", "1e999", "+++++", "12x", "."] {
             assert_eq!(number(text), None, "{text}");
         }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_letters_are_worth_what_their_tool_means() {
+    fn units_are_binary_or_decimal_by_tool() {
         assert_eq!((binary_mb_s("MB/s"), decimal_mb_s("MB/s")), (Some(1.048_576), Some(1.0)));
         assert_eq!((binary_mb_s("KB/sec"), decimal_mb_s("kB/c")), (Some(0.001_024), Some(0.001)));
         assert_eq!((binary_mb_s("MByte/s"), decimal_mb_s("GB/s")), (Some(1.048_576), Some(1000.0)));
@@ -165,14 +165,14 @@ mod tests {
     }
 
     #[test]
-    fn amounts_end_where_their_unit_ends() {
+    fn amounts_end_with_their_unit() {
         assert_eq!(amount(" 44.46 MB/sec x"), Some(PrintedAmount { value: 44.46, unit: "MB/sec" }));
         assert_eq!(amount("690,5MB/s"), Some(PrintedAmount { value: 690.5, unit: "MB/s" }));
         assert_eq!((amount("-3 MB/s"), amount("x"), amount("")), (None, None, None));
     }
 
     #[test]
-    fn sizes_and_times_of_f3_are_read() {
+    fn sizes_and_times_are_parsed() {
         assert_eq!(binary_size("512.00 Byte (2^9 Bytes)"), Some(512));
         assert_eq!(binary_size("1.00 TB"), Some(1 << 40));
         for (text, value) in [("4'57\"", 297.0), ("1.5s", 1.5), ("20ms", 0.02), ("30us", 3e-5)] {

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_cut_where_something_begins_but_not_before_its_first_line() {
+    fn text_is_split_at_beginnings_but_not_before_its_first_line() {
         let begins = |line: &str| line.starts_with('#');
         assert_eq!(cut("# a\n1\n# b\n2", begins), ["# a\n1\n", "# b\n2"]);
         assert_eq!(cut("0\n# a\n", begins), ["0\n", "# a\n"]);

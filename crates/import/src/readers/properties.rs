@@ -75,7 +75,7 @@ fn fio_json(options: &str, read: &str, write: &str) -> String {
 }
 
 #[test]
-fn a_document_of_fio_that_is_cut_off_is_an_error_that_says_so() {
+fn truncated_fio_json_is_reported_as_truncated() {
     let text = fio_json(r#""rw": "read", "bs": "1M""#, &moved(20_971_520, 20.0), &moved(0, 0.0));
     for end in (text.find("\"jobname\"").unwrap()..text.len() - 1).step_by(7) {
         let error = format("fio-json").read(&LogText::of(&text[..end])).unwrap_err().to_string();
@@ -86,7 +86,7 @@ fn a_document_of_fio_that_is_cut_off_is_an_error_that_says_so() {
 }
 
 #[test]
-fn a_doubt_repeats_little_of_a_name() {
+fn long_names_are_shortened_in_doubts() {
     let text = fio_json(r#""rw": "read", "bs": "1M""#, &moved(20_971_520, 20.0), &moved(0, 0.0));
     let named = text.replace("\"a\"", &format!("{:?}", "qj ".repeat(1000)));
     let doubts = log("fio-json", &named.replace("\"error\": 0", "\"error\": 5")).doubts;
@@ -96,7 +96,7 @@ fn a_doubt_repeats_little_of_a_name() {
 
 proptest! {
     #[test]
-    fn any_figure_comes_back_as_printed(number in 1u32..10_000_000) {
+    fn any_figure_is_read_as_printed(number in 1u32..10_000_000) {
         for (name, decimals, sign, log) in LOGS {
             let printed = format!("{:.decimals$}", f64::from(number) / 10f64.powi(decimals as i32));
             let text = log.replace("{}", &printed.replace('.', sign));
@@ -106,7 +106,7 @@ proptest! {
     }
 
     #[test]
-    fn figures_of_cdm_fio_come_back_within_what_the_script_cuts_off(kib_s in 4_u64..4_000_000, ios in 1_u64..4) {
+    fn cdm_fio_figures_are_exact_within_the_scripts_rounding(kib_s in 4_u64..4_000_000, ios in 1_u64..4) {
         let (printed, cut) = (kib_s / 1024, kib_s / 4);
         let figure = figure("cdm_fio", &format!("4KB Q{ios}T1 Read: {printed}MB/s IOPS={cut}\n"));
         let truth = kib_s as f64 * 1024.0;
@@ -117,7 +117,7 @@ proptest! {
     }
 
     #[test]
-    fn figures_of_crystaldiskmark_come_back_and_agree_with_their_iops(
+    fn crystaldiskmark_figures_agree_with_their_iops(
         mb_s in 0.001..8000.0_f64, queue in 1_u32..64, threads in 1_u32..16
     ) {
         let iops = mb_s * 1e6 / 4096.0;
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn figures_of_kdiskmark_come_back_and_agree_with_their_iops(kib_s in 100.0..8_000_000.0_f64) {
+    fn kdiskmark_figures_agree_with_their_iops(kib_s in 100.0..8_000_000.0_f64) {
         let line = format!("Random 4 KiB (Q= 1, T= 1): {:9.3} MB/s [{:8.1} IOPS]", kib_s / 1000.0, kib_s / 4.0);
         let figure = figure("kdiskmark", &format!("KDiskMark (3.3.0): x\n[Read]\n{line}\n"));
         // The printed MB/s were rounded by 0.0005, and the IOPS by 0.05 I/Os of 4096 bytes.
@@ -142,13 +142,13 @@ proptest! {
     }
 
     #[test]
-    fn figures_of_fios_text_come_back(kib_s in 1_u32..1_000_000) {
+    fn fio_text_figures_are_exact(kib_s in 1_u32..1_000_000) {
         let figure = figure("fio-text", &FIO.replace("{}", &kib_s.to_string()));
         prop_assert_eq!(figure.mb_s, f64::from(kib_s) * 1024.0 / 1e6);
     }
 
     #[test]
-    fn figures_of_fios_json_come_back_and_agree_with_their_iops(bytes_s in 4096_u64..4_000_000_000) {
+    fn fio_json_figures_agree_with_their_iops(bytes_s in 4096_u64..4_000_000_000) {
         let write = moved(bytes_s, bytes_s as f64 / 4096.0);
         let figure = figure("fio-json", &fio_json(r#""rw": "randwrite", "bs": "4k""#, &moved(0, 0.0), &write));
         prop_assert_eq!(figure.mb_s, bytes_s as f64 / 1e6);
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn any_copy_of_dd_comes_back_from_its_bytes_and_seconds(blocks in 1u64..100_000, micros in 1_000u64..1_000_000_000) {
+    fn dd_figures_follow_from_bytes_and_seconds(blocks in 1u64..100_000, micros in 1_000u64..1_000_000_000) {
         let (bytes, seconds) = (blocks * 4096, micros as f64 / 1e6 + 0.000_000_1);
         let mb_s = bytes as f64 / 1e6 / seconds;
         prop_assume!(mb_s > 0.01);
@@ -167,7 +167,7 @@ proptest! {
     }
 
     #[test]
-    fn any_speeds_of_iozone_come_back_under_their_columns(
+    fn iozone_speeds_are_read_under_their_columns(
         speeds in prop::collection::vec(prop::option::of(1u64..99_999_999), 13)
     ) {
         let cells: String = speeds.iter().map(|s| s.map_or(" ".repeat(9), |s| format!(" {s:>8}"))).collect();
@@ -180,7 +180,7 @@ proptest! {
     }
 
     #[test]
-    fn any_speeds_of_flashbench_come_back_within_three_digits(speeds in prop::collection::vec(1u32..2_000_000, 2..9)) {
+    fn flashbench_speeds_are_exact_within_three_digits(speeds in prop::collection::vec(1u32..2_000_000, 2..9)) {
         let cell = |kb: &u32| match kb {
             ..1000 => format!("{kb}K/s"),
             1000..10_000 => format!("{:.2}M/s", f64::from(*kb) / 1e3),
@@ -195,7 +195,7 @@ proptest! {
     }
 
     #[test]
-    fn any_counts_of_sectors_of_f3_come_back(ok in 1u64..1 << 40, bad in 0u64..1 << 40) {
+    fn f3_sector_counts_are_exact(ok in 1u64..1 << 40, bad in 0u64..1 << 40) {
         let good = format!("  Data OK: 1.00 GB ({ok} sectors)\n");
         let lost = format!("Data LOST: 1.00 GB ({bad} sectors)\n\tCorrupted: 1.00 GB ({bad} sectors)\n");
         let read = &log("f3", &(good + &lost)).other["f3read"];
@@ -203,28 +203,28 @@ proptest! {
     }
 
     #[test]
-    fn any_clock_of_a_bus_comes_back(mhz in 1u64..300) {
+    fn bus_clock_is_exact(mhz in 1u64..300) {
         let text = IOS.replace("{}", &(mhz * 1_000_000).to_string());
         let log = log("mmc-ios", LogText::decode(text.as_bytes()).body());
         prop_assert_eq!(log.other["mmc"]["clock_hz"].as_u64(), Some(mhz * 1_000_000));
     }
 
     #[test]
-    fn any_size_of_an_emmc_comes_back(sectors in 1u32..) {
+    fn emmc_size_is_exact(sectors in 1u32..) {
         let text = EXT_CSD.replace("{}", &format!("{sectors:#010x}"));
         prop_assert!((format("mmc-utils").recognise)(&LogText::of(&text)));
         prop_assert_eq!(log("mmc-utils", &text).card.capacity_bytes, Some(u64::from(sectors) * 512));
     }
 
     #[test]
-    fn any_cid_comes_back(cid in "[0-9a-f]{32}") {
+    fn cid_is_exact(cid in "[0-9a-f]{32}") {
         let text = format!("cid: {cid}\n");
         prop_assert!((format("sysfs").recognise)(&LogText::of(&text)));
         prop_assert_eq!(log("sysfs", &text).card.cid, Some(cid));
     }
 
     #[test]
-    fn any_counters_of_nvme_come_back(read: u32, written: u32, kelvin in 200u16..400) {
+    fn nvme_counters_are_exact(read: u32, written: u32, kelvin in 200u16..400) {
         let text = format!(
             "Smart Log for NVME device:nvme0\ntemperature : 98 °F ({kelvin} K)\n\
              Data Units Read : {read} (5 MB)\nData Units Written : {written} (1 GB)\n"

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_comes_again_begins_the_next_run_of_the_same_size() {
+    fn repeated_test_begins_a_run_of_the_same_size() {
         let mut runs = RunBuilder::default();
         runs.begin(Run { size_bytes: Some(1 << 30), ..Run::default() });
         runs.add(read_of(3.0));
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_measured_nothing_is_not_counted() {
+    fn empty_run_is_dropped() {
         let mut runs = RunBuilder::default();
         runs.begin(Run::default());
         runs.begin(Run::default());

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_faster_than_anything_is_no_card() {
+    fn impossible_speeds_and_capacity_are_removed() {
         let mut log = log(&[(1, &[20.0]), (2, &[1e20]), (3, &[f64::INFINITY])]);
         log.card.capacity_bytes = Some(u64::MAX);
         sanitize(&mut log);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_beside_a_speed_costs_no_speed() {
+    fn impossible_latency_does_not_remove_the_speed() {
         let mut log = log(&[(1, &[20.0])]);
         let figure = &mut log.runs[0].results[0];
         (figure.iops, figure.latency_us, figure.max_latency_us) = (Some(f64::NAN), Some(-1.0), Some(900.0));
@@ -128,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_stands_twice_in_a_run_is_of_two() {
+    fn repeated_test_is_split_into_two_runs() {
         let mut log = log(&[(1, &[20.0, 21.0]), (1, &[22.0])]);
         sanitize(&mut log);
         assert_eq!(counts(&log), [(1, 1), (2, 1), (3, 1)]);
     }
 
     #[test]
-    fn runs_that_are_counted_keep_their_numbers() {
+    fn valid_run_numbers_are_kept() {
         let mut log = log(&[(2, &[20.0]), (5, &[21.0])]);
         let before = log.clone();
         sanitize(&mut log);
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_of_no_bytes_is_none() {
+    fn test_of_zero_bytes_is_removed() {
         let mut log = log(&[(1, &[20.0])]);
         log.runs[0].results[0].test.block = 0;
         sanitize(&mut log);

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_found_by_their_heading() {
+    fn cells_are_read_by_heading() {
         let table = TextTable::of("\nname,note,size\nA,\"one, \"\"two\"\"\nthree\",4\nB, ,\nC\n");
         let notes: Vec<_> =
             table.rows().map(|row| (row.get("name"), row.get("note"), row.get("size"))).collect();
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spreadsheet_with_decimal_commas_divides_by_semicolons() {
+    fn semicolons_and_tabs_separate_cells() {
         for text in ["name;size\nA;4,5\n", "name\tsize\nA\t4,5\n", "name,size\nA;B,\"4,5\"\n"] {
             let table = TextTable::of(text);
             assert_eq!(table.rows().next().unwrap().get("size"), Some("4,5"), "{text}");

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_reads_the_same_in_every_encoding() {
+    fn text_is_equal_in_every_encoding() {
         let text = "Sequential Read : 20.4 MB/s\n";
         let marked = [vec![0xff, 0xfe], utf16(text, true)].concat();
         for bytes in [text.as_bytes().to_vec(), utf16(text, true), utf16(text, false), marked] {
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_guessed_is_said() {
+    fn guesses_become_doubts() {
         let cases: [(&[u8], &str, usize); 5] = [
             (b"latence 12 \xb5s", "latence 12 µs", 1),
             // A letter that was cut in two does not change the others.
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn long_bytes_that_are_no_letters_are_no_text_and_a_long_log_of_foreign_words_is() {
+    fn long_noise_is_not_text_but_a_foreign_log_is() {
         let noise = vec![0xff; 2 * LONG];
         assert_eq!(LogText::decode(&noise).looks_like(), "it is not text");
         // "чтение" in Windows-1251, and a figure.
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn degrees_and_trademarks_come_back_from_both_encodings() {
+    fn misread_signs_are_repaired_in_both_encodings() {
         for wrong in [MACINTOSH, WINDOWS_1252] {
             let right = "25°C idle, Exämple® card, 12 µs";
             assert_eq!(repaired(&misread(right, wrong)).as_deref(), Some(right));
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_are_right_stay_as_they_are() {
+    fn valid_letters_are_not_repaired() {
         for text in ["21 °C, 12 µs – “fast”", "Последовательное чтение", "シーケンシャル", "plain"]
         {
             assert_eq!(repaired(text), None, "{text}");
@@ -291,13 +291,13 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_bytes_panic(bytes: Vec<u8>) {
+        fn any_bytes_are_decoded_without_panic(bytes: Vec<u8>) {
             let text = LogText::decode(&bytes);
             let _ = (text.head(), text.looks_like());
         }
 
         #[test]
-        fn what_is_repaired_once_stays(text in "\\PC{0,60}") {
+        fn repaired_text_is_not_much_longer(text in "\\PC{0,60}") {
             if let Some(right) = repaired(&misread(&text, MACINTOSH)) {
                 proptest::prop_assert!(right.chars().count() <= text.chars().count() * 3);
             }

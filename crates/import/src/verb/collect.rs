@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_below_a_folder_come_by_name_and_a_circle_of_links_ends() {
+    fn files_are_sorted_and_a_cycle_of_links_ends() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("b")).unwrap();
         for name in ["c.log", "b/a.log", "odd \u{1f4be}\nname.log"] {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_and_one_that_is_none_say_so() {
+    fn missing_file_and_device_are_refused() {
         let candidate = |path: &str| CandidateFile { path: path.into(), named: true };
         let refusal = |path| bytes(&candidate(path), &InterruptFlag::default()).unwrap_err().to_string();
         assert_eq!(refusal("/nowhere/x.log"), "it does not exist");

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_that_are_called_after_a_card_are_of_the_card_that_one_of_them_names() {
+    fn logs_named_alike_take_the_card_of_one_of_them() {
         let none = CardFacts::default;
         let found = joined(vec![
             file("cdm_fio/acme-SD71-active-cooling.log", none()),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_folder_of_one_card_files_whose_names_say_nothing_are_that_cards() {
+    fn files_without_card_words_take_the_only_card_of_the_folder() {
         let none = CardFacts::default;
         let found = |second: CardFacts| {
             joined(vec![
@@ -181,14 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_in_a_fact_is_not_joined() {
+    fn cards_that_differ_in_a_fact_are_not_joined() {
         let other_size = CardFacts { capacity_bytes: Some(32_000_000_000), ..CardFacts::default() };
         let card = CardFacts { capacity_bytes: Some(64_000_000_000), ..acme() };
         assert_eq!(joined(vec![file("acme id-ctrl.log", card), file("acme fio.log", other_size)]), []);
     }
 
     #[test]
-    fn files_that_are_called_alike_share_a_card_though_none_of_them_names_it() {
+    fn files_named_alike_share_a_nameless_card() {
         let mut batch = vec![
             file("swift-smart-log.log", CardFacts::default()),
             file("swift-passive-cooling.log", CardFacts::default()),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_called_after_its_card_without_tool_cooling_and_counting() {
+    fn card_words_omit_tool_cooling_and_run_number() {
         for (file, name) in [
             ("adata-SD71-get-feature.log", "adata SD71"),
             ("lspci-adata-SD71.log", "adata SD71"),

@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_import_that_is_interrupted_stops_within_an_archive() {
+    fn interrupt_stops_import_within_an_archive() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("dd.txt");
         std::fs::write(&path, cardscope_testkit::cards::dd(20, "\n")).unwrap();

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_is_called_after_its_card_and_the_cooling() {
+    fn file_name_gives_title_and_cooling() {
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(completed("x/acme-A1-active-cooling.log"), (some("acme A1"), some("active")));
         assert_eq!(completed("Acme Ultra 64GB.txt"), (some("Acme Ultra 64GB"), None));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn only_whole_words_say_something_and_no_is_no() {
+    fn cooling_needs_whole_words_and_respects_negation() {
         for (file, cooling) in [
             ("x-without-active-cooling.log", Some("passive")),
             ("x-no-active-cooling.log", Some("passive")),
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_text_says_is_left_alone() {
+    fn cooling_in_the_log_is_kept() {
         let mut log = CardLog::new("cdm_fio");
         log.runs.push(Run::default());
         log.condition.set("cooling", "passive", ConditionOrigin::Read);
@@ -120,7 +120,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_name_makes_it_panic(name in "\\PC{0,20}(no fan|-active_cooling|)\\PC{0,8}") {
+        fn any_file_name_is_parsed_without_panic(name in "\\PC{0,20}(no fan|-active_cooling|)\\PC{0,8}") {
             let _ = completed(&name);
         }
     }

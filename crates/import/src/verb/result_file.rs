@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_not_be_read_again_does_not_fit() {
+    fn length_above_the_limit_is_refused() {
         assert_eq!(fits(MOST_BYTES), Ok(()));
         assert_eq!(
             fits(MOST_BYTES + 1).unwrap_err().to_string(),
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_file_is_known_by_its_first_field() {
+    fn session_file_is_recognised_by_its_first_field() {
         assert!(is_one(b"\n{ \"format\": \"cardscope-session\", \"version\": 1"));
         assert!(!is_one(b"a log of \"cardscope-session\"") && !is_one(b"") && !is_one(&[0xff; 300]));
     }

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_plain_file_in_the_same_folder_is_taken() {
+    fn only_a_plain_file_in_the_same_folder_is_attached() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.jpg"), "x").unwrap();
         std::os::unix::fs::symlink("/etc/hostname", folder.path().join("link.jpg")).unwrap();

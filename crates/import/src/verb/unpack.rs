@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_come_out_of_both_kinds_of_archive_with_their_names() {
+    fn zip_and_gzip_are_unpacked_with_names() {
         let packed = zipped(&[("a/one.log", b"first"), ("../../two.log", b"second")]);
         let names: Vec<_> = all(packed).into_iter().map(|p| (p.name, p.bytes.unwrap())).collect();
         assert_eq!(
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_stopped_while_it_unpacks_and_what_lies_beside_it_is_read() {
+    fn bomb_is_stopped_and_other_files_are_read() {
         let zeros = vec![0u8; (MOST_BYTES + 10) as usize];
         let bomb = gz(&zeros);
         assert!(bomb.len() < 1 << 20);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_once_more_is_not_read() {
+    fn nested_archive_is_refused() {
         let inner = zipped(&[("a.log", b"first")]);
         let found = all(zipped(&[("inner.zip", &inner), ("b.log", b"fine")]));
         let refusal = found[0].bytes.as_ref().unwrap_err().to_string();
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn many_bombs_in_one_archive_are_given_up_with_one_line() {
+    fn files_beyond_the_limit_are_skipped_with_one_line() {
         let zeros = vec![0u8; 3 << 10];
         let names: Vec<String> = (0..200).map(|n| format!("{n}.log")).collect();
         let members: Vec<(&str, &[u8])> =
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_unpacked_and_thrown_away_counts() {
+    fn refused_files_count_towards_the_limit() {
         let mut packed = zipped(&[("a.log", &[0; 5000]), ("b.log", b"fine")]);
         // The checksum is wrong now, so the file is unpacked to its end and then refused.
         packed[14] ^= 1;
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_no_more_ends_it() {
+    fn unpacking_stops_when_the_consumer_fails() {
         let packed = zipped(&[("a.log", b"a"), ("b.log", b"b")]);
         let mut taken = 0;
         let ended = members(packed, |_| {
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_archive_says_so() {
+    fn truncated_archive_is_an_error() {
         let mut whole = gz(&[7; 5000]);
         whole.truncate(20);
         assert!(all(whole)[0].bytes.is_err());

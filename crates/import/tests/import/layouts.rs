@@ -17,7 +17,7 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn every_layout_is_understood() {
+fn every_layout_matches_its_snapshot() {
     for format in formats() {
         let mut all = String::new();
         for file in files_below(&folder().join(format.name)) {
@@ -35,7 +35,7 @@ fn every_layout_is_understood() {
 }
 
 #[test]
-fn no_folder_is_of_no_format() {
+fn every_layout_folder_belongs_to_a_format() {
     for file in files_below(&folder()) {
         let name = file.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
         let snapshot = file.extension().is_some_and(|ending| ending == "snap");
@@ -47,7 +47,7 @@ fn no_folder_is_of_no_format() {
 const LINE_BY_LINE: [&str; 3] = ["cdm_fio", "crystaldiskmark", "kdiskmark"];
 
 #[test]
-fn a_log_that_is_cut_off_anywhere_keeps_the_lines_before_and_gains_none() {
+fn truncated_log_keeps_the_lines_before_the_cut() {
     for format in formats().iter().filter(|format| LINE_BY_LINE.contains(&format.name)) {
         for file in files_below(&folder().join(format.name)) {
             let bytes = std::fs::read(&file).expect("it was listed");

@@ -50,7 +50,7 @@ fn agrees(logs: &[(String, Vec<CardLog>)], slack: f64) {
 }
 
 #[test]
-fn logs_of_cdm_fio_hold_all_runs_of_three_cards() {
+fn cdm_fio_logs_have_all_runs_of_three_cards() {
     let Some(files) = folder("cdm_fio") else { return };
     assert!(files.iter().all(|(_, logs)| logs[0].format == "cdm_fio" && logs.len() == 1));
     let runs = |part| named(&files, part).runs.len();
@@ -74,7 +74,7 @@ fn logs_of_cdm_fio_hold_all_runs_of_three_cards() {
 }
 
 #[test]
-fn the_sandisk_card_has_three_runs_of_two_sizes_and_the_last_was_cooled() {
+fn cdm_fio_log_of_sandisk_has_three_runs_and_cooling() {
     let Some(files) = folder("cdm_fio") else { return };
     let card = named(&files, "ST25671");
     assert_eq!(printed(card, 1, "SEQ256M Q1T1 read"), (834.0, Some(3.0)));
@@ -91,7 +91,7 @@ fn the_sandisk_card_has_three_runs_of_two_sizes_and_the_last_was_cooled() {
 }
 
 #[test]
-fn reports_of_crystaldiskmark_are_read_in_every_version() {
+fn crystaldiskmark_reports_of_every_version_are_read() {
     let Some(files) = folder("crystaldiskmark") else { return };
     assert!(files.iter().all(|(_, logs)| logs[0].format == "crystaldiskmark" && logs.len() == 1));
     let old = named(&files, "3.0.1");
@@ -118,7 +118,7 @@ fn reports_of_crystaldiskmark_are_read_in_every_version() {
 }
 
 #[test]
-fn the_microsd_card_among_them_is_read_with_reader_and_fill() {
+fn crystaldiskmark_report_of_a_microsd_has_date_and_fill_level() {
     let Some(files) = folder("crystaldiskmark") else { return };
     let card = named(&files, "samsung-evo-plus");
     assert_eq!(printed(card, 1, "SEQ128K Q32T1 read").0, 91.559);
@@ -129,7 +129,7 @@ fn the_microsd_card_among_them_is_read_with_reader_and_fill() {
 }
 
 #[test]
-fn reports_of_kdiskmark_agree_with_their_iops_only_in_kibibytes() {
+fn kdiskmark_reports_agree_with_their_iops_in_kibibytes() {
     let Some(files) = folder("kdiskmark") else { return };
     let old = named(&files, "1.6.0");
     assert_eq!(printed(old, 1, "SEQ1M Q8T1 read"), (542.516, Some(529.8)));
@@ -140,7 +140,7 @@ fn reports_of_kdiskmark_agree_with_their_iops_only_in_kibibytes() {
 }
 
 #[test]
-fn fio_documents_are_read_whatever_stands_around_them() {
+fn fio_json_is_read_among_other_text() {
     let Some(files) = folder("fio-json") else { return };
     assert!(files.iter().all(|(_, logs)| logs[0].format == "fio-json" && logs.len() == 1));
     let suite = named(&files, "sdcard-suite");
@@ -160,7 +160,7 @@ fn fio_documents_are_read_whatever_stands_around_them() {
 }
 
 #[test]
-fn the_json_behind_a_log_of_cdm_fio_gives_the_same_tests() {
+fn fio_json_agrees_with_the_cdm_fio_log_made_from_it() {
     let (Some(json), Some(text)) = (folder("fio-json"), folder("cdm_fio")) else { return };
     let (json, text) = (named(&json, "cdm-256M"), named(&text, "own-new"));
     assert_eq!(json.runs[0].results.len(), text.runs[0].results.len());
@@ -173,7 +173,7 @@ fn the_json_behind_a_log_of_cdm_fio_gives_the_same_tests() {
 }
 
 #[test]
-fn a_card_at_50_mhz_is_read_from_fios_text() {
+fn fio_text_of_a_card_at_50_mhz_is_read() {
     let Some(files) = folder("fio-text") else { return };
     let read = result(named(&files, "50mhz-read"), 1, "SEQ1M Q1T8 read");
     assert_eq!((read.printed().value, read.printed().unit.as_str()), (22.5, "MiB/s"));
@@ -202,7 +202,7 @@ fn value_of(log: &CardLog, path: &[&str]) -> Option<f64> {
 }
 
 #[test]
-fn the_page_about_express_cards_holds_three_cards_under_five_conditions() {
+fn chart_page_has_three_cards_under_five_conditions() {
     let Some(logs) = seed("000") else { return };
     let told: Vec<_> = logs
         .iter()
@@ -236,7 +236,7 @@ fn the_page_about_express_cards_holds_three_cards_under_five_conditions() {
 }
 
 #[test]
-fn what_that_page_publishes_follows_from_its_runs() {
+fn published_figures_follow_from_the_runs() {
     let Some(logs) = seed("000") else { return };
     for first in [0, 2, 4] {
         let log = &logs[first];
@@ -261,7 +261,7 @@ fn what_that_page_publishes_follows_from_its_runs() {
 }
 
 #[test]
-fn the_page_and_the_logs_behind_it_hold_the_same_runs() {
+fn chart_page_agrees_with_its_cdm_fio_logs() {
     let (Some(page), Some(files)) = (seed("000"), folder("cdm_fio")) else { return };
     for (part, log) in [(1, "LX1TB71-passive"), (2, "SD71-active"), (3, "SD71-passive")] {
         let (page, log) = (&page[part], named(&files, log));

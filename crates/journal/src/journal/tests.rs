@@ -135,7 +135,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn after_any_run_and_a_torn_end_the_oldest_content_comes_back_on_fakes_too(
+    fn torn_journal_restores_oldest_content_even_on_fakes(
         real in 5..=SECTORS,
         batches in proptest::collection::vec(batch(), 0..6),
         unfinished in batch(),
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn after_one_flipped_bit_all_comes_back_but_ranges_that_are_named(
+    fn flipped_bit_loses_only_reported_ranges(
         batches in proptest::collection::vec(batch(), 1..6),
         at in 0.0..1.0f64,
         bit in 0..8u32,
@@ -189,7 +189,7 @@ proptest! {
     }
 
     #[test]
-    fn after_any_damage_nothing_wrong_is_put_back_and_what_is_missing_is_reported(
+    fn damaged_journal_reports_every_missing_range(
         batches in proptest::collection::vec(batch(), 1..6),
         flips in proptest::collection::vec((0.0..1.0f64, 0..8u32), 2..12),
     ) {
@@ -279,7 +279,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn whatever_is_lost_of_a_journal_it_is_known_to_lack_it_and_the_rest_comes_back(
+    fn incomplete_journal_is_detected_and_restores_the_rest(
         batches in proptest::collection::vec(batch(), 1..8),
         harms in proptest::collection::vec(Harm::any(), 1..2),
     ) {
@@ -327,7 +327,7 @@ impl Entries {
 }
 
 #[test]
-fn a_journal_is_the_owners_alone_and_is_known_by_its_first_line() {
+fn journal_is_private_and_recognized_by_its_first_line() {
     let folder = tempfile::tempdir().unwrap();
     let journal = with_a_sector(folder.path());
     let path = journal.path().to_owned();
@@ -340,7 +340,7 @@ fn a_journal_is_the_owners_alone_and_is_known_by_its_first_line() {
 }
 
 #[test]
-fn a_journal_that_another_user_put_there_is_not_believed_and_a_link_to_one_is_not_followed() {
+fn open_refuses_links_and_journals_of_other_users() {
     let folder = tempfile::tempdir().unwrap();
     let (path, _) =
         test_run(folder.path(), &mut Card::new(SECTORS), &[vec![SavedRange { offset: 0, len: 512 }]], &[]);
@@ -354,7 +354,7 @@ fn a_journal_that_another_user_put_there_is_not_believed_and_a_link_to_one_is_no
 }
 
 #[test]
-fn a_file_that_took_the_journal_s_name_is_not_removed_with_it() {
+fn finish_keeps_another_file_of_the_same_name() {
     let folder = tempfile::tempdir().unwrap();
     let journal = with_a_sector(folder.path());
     let path = journal.path().to_owned();
@@ -365,7 +365,7 @@ fn a_file_that_took_the_journal_s_name_is_not_removed_with_it() {
 }
 
 #[test]
-fn a_journal_stays_in_its_folder_whatever_has_the_folder_s_name() {
+fn journal_stays_in_its_folder_when_the_folder_is_renamed() {
     let top = tempfile::tempdir().unwrap();
     let (folder, moved) = (top.path().join("state"), top.path().join("moved"));
     std::fs::create_dir(&folder).unwrap();
@@ -380,7 +380,7 @@ fn a_journal_stays_in_its_folder_whatever_has_the_folder_s_name() {
 }
 
 #[test]
-fn a_journal_whose_run_goes_on_is_not_opened() {
+fn open_refuses_a_journal_in_use() {
     let folder = tempfile::tempdir().unwrap();
     let journal = with_a_sector(folder.path());
     let path = journal.path().to_owned();
@@ -393,7 +393,7 @@ fn a_journal_whose_run_goes_on_is_not_opened() {
 }
 
 #[test]
-fn a_journal_of_a_later_version_is_refused_by_its_number() {
+fn open_refuses_later_journal_versions() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal-x");
     for (line, version) in
@@ -406,7 +406,7 @@ fn a_journal_of_a_later_version_is_refused_by_its_number() {
 }
 
 #[test]
-fn a_journal_that_let_nothing_be_overwritten_goes_by_itself_and_one_that_did_stays() {
+fn dropped_journal_is_removed_only_without_a_commit() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = begin(folder.path());
     journal.save(0, &[1; 512]).unwrap();
@@ -422,7 +422,7 @@ fn a_journal_that_let_nothing_be_overwritten_goes_by_itself_and_one_that_did_sta
 }
 
 #[test]
-fn what_is_constant_takes_no_room_and_what_is_long_is_cut() {
+fn constant_ranges_are_compact_and_long_ones_split() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = begin(folder.path());
     journal.save(0, &vec![0xff; 8 << 20]).unwrap();
@@ -437,7 +437,7 @@ fn what_is_constant_takes_no_room_and_what_is_long_is_cut() {
 }
 
 #[test]
-fn batches_come_back_newest_first_and_within_one_by_address() {
+fn saved_ranges_are_newest_batch_first_then_by_address() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = begin(folder.path());
     for (offset, commit) in [(4096, false), (512, true), (8192, false), (1024, true)] {
@@ -452,7 +452,7 @@ fn batches_come_back_newest_first_and_within_one_by_address() {
 }
 
 #[test]
-fn how_far_putting_back_came_is_noted_without_room_on_the_disk() {
+fn restore_steps_use_reserved_records() {
     let folder = tempfile::tempdir().unwrap();
     let (path, len) =
         test_run(folder.path(), &mut Card::new(SECTORS), &[vec![SavedRange { offset: 0, len: 512 }]], &[]);
@@ -475,7 +475,7 @@ fn how_far_putting_back_came_is_noted_without_room_on_the_disk() {
 const OLD: &[u8] = include_bytes!("../../tests/fixtures/journal-without-a-tally");
 
 #[test]
-fn a_journal_without_a_tally_is_restored_and_nobody_knows_whether_its_end_is_there() {
+fn journal_without_tally_restores_with_unknown_completeness() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal-old");
     std::fs::write(&path, OLD).unwrap();
@@ -491,7 +491,7 @@ fn a_journal_without_a_tally_is_restored_and_nobody_knows_whether_its_end_is_the
 }
 
 #[test]
-fn a_tally_that_is_torn_leaves_the_other_one() {
+fn torn_tally_falls_back_to_the_other() {
     let folder = tempfile::tempdir().unwrap();
     let batches: Vec<_> = (0..3).map(|n| vec![SavedRange { offset: n * 512, len: 512 }]).collect();
     let (path, len) = test_run(folder.path(), &mut Card::new(SECTORS), &batches, &[]);

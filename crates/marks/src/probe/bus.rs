@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_4_card_that_reads_40_mb_s_speaks_uhs_as_in_seed_002() {
+    fn class_4_card_reading_40_mb_s_uses_uhs() {
         let bus = implied(&reading(40.0, &["C4"])).unwrap();
         assert_eq!((bus.family.as_str(), bus.above_claim), ("UHS-I", true));
         let bus = implied(&reading(22.0, &["C4"])).unwrap();
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bus_that_carries_less_than_the_mark_asks_for_is_no_fault_of_the_card() {
+    fn slow_bus_hides_the_mark() {
         let mut found = reading(22.0, &["U3"]);
         found.bus.ceiling_mb_s = Some(25.0);
         let why = hides(&found, mark("U3"), 30.0).unwrap();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_over_pcie_is_given_the_slowest_mode_that_carries_what_it_did() {
+    fn pcie_card_gets_the_slowest_sufficient_mode() {
         let mode = |mb_s: f64| {
             let mut found = reading(mb_s, &["E150"]);
             found.bus.pcie = true;
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn where_bus_and_reading_are_unknown_nothing_speaks_against_the_card() {
+    fn unknown_bus_and_read_speed_hide_a_miss() {
         let unknown = MarksMeasured::default();
         assert!(hides(&unknown, mark("C10"), 10.0).is_some_and(|why| why.contains("unknown")));
         let mut known = MarksMeasured::default();
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_of_sd_express_in_a_uhs_reader_gives_no_answer_about_its_class() {
+    fn express_card_in_uhs_reader_is_not_testable() {
         let mut found = reading(90.0, &["E300"]);
         found.bus.mode = Some("SDR104".to_owned());
         assert!(lacks(&found, mark("E300")).unwrap().contains("SDR104"));

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_scatters_decides_less_than_what_repeats() {
+    fn scattered_figures_have_wider_bounds() {
         assert!((lowest_at_best(&[10.0; 4], 10.0) - 10.6).abs() < 1e-9);
         assert!(lowest_at_best(&[10.0, 12.0, 14.0, 8.0], 8.0) > 12.0);
         assert!((mean_at_best(&[100.0; 30], 100.0) - 104.0).abs() < 0.2);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_of_reader_and_host_is_not_the_cards() {
+    fn rate_without_rig_excludes_host_time() {
         assert!((without_rig(1000.0, Some(0.000_5)) - 2000.0).abs() < 1e-9);
         assert!((without_rig(1000.0, None) - 1000.0).abs() < 1e-9);
         assert!(without_rig(1000.0, Some(0.001)).is_infinite());

@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_of_433_writes_a_second_passes_where_its_queue_makes_1010_of_them() {
+    fn pi_test_passes_with_a_queue_where_a1_misses() {
         let alone = vec![rate(true, 1, 433.0), rate(false, 1, 2100.0)];
         assert_eq!(seen(30.0, alone.clone()), []);
         let both = [alone, vec![rate(true, 32, 1010.0), rate(false, 32, 2300.0)]].concat();

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_formula_is_that_of_the_specification() {
+    fn fill_speed_matches_the_specification() {
         // N = 64, Nu = 16, Pw = 6, Pm = 3: 48·3·6 / (48·3 + 16·6) = 864 / 240 = 3.6 MB/s.
         assert!((formula(6.0, 3.0, 0.25) - 3.6).abs() < 1e-12);
         // Nothing in use: the speed of writing. Everything in use: nothing can be written.
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn moving_is_found_again_from_a_half_used_unit() {
+    fn move_speed_inverts_the_formula() {
         let half = formula(8.0, 4.0, 0.5);
         assert!((move_speed(8.0, half).unwrap() - 4.0).abs() < 1e-9);
         assert_eq!(move_speed(8.0, 7.9), None);

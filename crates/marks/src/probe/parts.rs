@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a2_is_not_missed_in_a_direction_in_which_the_queue_was_never_tried() {
+    fn a2_needs_a_queue_measurement_to_be_missed() {
         let alone = vec![rate(false, 1, 2100.0), rate(true, 1, 700.0)];
         let (read, write) = rates(&claimed_a2(alone.clone()));
         for part in [read, write] {
@@ -431,20 +431,20 @@ mod tests {
     }
 
     #[test]
-    fn a2_is_met_without_the_queue_where_the_rates_are_there() {
+    fn a2_is_met_without_queue_if_rates_suffice() {
         let (read, write) = rates(&claimed_a2(vec![rate(false, 1, 5000.0), rate(true, 1, 2500.0)]));
         assert_eq!((read.outcome, write.outcome), (MarkOutcome::Met, MarkOutcome::Met));
     }
 
     #[test]
-    fn where_nothing_shows_whether_the_queue_is_used_a2_is_not_missed() {
+    fn a2_is_not_testable_if_queue_use_is_unknown() {
         let mut found = claimed_a2(vec![rate(false, 32, 3000.0), rate(true, 32, 900.0)]);
         (found.bus.pcie, found.bus.queue) = (false, None);
         assert_eq!(rates(&found).1.outcome, MarkOutcome::NotTestable);
     }
 
     #[test]
-    fn small_writes_in_the_middle_of_the_card_are_no_demand() {
+    fn small_writes_count_only_at_the_start() {
         let small = |at_start| SmallWrites { rounds: 8, worst_average_s: 0.5, longest_s: 2.0, at_start };
         let of = |at_start| {
             let found = MarksMeasured { small_writes: Some(small(at_start)), ..MarksMeasured::default() };
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn moving_is_for_information() {
+    fn move_speed_is_no_demand() {
         let partly = PartlyUsed { used_share: 0.5, move_mb_s: Some(0.6), ..PartlyUsed::default() };
         let found = MarksMeasured { partly_used: Some(partly), ..MarksMeasured::default() };
         assert_eq!(all("C4", &found), all("C4", &MarksMeasured::default()));

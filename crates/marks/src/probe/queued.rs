@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_slowest_six_hundred_megabytes_count_wherever_they_begin() {
+    fn slowest_600_mb_window_counts_at_any_offset() {
         // 450 blocks at 400 MB/s with 143 blocks (600 MB) at 200 MB/s among them.
         let block = f64::from(BLOCK) / 1e6;
         let mut at = 0.0;
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_ios_than_fill_the_queue_say_nothing() {
+    fn stream_shorter_than_the_queue_has_no_summary() {
         assert_eq!(summary(false, &[(1, 1.0)]), None);
     }
 }

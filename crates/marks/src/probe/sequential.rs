@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_four_mib_of_a_unit_count_and_not_its_mean() {
+    fn worst_4_mib_of_a_unit_counts() {
         // Sixteen writes of 512 KiB: eight at 20 MB/s, eight at 8 MB/s.
         let fast = f64::from(LARGE) / 20e6;
         let slow = f64::from(LARGE) / 8e6;
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_recording_takes_to_begin_does_not_count_up_to_a_second() {
+    fn first_write_is_excused_up_to_a_second() {
         let usual = f64::from(LARGE) / 10e6;
         let mut times = [usual; 8];
         times[0] += 0.7;
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn recording_units_are_those_of_the_specification() {
+    fn recording_units_match_the_specification() {
         assert_eq!(recording_units(CapacityFamily::Standard), (16 << 10, 64 << 10));
         assert_eq!(recording_units(CapacityFamily::High), (32 << 10, 64 << 10));
         assert_eq!(recording_units(CapacityFamily::Extended), (256 << 10, 256 << 10));

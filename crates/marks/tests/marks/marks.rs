@@ -74,7 +74,7 @@ fn writes_over(found: &MarksMeasured, mib: u64) -> &RandomRate {
 }
 
 #[test]
-fn a_card_with_a_command_queue_meets_a2_where_the_host_uses_it_and_is_not_testable_elsewhere() {
+fn a2_needs_a_host_that_uses_the_queue() {
     let found = judged("a2-command-queue");
     assert_eq!(outcome(&found, "A2"), MarkOutcome::Met, "{:?}", found.random);
     assert_eq!(highest(&found, 'A').as_deref(), Some("A2"));
@@ -90,7 +90,7 @@ fn a_card_with_a_command_queue_meets_a2_where_the_host_uses_it_and_is_not_testab
 }
 
 #[test]
-fn cards_labelled_a2_that_have_no_queue_reach_a1_and_are_never_said_to_miss_a2() {
+fn a2_cards_without_queue_do_not_miss_a2() {
     for name in ["a2-label-only", "proplus-128g-a2"] {
         let found = judged(name);
         assert_eq!(outcome(&found, "A2"), MarkOutcome::NotTestable, "{name}");
@@ -104,7 +104,7 @@ fn cards_labelled_a2_that_have_no_queue_reach_a1_and_are_never_said_to_miss_a2()
 }
 
 #[test]
-fn a_true_a1_card_meets_it_and_its_u3_as_well() {
+fn genuine_a1_card_meets_a1_and_u3() {
     let found = judged("sandisk-extremepro-32g-a1");
     for mark in ["A1", "U3", "C10"] {
         assert_eq!(outcome(&found, mark), MarkOutcome::Met, "{mark}");
@@ -115,7 +115,7 @@ fn a_true_a1_card_meets_it_and_its_u3_as_well() {
 }
 
 #[test]
-fn seed_001s_pro_keeps_a1_rates_over_64_mib_and_not_over_1_gib() {
+fn pro_card_meets_a1_rates_only_over_small_ranges() {
     let found = judged_with("sim:pro-64g-u3", None, |options| options.spans.push(1 << 30));
     let narrow = judged_with("sim:pro-64g-u3", None, |options| {
         options.limits.region = TargetRegion { start: 64 * MIB, len: 64 * MIB };
@@ -133,7 +133,7 @@ fn seed_001s_pro_keeps_a1_rates_over_64_mib_and_not_over_1_gib() {
 }
 
 #[test]
-fn a_class_6_card_reads_as_only_uhs_can_and_keeps_its_class() {
+fn class_6_card_meets_its_class_and_implies_uhs() {
     // 6.6 MB/s with dd, 43 MB/s reading.
     let found = judged("noobs-8g-c6");
     assert_eq!((outcome(&found, "C6"), outcome(&found, "C10")), (MarkOutcome::Met, MarkOutcome::Missed));
@@ -144,7 +144,7 @@ fn a_class_6_card_reads_as_only_uhs_can_and_keeps_its_class() {
 }
 
 #[test]
-fn class_10_cards_of_the_seeds_keep_their_class_and_the_ultra_does_not() {
+fn class_10_cards_meet_their_class_except_the_ultra() {
     // 11.2 and 12.0 MB/s with dd, and 8.2 of the Ultra, whose register says Class 10 and U1.
     for name in ["lexar-16g-c10", "toshiba-16g-c10"] {
         let found =
@@ -159,7 +159,7 @@ fn class_10_cards_of_the_seeds_keep_their_class_and_the_ultra_does_not() {
 }
 
 #[test]
-fn an_express_card_is_judged_over_pcie_only() {
+fn express_class_is_tested_only_over_pcie() {
     // Behind its cache 295.7 MB/s, in it 639.6: E600 in the cache, E150 in the end.
     let fresh =
         judged_with("sim:lexar-1tb-express", None, |o| o.limits.budget = Some(Duration::from_secs(60)));
@@ -183,7 +183,7 @@ fn an_express_card_is_judged_over_pcie_only() {
 }
 
 #[test]
-fn a_slow_reader_hides_a_mark_and_is_named_for_it() {
+fn slow_reader_hides_a_mark_and_is_reported() {
     let found = judged_with("sim:sandisk-extreme-16g-u3?bus_mb_s=20", None, |o| {
         o.limits.budget = Some(Duration::from_secs(15));
         o.bus.ceiling_mb_s = Some(20.0);
@@ -194,7 +194,7 @@ fn a_slow_reader_hides_a_mark_and_is_named_for_it() {
 }
 
 #[test]
-fn too_little_room_and_too_little_time_are_said_and_accuse_nobody() {
+fn lack_of_room_or_time_leaves_marks_untested() {
     let found = judged("constant?announced_bytes=8MiB");
     assert!(found.left_out[0].starts_with("everything"), "{:?}", found.left_out);
     assert!(
@@ -208,7 +208,7 @@ fn too_little_room_and_too_little_time_are_said_and_accuse_nobody() {
 }
 
 #[test]
-fn no_card_however_slow_its_single_writes_takes_much_longer_than_it_may() {
+fn slow_single_writes_keep_the_budget() {
     // The first card takes 16 and more writes at a time and then two seconds for each. The second merges a whole erase
     // block for each random write.
     for name in ["evoplus-32g-u1-fakeq", "lexar-16g-c10"] {
@@ -227,7 +227,7 @@ fn no_card_however_slow_its_single_writes_takes_much_longer_than_it_may() {
 }
 
 #[test]
-fn an_e_class_is_read_with_the_data_kept_and_written_only_where_it_may_go() {
+fn e_class_writes_only_if_data_may_be_lost() {
     let found = |thorough: bool| {
         judged_with("sim:lexar-1tb-express", None, |o| {
             o.limits.budget = Some(Duration::from_secs(60));
@@ -272,7 +272,7 @@ impl JournalWriter for Counting {
 }
 
 #[test]
-fn what_is_written_was_saved_before_and_is_little() {
+fn short_form_saves_before_writing_and_writes_little() {
     let mut journal = Counting::default();
     let found = judged_with("sim:sandisk-extremepro-32g-a1", Some(&mut journal), |_| ());
     let kept: u64 = journal.kept.iter().map(|k| k.len).sum();
@@ -283,7 +283,7 @@ fn what_is_written_was_saved_before_and_is_little() {
 }
 
 #[test]
-fn a_journal_that_cannot_save_ends_it_before_anything_is_written() {
+fn failing_journal_stops_before_any_write() {
     struct Full;
     impl JournalWriter for Full {
         fn save(&mut self, _: u64, _: &[u8]) -> Result<(), JournalError> {
@@ -312,7 +312,7 @@ fn a_journal_that_cannot_save_ends_it_before_anything_is_written() {
 }
 
 #[test]
-fn one_write_that_stalls_does_not_tell_that_there_is_no_time_to_write_a_file() {
+fn single_stall_does_not_exhaust_the_fill_time() {
     let region = TargetRegion { start: 64 * MIB, len: 128 * MIB };
     // I/O 200 stalls: the first write, or one soon after it.
     for reads in 190..200 {
@@ -335,7 +335,7 @@ fn one_write_that_stalls_does_not_tell_that_there_is_no_time_to_write_a_file() {
 }
 
 #[test]
-fn a_file_is_written_before_reads_of_it_are_timed() {
+fn file_is_filled_before_reads_are_timed() {
     let region = TargetRegion { start: 64 * MIB, len: 128 * MIB };
     let in_a_file = |max_write: u64| {
         watched(
@@ -361,7 +361,7 @@ fn a_file_is_written_before_reads_of_it_are_timed() {
 }
 
 #[test]
-fn an_express_card_in_a_directory_that_cannot_be_filled_is_not_read_with_a_full_queue() {
+fn unfilled_file_gets_no_queued_reads() {
     let (found, card) = watched(
         "sim:lexar-1tb-express",
         None,
@@ -377,7 +377,7 @@ fn an_express_card_in_a_directory_that_cannot_be_filled_is_not_read_with_a_full_
 }
 
 #[test]
-fn nothing_is_written_below_the_region_wherever_it_begins_within_a_unit() {
+fn unaligned_region_is_not_left() {
     let start = 16 * MIB;
     for unit in [4 * MIB, 6 * MIB, 64 * MIB] {
         for (len, seed) in [(256 * MIB, 1), (256 * MIB, 2), (7 << 30, 3)] {
@@ -402,7 +402,7 @@ fn nothing_is_written_below_the_region_wherever_it_begins_within_a_unit() {
 }
 
 #[test]
-fn what_a_reader_takes_for_itself_is_no_moving() {
+fn reader_overhead_is_not_move_time() {
     let found = judged_with("sim:constant?overhead_s=0.002", None, |o| {
         o.claimed.push(cardscope_model::judged_mark::MarkClaim {
             mark: "C4".parse().unwrap(),
@@ -434,7 +434,7 @@ fn stalling(name: &str, keeps: bool, budget: u64, stalls: (u64, DirectionFilter)
 }
 
 #[test]
-fn a_card_that_takes_a_minute_for_each_io_ends_within_its_budget_and_one_of_them() {
+fn minute_long_ios_exceed_the_budget_by_one_io() {
     let kinds: [(&str, DirectionFilter); 3] = [
         ("all", |_| true),
         ("reads", |direction| direction == IoDirection::Read),
@@ -455,7 +455,7 @@ fn a_card_that_takes_a_minute_for_each_io_ends_within_its_budget_and_one_of_them
 }
 
 #[test]
-fn a_card_that_takes_a_minute_for_each_of_many_in_its_queue_ends_as_soon() {
+fn minute_long_queued_ios_exceed_the_budget_by_one_io() {
     for keeps in [false, true] {
         let mut journal = Counting::default();
         let found = judged_with("sim:constant?command_s=60", keeps.then_some(&mut journal), |o| {
@@ -471,7 +471,7 @@ fn a_card_that_takes_a_minute_for_each_of_many_in_its_queue_ends_as_soon() {
 }
 
 #[test]
-fn a_card_that_fails_everything_ends_and_is_accused_of_nothing() {
+fn failing_card_leaves_marks_unjudged() {
     for faults in ["read_error_p=1", "write_error_p=1", "read_error_p=1&faults.write_error_p=1"] {
         for name in ["noobs-8g-c6", "a2-command-queue", "lexar-1tb-express"] {
             for keeps in [false, true] {
@@ -505,7 +505,7 @@ fn own_speed(card: &Archetype) -> Option<f64> {
 }
 
 #[test]
-fn the_classes_of_random_cards_follow_their_own_speed() {
+fn random_cards_get_the_classes_of_their_speed() {
     let (mut judged_cards, mut wrong) = (0, Vec::new());
     for seed in 0..120 {
         let card = cardscope_simulator::random::card(seed);
@@ -564,7 +564,7 @@ fn is_judged_fairly(found: &MarksMeasured, mark: &str, share: f64) -> bool {
 const SHARES: [f64; 6] = [0.5, 0.85, 0.95, 1.0, 1.02, 1.1];
 
 #[test]
-fn no_card_that_is_as_fast_in_order_as_its_mark_demands_is_accused_and_one_half_as_fast_is() {
+fn sequential_marks_are_judged_fairly() {
     let (mut cards, mut unfair) = (0, Vec::new());
     for seed in 0..90 {
         let card = cardscope_simulator::random::card(seed);
@@ -601,7 +601,7 @@ fn no_card_that_is_as_fast_in_order_as_its_mark_demands_is_accused_and_one_half_
 }
 
 #[test]
-fn no_card_whose_random_rates_are_those_of_its_mark_is_accused_and_one_half_as_fast_is() {
+fn random_marks_are_judged_fairly() {
     for share in SHARES {
         // Each read takes the command time and 4 KiB at 50 MB/s.
         let command_s = 1.0 / (1500.0 * share) - 4096.0 / 50e6;
@@ -622,7 +622,7 @@ fn rate(found: &MarksMeasured, write: bool) -> Option<f64> {
 }
 
 #[test]
-fn ten_minutes_on_a_card_filled_to_75_percent_are_never_so_much_faster_that_the_short_form_accused_wrongly() {
+fn short_form_never_misses_what_the_full_form_meets() {
     let (mut compared, mut faster) = (0, Vec::new());
     let cards = if cardscope_testkit::is_long() { 30 } else { 15 };
     for seed in 0..cards {
@@ -653,7 +653,7 @@ fn ten_minutes_on_a_card_filled_to_75_percent_are_never_so_much_faster_that_the_
 }
 
 #[test]
-fn the_conditions_of_the_specification_decide_about_a_card_that_barely_meets_or_misses_a1() {
+fn specification_form_decides_close_a1_cards() {
     for share in [0.9, 1.01, 1.1] {
         let expected = if share >= 1.0 { MarkOutcome::Met } else { MarkOutcome::Missed };
         // Each read takes the command time and 4 KiB at 50 MB/s.
@@ -676,7 +676,7 @@ fn the_conditions_of_the_specification_decide_about_a_card_that_barely_meets_or_
 }
 
 #[test]
-fn where_time_does_not_allow_the_conditions_of_the_specification_their_volumes_are_written() {
+fn specification_form_falls_back_to_volumes() {
     let found = claiming_in(TestForm::Specification, Some(MINUTE), "sim:constant?announced_bytes=1GiB", "A1");
     assert_eq!(found.form, TestForm::Volumes);
     assert!(found.left_out.iter().any(|what| what.contains("conditions of the specification")));

@@ -58,7 +58,7 @@ fn printed(recipe_name: &str, key: &str, bytes: u64, seconds: f64) -> (f64, Stri
 #[case("as-ssd", "4K read", 100 * MIB, 4.0, 25.0, "MB/s")]
 #[case("as-ssd", "Acc.time read", 4096 * 2000, 0.9, 0.45, "ms")]
 #[case("dd-sweep", "SEQ4K Q1T1 write", GIB, 1073.741824 / 2.0, 2.0, "MB/s")]
-fn each_tool_prints_what_it_prints(
+fn printed_figures_match_the_tools(
     #[case] recipe: &str,
     #[case] key: &str,
     #[case] bytes: u64,
@@ -80,7 +80,7 @@ fn loops(recipe: &str, key: &str, mib_s: &[u64]) -> TestResult {
 }
 
 #[test]
-fn crystaldiskmark_shows_the_fastest_counted_run_and_the_mean_stands_beside_it() {
+fn crystaldiskmark_value_is_the_fastest_counted_loop() {
     let result = loops("cdm8-default", "SEQ1M Q1T1 read", &[900, 10, 30, 20]);
     assert!((result.recipe_value - 30.0 * 1.048576).abs() < 1e-9, "{}", result.recipe_value);
     assert!((result.mb_s - 20.0 * 1.048576).abs() < 1e-9);
@@ -88,7 +88,7 @@ fn crystaldiskmark_shows_the_fastest_counted_run_and_the_mean_stands_beside_it()
 }
 
 #[test]
-fn kdiskmark_shows_the_mean_of_its_loops() {
+fn kdiskmark_value_is_the_mean_of_its_loops() {
     let result = loops("kdiskmark", "SEQ1M Q1T1 read", &[900, 10, 30, 20]);
     assert!((result.recipe_value - 20.0 * 1.048576).abs() < 1e-9);
     assert!((result.tool_prints.unwrap().value - 20.48).abs() < 1e-9);
@@ -104,7 +104,7 @@ fn a_test_without_a_counted_loop_has_no_result() {
 }
 
 #[test]
-fn the_series_of_several_loops_is_one_series() {
+fn series_of_loops_are_joined() {
     let test = test_of(&recipe("cdm3"), "RND4K Q1T1 read");
     let second = |at_s| SeriesBucket { at_s, bytes: 4096, ios: 1, ..SeriesBucket::default() };
     let mut one = sample(&test, 8192, 1.5);
@@ -119,7 +119,7 @@ fn the_series_of_several_loops_is_one_series() {
 
 proptest! {
     #[test]
-    fn megabytes_and_ios_always_tell_the_same_story(
+    fn mb_s_and_iops_are_consistent(
         moved in prop::collection::vec((1u64..1 << 22, 1u64..1 << 45, any::<bool>()), 1..12),
         index in 0usize..8, tool in prop::sample::select(vec!["cdm3", "kdiskmark", "cdm-fio", "quick"]),
     ) {
@@ -163,7 +163,7 @@ fn run_of(recipe: &Recipe, number: u32, bytes_per_s: impl Fn(&RecipeTest) -> f64
 }
 
 #[test]
-fn a_summary_names_mean_best_worst_and_median_of_the_counted_runs() {
+fn summary_covers_counted_runs_only() {
     let recipe = recipe("cdm-fio");
     let speeds = [600e6, 300e6, 280e6, 290e6, 9e6];
     let mut runs: Vec<RunResult> =
@@ -180,7 +180,7 @@ fn a_summary_names_mean_best_worst_and_median_of_the_counted_runs() {
 }
 
 #[test]
-fn a_single_run_has_no_interval_and_prints_what_its_test_printed() {
+fn single_run_summary_has_no_interval() {
     let recipe = recipe("as-ssd");
     let run = run_of(&recipe, 1, |_| 20e6);
     let summaries =
@@ -192,7 +192,7 @@ fn a_single_run_has_no_interval_and_prints_what_its_test_printed() {
 }
 
 #[test]
-fn a_test_that_was_never_measured_is_not_in_the_summary() {
+fn summary_omits_unmeasured_tests() {
     let recipe = recipe("quick");
     let mut run = run_of(&recipe, 1, |_| 20e6);
     run.results.truncate(1);
@@ -209,7 +209,7 @@ fn a1_run(recipe: &Recipe, number: u32, write_iops: f64, seq_kib_s: f64) -> RunR
 }
 
 #[test]
-fn agnostics_passes_a_card_at_its_limits_and_fails_one_just_below() {
+fn demands_are_met_at_the_limit_and_missed_below() {
     let recipe = recipe("agnostics-a1");
     assert_eq!(demands_met(&a1_run(&recipe, 1, 500.5, 10_001.0), &recipe), Some(true));
     assert_eq!(demands_met(&a1_run(&recipe, 1, 499.0, 10_001.0), &recipe), Some(false));
@@ -218,7 +218,7 @@ fn agnostics_passes_a_card_at_its_limits_and_fails_one_just_below() {
 }
 
 #[test]
-fn a_demand_that_was_not_measured_leaves_the_question_open() {
+fn unmeasured_demand_gives_no_verdict() {
     let recipe = recipe("agnostics-a1");
     let mut run = a1_run(&recipe, 1, 600.0, 20_000.0);
     run.results.retain(|r| r.key() != "rand-4k-read");
@@ -228,7 +228,7 @@ fn a_demand_that_was_not_measured_leaves_the_question_open() {
 }
 
 #[test]
-fn the_try_that_passes_decides() {
+fn first_passing_run_decides_demands() {
     let recipe = recipe("agnostics-a1");
     let runs = [a1_run(&recipe, 1, 400.0, 20_000.0), a1_run(&recipe, 2, 700.4, 20_000.0)];
     let summary = summarise(&runs, &recipe, |_, _| None);
@@ -240,7 +240,7 @@ fn the_try_that_passes_decides() {
 }
 
 #[test]
-fn three_failed_tries_are_a_bad_finding_with_the_figures() {
+fn failed_runs_give_a_bad_finding_with_figures() {
     let recipe = recipe("agnostics-a1");
     let runs: Vec<RunResult> = (1..=3).map(|n| a1_run(&recipe, n, 312.0, 20_000.0)).collect();
     let finding = &demand_findings(&runs, &recipe)[0];
@@ -250,7 +250,7 @@ fn three_failed_tries_are_a_bad_finding_with_the_figures() {
 }
 
 #[test]
-fn as_ssd_weighs_sequential_speed_by_a_tenth_and_gives_no_total() {
+fn as_ssd_score_weighs_sequential_speed_by_a_tenth() {
     let recipe = recipe("as-ssd");
     let mib = |test: &RecipeTest| match test.key().as_str() {
         "Seq read" => 80.0,
@@ -264,7 +264,7 @@ fn as_ssd_weighs_sequential_speed_by_a_tenth_and_gives_no_total() {
 }
 
 #[test]
-fn a_score_with_a_step_missing_is_no_score() {
+fn score_needs_every_step() {
     let recipe = recipe("pibenchmarks");
     let mut run = run_of(&recipe, 1, |_| 20e6);
     assert_eq!(scores(&run, &recipe).len(), 1);

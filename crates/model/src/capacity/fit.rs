@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_32_gb_card_of_samsung_is_681_mib_smaller_than_one_of_patriot() {
+    fn image_of_larger_32_gb_card_does_not_fit_smaller_one() {
         // docs/reference/reports.md#sd-card-round-up: 31,393,316,864 and 32,107,397,120 bytes, 681 MiB apart.
         let cards = known_cards();
         let bytes = |name: &str| cards.iter().find(|c| c.card == name).unwrap().bytes;
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_safe_partition_of_32_gb_fits_every_known_card_and_is_aligned() {
+    fn safe_partition_fits_every_listed_card_and_is_aligned() {
         let cards = known_cards();
         let n = of_nominal("32 GB", &cards, Some(31_393_316_864)).unwrap();
         assert_eq!(n.smallest.unwrap().bytes, 31_267_487_744);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nominal_capacity_of_which_no_card_is_known_gets_a_careful_answer() {
+    fn unlisted_nominal_size_uses_smallest_known_share() {
         let n = of_nominal("2 TB", &known_cards(), None).unwrap();
         assert_eq!((n.known, n.printed_bytes), (0, 2_000_000_000_000));
         let share = n.safe_partition_bytes as f64 / 2e12;
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn kingston_s_128_gb_lack_two_percent_and_that_is_usual() {
+    fn deviation_within_listed_cards_is_usual() {
         // docs/reference/reports.md#sd-card-round-up: 125,342,580,736 bytes.
         let fit = print_fit(125_342_580_736, &known_cards()).unwrap();
         assert_eq!((fit.nominal.as_str(), fit.lacks_bytes), ("128 GB", 2_657_419_264));
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_in_order_and_every_card_is_near_what_its_name_says() {
+    fn listed_cards_are_sorted_and_near_a_nominal_size() {
         let cards = known_cards();
         assert!(cards.len() > 60 && cards.is_sorted_by_key(|known| known.bytes));
         for known in cards {

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_card_of_seed_004_gets_the_lines_that_open_it() {
+    fn lexar_profile_has_the_lines_of_the_review() {
         let lines = profile(&lexar());
         let said: Vec<(&str, &str)> = lines.iter().map(|l| (l.what.as_str(), l.value.as_str())).collect();
         let expected = [
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn random_writes_say_within_how_many_blocks_they_fell() {
+    fn random_write_line_names_its_erase_blocks() {
         let mut measured = lexar();
         measured.curves.random_write_blocks = Some(5);
         let lines = profile(&measured);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_says_why_and_shows_no_number() {
+    fn unmeasured_lines_have_a_reason_and_no_number() {
         let mut measured = MeasuredMap::default();
         measured.open_blocks.linear = Property::not_tested("--read-only was given");
         for line in profile(&measured) {

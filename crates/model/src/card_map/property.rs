@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_scripts_read_stands_there_and_a_value_only_where_it_was_measured() {
+    fn property_json_has_value_only_if_measured() {
         let found = Property::measured(4_194_304_u64, 0.99, PropertyEvidence::by("reads"));
         let json = serde_json::to_value(&found).unwrap();
         assert_eq!((json["value"].as_u64(), json["status"].as_str()), (Some(4_194_304), Some("measured")));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_a_limit_kept_from_being_tested_is_out_of_time() {
+    fn out_of_time_needs_the_no_time_reason() {
         let late = Property::<u64>::not_tested(format!("{NO_TIME} (needs about 3 s; `--budget`)"));
         assert!(late.is_out_of_time());
         for other in [

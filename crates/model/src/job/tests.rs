@@ -17,7 +17,7 @@ fn good() -> Figures {
 }
 
 #[test]
-fn ten_gigabytes_load_in_the_seconds_that_seed_000_reckons() {
+fn load_seconds_match_the_report() {
     let job = find("game-load").unwrap();
     for (mb_s, seconds, said) in [(600.0, 16.667, "load 10 GB: 16.7 s"), (800.0, 12.5, "load 10 GB: 12.5 s")]
     {
@@ -28,7 +28,7 @@ fn ten_gigabytes_load_in_the_seconds_that_seed_000_reckons() {
 }
 
 #[test]
-fn every_job_that_comes_with_the_program_is_sound_and_judges_a_good_card_good() {
+fn builtin_jobs_rate_a_good_card_fair_or_better() {
     let jobs = JOBS.all(parse).unwrap();
     assert_eq!(jobs.len(), 9);
     for job in jobs {
@@ -38,7 +38,7 @@ fn every_job_that_comes_with_the_program_is_sound_and_judges_a_good_card_good() 
 }
 
 #[test]
-fn a_download_is_no_faster_than_its_line() {
+fn other_side_limits_sequential_work() {
     let mut job = find("game-move").unwrap();
     job.work[0].other_side_mb_s = Some(30.0);
     let found = score(&job, &good());
@@ -46,21 +46,21 @@ fn a_download_is_no_faster_than_its_line() {
 }
 
 #[test]
-fn a_card_too_small_for_the_job_is_unfit() {
+fn missed_capacity_demand_makes_card_unfit() {
     let found = score(&find("game-move").unwrap(), &Figures { capacity_gb: Some(32.0), ..good() });
     assert_eq!(found.fit, JobFit::Unfit);
     assert!(found.missed[0].contains("capacity: 32.0 GB"), "{found:?}");
 }
 
 #[test]
-fn a_card_that_stalls_for_a_second_is_unfit_for_a_camera_however_fast_it_is() {
+fn long_stall_makes_fast_card_unfit_for_camera() {
     let found = score(&find("camera-4k").unwrap(), &Figures { longest_write_s: Some(1.4), ..good() });
     assert_eq!(found.fit, JobFit::Unfit);
     assert!(found.score.unwrap() <= 20.0 && found.missed[0].contains("1.40 s"), "{found:?}");
 }
 
 #[test]
-fn what_was_not_measured_is_named_and_no_score_is_made_up() {
+fn unmeasured_figure_gives_no_score() {
     let found = score(&find("game-move").unwrap(), &Figures { sustained_write_mb_s: None, ..good() });
     assert_eq!((found.score, found.fit), (None, JobFit::Unknown));
     assert_eq!(found.missing, ["sustained write"]);
@@ -69,7 +69,7 @@ fn what_was_not_measured_is_named_and_no_score_is_made_up() {
 }
 
 #[test]
-fn what_little_was_measured_makes_no_card_good() {
+fn unmeasured_demand_limits_fit_to_fair() {
     // With reads only, the copy of a film is fast, but recording is unknown.
     let reads = Figures { read_mb_s: Some(90.0), random_read_iops: Some(3000.0), ..Figures::default() };
     let found = score(&find("camera-4k").unwrap(), &reads);
@@ -80,7 +80,7 @@ fn what_little_was_measured_makes_no_card_good() {
 }
 
 #[test]
-fn a_speed_that_is_one_at_best_can_make_a_card_unfit_but_not_good() {
+fn upper_bound_speed_limits_fit_to_fair() {
     let job = find("camera-4k").unwrap();
     assert_eq!(score(&job, &good()).fit, JobFit::Good);
     let at_best = [Figure::SustainedWriteMbS];
@@ -94,7 +94,7 @@ fn a_speed_that_is_one_at_best_can_make_a_card_unfit_but_not_good() {
 }
 
 #[test]
-fn a_job_that_means_nothing_is_refused_with_what_is_wrong() {
+fn invalid_jobs_are_refused_with_reason() {
     let job = |work: &str| format!("name = \"x\"\ntitle = \"x\"\nsource = \"x\"\n{work}");
     let work = "[[work]]\nwhat = \"w\"\nread_mb = 1\ngood_s = 1\npoor_s = 2\nnotice_s = 1\nweight = 1\nfrom = \"ours\"\n";
     assert!(parse(&job(work)).is_ok());
@@ -115,7 +115,7 @@ fn a_job_that_means_nothing_is_refused_with_what_is_wrong() {
 
 proptest! {
     #[test]
-    fn a_card_that_is_faster_in_one_thing_never_scores_lower(
+    fn better_figure_never_lowers_score(
         base in prop::array::uniform7(0.01f64..2000.0), which in 0usize..7, factor in 1.0f64..50.0
     ) {
         let figures = |v: [f64; 7]| Figures {

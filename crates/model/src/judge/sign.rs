@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_size_is_read_from_the_names_that_makers_use() {
+    fn sizes_are_parsed_from_product_names() {
         for (name, size) in [
             ("SD16G", 16e9),
             ("SU08G", 8e9),
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn sandisks_names_are_told_from_others() {
+    fn sandisk_names_are_recognized() {
         for name in ["SU04G", "SR128", "SN64G", "AGGCE", "WX64G", "SH32G", "SN01T", "SD512", "SN1T5"] {
             assert!(is_sandisk(name), "{name}");
         }
@@ -97,7 +97,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_name_panics(name in ".{0,8}") {
+        fn name_parsers_never_panic(name in ".{0,8}") {
             let _ = (sizes_in(&name), is_sandisk(&name));
         }
     }

@@ -38,7 +38,7 @@ fn with_ssr(head: &str) -> Identity {
 }
 
 #[test]
-fn the_genuine_sandisks_of_seed_002_only_get_the_kernels_remark() {
+fn genuine_sandisk_cards_get_only_the_quirk_note() {
     assert_eq!(claims("035344535530344780811ea6ab00b37f", CSD_4_GB), ["kernel-quirk"]);
     assert_eq!(
         claims("0353445355303147800008fe40006cfd", "002600325f5983c8befbcfff924040d7"),
@@ -80,7 +80,7 @@ fn the_genuine_sandisks_of_seed_002_only_get_the_kernels_remark() {
 // The kernel's workarounds depend on the date, too.
 #[case("kernel-quirk", "9f544953443634476136980065013b00 400e00325b590001cfff7f800a400000", true)]
 #[case("kernel-quirk", "9f54495344363447614b1004af017400 400e00325b590001cfff7f800a400000", false)]
-fn what_cid_and_csd_show_is_claimed_and_nothing_else(
+fn cid_and_csd_findings_match_expectations(
     #[case] claim: &str,
     #[case] registers: &str,
     #[case] shown: bool,
@@ -99,7 +99,7 @@ fn what_cid_and_csd_show_is_claimed_and_nothing_else(
 #[case("ocr-against-csd", None, Some("80ff8000"), true)]
 #[case("ocr-against-csd", None, Some("00200000"), false)]
 #[case("ocr-against-csd", None, Some("c0ff8000"), false)]
-fn what_the_other_registers_say_is_held_against_the_csd_of_an_sdxc_card(
+fn scr_and_ocr_are_checked_against_an_sdxc_csd(
     #[case] claim: &str,
     #[case] scr: Option<&str>,
     #[case] ocr: Option<&str>,
@@ -111,7 +111,7 @@ fn what_the_other_registers_say_is_held_against_the_csd_of_an_sdxc_card(
 }
 
 #[test]
-fn a_card_whose_name_says_16_gb_and_whose_csd_says_32_is_named() {
+fn capacity_against_name_finding_has_both_sizes() {
     // Phison's SD16G with the CSD of a 32 GB Samsung, 31 393 316 864 bytes.
     let identity = identity("275048534431364730da89b82900fb61", "400e00325b590000e9e57f800a4040f1");
     let finding = finding(&identity, "capacity-against-name").unwrap();
@@ -121,13 +121,13 @@ fn a_card_whose_name_says_16_gb_and_whose_csd_says_32_is_named() {
 }
 
 #[test]
-fn kingstons_oem_id_under_another_number_is_named_with_its_counter_evidence() {
+fn oid_42_finding_has_counter_evidence() {
     let identity = identity("003432534431364720000003fb0192d5", "400e00325b590000770b7f800a40004f");
     assert!(finding(&identity, "oid-42").unwrap().verdict.contains("Gigastone"));
 }
 
 #[test]
-fn impossible_dates_are_told_with_their_reason() {
+fn impossible_dates_are_reported_with_reason() {
     // Month 0; December 2026, which is next month; November 2026, which is not; SDHC in 2005.
     for (cid, reason) in [
         ("035344535530344780811ea6ab00b07f", Some("month 0")),
@@ -142,7 +142,7 @@ fn impossible_dates_are_told_with_their_reason() {
 }
 
 #[test]
-fn broken_constants_are_weak_hints() {
+fn wrong_csd_constants_are_weak_hints() {
     // TAAC 0f in place of 0e, ERASE_BLK_EN cleared.
     let card = identity("035344535530344780811ea6ab00b37f", "400f00325b5900001d8a3f800a404000");
     let finding = finding(&card, "csd-constants").unwrap();
@@ -150,13 +150,13 @@ fn broken_constants_are_weak_hints() {
 }
 
 #[test]
-fn a_wrong_crc_that_both_registers_share_is_the_hosts() {
+fn shared_wrong_crc_gives_no_finding() {
     let shared = claims("035344535530344780811ea6ab00b355", "400e00325b5900001d8a7f800a404055");
     assert_eq!(shared, ["kernel-quirk"]);
 }
 
 #[test]
-fn empty_registers_are_named_one_by_one() {
+fn each_blank_register_gets_a_note() {
     let zeros = "0".repeat(128);
     let registers = HexRegisters {
         cid: Some(&zeros[..32]),
@@ -173,14 +173,14 @@ fn empty_registers_are_named_one_by_one() {
 }
 
 #[test]
-fn a_host_that_sees_another_capacity_than_the_csd_is_named() {
+fn host_capacity_differing_from_csd_is_reported() {
     let mut card = identity("035344535530344780811ea6ab00b37f", CSD_4_GB);
     card.capacity_bytes = Some(3_965_190_144 - 512);
     assert!(has(&claims_of(&card), "capacity-against-csd"));
 }
 
 #[test]
-fn a_uhs_card_at_3_3_volts_is_not_accused_of_a_missing_grade() {
+fn uhs_grade_zero_is_a_note_only_without_1_8_v() {
     let mut card = with_ssr("0000000004000000040090000f050a");
     assert_eq!(claims_of(&card), ["uhs-grade-zero"]);
     card.mmc = Some(MmcBus { signal_voltage_v: Some(1.8), ..MmcBus::default() });
@@ -195,7 +195,7 @@ fn a2_on_linux_is_explained() {
 }
 
 #[test]
-fn a_clock_below_the_timings_name_is_noted_and_a_rounded_one_is_not() {
+fn slow_clock_is_noted_but_rounded_clock_is_not() {
     let bus = |hz: u64| Identity {
         mmc: Some(MmcBus::from_ios(&format!(
             "clock: {hz} Hz\nbus width: 2 (4 bits)\ntiming spec: 6 (sd uhs SDR104)\n"
@@ -215,7 +215,7 @@ fn a_narrow_link_and_a_reader_are_noted() {
 }
 
 #[test]
-fn a_card_that_warns_of_itself_is_heard() {
+fn smart_warnings_become_findings() {
     let mut log = vec![0; 512];
     (log[0], log[5], log[216]) = (0b1000, 104, 3);
     let nvme = NvmeIdentity { smart: Some(SmartLog::decode(&log).unwrap()), ..NvmeIdentity::default() };
@@ -224,7 +224,7 @@ fn a_card_that_warns_of_itself_is_heard() {
 }
 
 #[test]
-fn an_sd_card_whose_page_says_that_it_is_worn_is_heard() {
+fn worn_health_page_becomes_a_finding() {
     let page = |used: u8| {
         let mut page = [0; PAGE_BYTES];
         (page[0], page[1], page[8]) = (b'D', b'S', used);
@@ -236,7 +236,7 @@ fn an_sd_card_whose_page_says_that_it_is_worn_is_heard() {
 }
 
 #[test]
-fn registers_never_give_more_than_a_hint() {
+fn register_findings_are_never_bad() {
     for cid in ["0".repeat(32), "f".repeat(32), format!("{:0>28}f000", "")] {
         let findings = judge(&identity(&cid, CSD_4_GB), TODAY);
         assert!(findings.iter().all(|f| f.weight < FindingWeight::Bad && f.confidence <= 1.0));

@@ -24,7 +24,7 @@ fn claims(findings: &[Finding]) -> Vec<&str> {
 }
 
 #[test]
-fn a_mark_that_does_not_exist_is_named_with_those_that_do() {
+fn nonexistent_mark_finding_lists_valid_marks() {
     for (text, word) in [(FAKE, "4K"), ("U2 64GB", "U2"), ("V31", "V31"), ("A3", "A3"), ("4K UHD", "UHD")] {
         let findings = alone(text);
         let of = found(&findings, "label-mark-unknown");
@@ -40,7 +40,7 @@ fn a_mark_that_does_not_exist_is_named_with_those_that_do() {
 #[rstest::rstest]
 #[case("label-family", &["64GB SDHC", "16GB SDXC", "1TB SDHC", "4TB SDXC", "SDHC SDXC"])]
 #[case("label-mark-combination", &["U1 U3", "V60 UHS-I U3", "C4 U1", "U1 V30", "E600 UHS-I"])]
-fn what_cannot_be_printed_on_one_card_is_told(#[case] claim: &str, #[case] labels: &[&str]) {
+fn contradictory_labels_get_one_finding(#[case] claim: &str, #[case] labels: &[&str]) {
     for text in labels {
         assert_eq!(found(&alone(text), claim).len(), 1, "{text}");
     }
@@ -50,7 +50,7 @@ fn what_cannot_be_printed_on_one_card_is_told(#[case] claim: &str, #[case] label
 #[case("label-family", &["32GB SDHC", "64GB SDXC", "1TB SDXC", "4TB SDUC", "2TB SDXC"])]
 #[case("label-mark-combination", &["C10 V90 UHS-II U3", "V90 UHS-I UHS-II U3", "C10 U1", "U1 V10", "U3 V90",
     "E600 SD Express UHS-I", "C10 U3 V30 A2 UHS-I"])]
-fn what_may_be_printed_on_one_card_is_not(#[case] claim: &str, #[case] labels: &[&str]) {
+fn consistent_labels_get_no_finding(#[case] claim: &str, #[case] labels: &[&str]) {
     for text in labels {
         assert!(found(&alone(text), claim).is_empty(), "{text}");
     }
@@ -70,7 +70,7 @@ fn capacity(text: &str, announced: u64, usable: Option<u64>) -> (FindingWeight, 
 }
 
 #[test]
-fn a_card_is_not_bad_while_its_real_size_is_a_guess() {
+fn uncertain_usable_size_is_only_a_hint() {
     let of = |usable_confidence| {
         let (announced_bytes, usable_bytes) = (Some(64_000_000_000), Some(8_000_000_000));
         let seen =
@@ -83,7 +83,7 @@ fn a_card_is_not_bad_while_its_real_size_is_a_guess() {
 }
 
 #[test]
-fn what_a_card_lacks_against_its_print_is_told_in_percent() {
+fn capacity_deviation_is_reported_in_percent() {
     // docs/reference/reports.md#sd-card-round-up: smallest and largest of the 32 GB cards, and the 128 GB one.
     for (text, bytes) in [("32GB", 31_393_316_864), ("32GB", 32_107_397_120), ("128GB", 125_342_580_736)] {
         let (weight, verdict) = capacity(text, bytes, None);
@@ -98,7 +98,7 @@ fn what_a_card_lacks_against_its_print_is_told_in_percent() {
 }
 
 #[test]
-fn a_card_that_announces_what_is_printed_and_holds_less_is_contradicted() {
+fn usable_size_below_label_is_bad() {
     let (weight, verdict) = capacity("1TB", 1_000_000_000_000, Some(52_000_000_000));
     assert_eq!(weight, FindingWeight::Bad);
     assert!(verdict.contains("really holds 52 GB"), "{verdict}");
@@ -115,7 +115,7 @@ fn speed(text: &str, read_mb_s: &[f64], ceiling_mb_s: Option<f64>) -> (FindingWe
 }
 
 #[test]
-fn only_a_card_far_below_its_printed_speed_in_every_run_is_contradicted() {
+fn printed_speed_is_bad_only_far_below_in_every_run() {
     for (runs, ceiling, weight, why) in [
         (&[80.0, 85.0, 82.0][..], Some(104.0), FindingWeight::Note, "reached"),
         (&[60.0, 61.0, 60.0], Some(104.0), FindingWeight::Hint, "below, not far below"),
@@ -129,7 +129,7 @@ fn only_a_card_far_below_its_printed_speed_in_every_run_is_contradicted() {
 }
 
 #[test]
-fn a_stick_far_below_its_printed_speed_on_a_bus_that_carries_it_is_a_hint() {
+fn single_slow_run_is_a_hint() {
     let (weight, verdict) = speed("64GB 'up to 300 MB/s'", &[117.0], Some(500.0));
     assert_eq!(weight, FindingWeight::Hint);
     assert!(verdict.contains("reading reached 117 MB/s (39 %)"), "{verdict}");
@@ -141,7 +141,7 @@ fn a_stick_far_below_its_printed_speed_on_a_bus_that_carries_it_is_a_hint() {
 }
 
 #[test]
-fn a_slow_reader_makes_a_printed_speed_not_testable() {
+fn slow_bus_makes_printed_speed_not_testable() {
     let (weight, verdict) = speed("170MB/s", &[38.0, 38.0, 38.0], Some(53.2));
     assert_eq!(weight, FindingWeight::Note);
     assert!(
@@ -151,7 +151,7 @@ fn a_slow_reader_makes_a_printed_speed_not_testable() {
 }
 
 #[test]
-fn a_printed_speed_ends_as_a_mark_does_with_what_limits_it() {
+fn judged_speed_has_outcome_and_limit() {
     let of = |runs: &[f64], ceiling_mb_s| {
         let measured = MeasuredSpeeds {
             read_mb_s: runs.to_vec(),
@@ -172,7 +172,7 @@ fn a_printed_speed_ends_as_a_mark_does_with_what_limits_it() {
 }
 
 #[test]
-fn an_x_rating_must_agree_with_the_speed_beside_it() {
+fn x_rating_must_agree_with_printed_speed() {
     assert!(found(&alone(FAKE), "label-speed").is_empty(), "633x means 95 MB/s");
     let findings = alone("633x 'up to 200 MB/s'");
     assert!(found(&findings, "label-speed")[0].verdict.starts_with("633x means 95 MB/s"), "{findings:?}");
@@ -180,7 +180,7 @@ fn an_x_rating_must_agree_with_the_speed_beside_it() {
 }
 
 #[test]
-fn a_printed_mark_that_the_card_does_not_claim_is_told() {
+fn printed_mark_above_ssr_claim_is_reported() {
     let mut identity = Identity {
         ssr: Ssr::from_hex(&format!("{:0<128}", "8000000003000000020290000b0500")).ok(),
         ..Identity::default()
@@ -205,7 +205,7 @@ fn a_printed_mark_that_the_card_does_not_claim_is_told() {
 }
 
 #[test]
-fn a_run_below_the_mark_is_a_hint() {
+fn speed_below_mark_is_a_hint() {
     let measured = MeasuredSpeeds { write_mb_s: vec![9.0, 12.0], ..MeasuredSpeeds::default() };
     let findings = judge(&read("U3 C10"), &LabelEvidence { measured, ..LabelEvidence::default() });
     let told = found(&findings, "label-mark-speed");
@@ -218,7 +218,7 @@ fn a_run_below_the_mark_is_a_hint() {
 
 proptest::proptest! {
     #[test]
-    fn no_text_panics(text: String, announced: Option<u64>, usable: Option<u64>, speeds: Vec<f64>) {
+    fn label_judge_never_panics(text: String, announced: Option<u64>, usable: Option<u64>, speeds: Vec<f64>) {
         let measured = MeasuredSpeeds { read_mb_s: speeds.clone(), write_mb_s: speeds, ..MeasuredSpeeds::default() };
         let seen = LabelEvidence { announced_bytes: announced, usable_bytes: usable, measured, ..LabelEvidence::default() };
         if let Ok(label) = parse(&text) {
@@ -227,7 +227,7 @@ proptest::proptest! {
     }
 
     #[test]
-    fn no_words_in_any_order_panic(words in proptest::collection::vec("(up to|[0-9.]{1,4}|gb|tb|mb/s|x|[cuvae][0-9]{1,3}|uhs-?(i|ii|iii)?|class|sd[hxu]c|micro|express|read|w|r|'|/|4k|video speed class|é)", 0..20)) {
+    fn label_judge_never_panics_on_label_words(words in proptest::collection::vec("(up to|[0-9.]{1,4}|gb|tb|mb/s|x|[cuvae][0-9]{1,3}|uhs-?(i|ii|iii)?|class|sd[hxu]c|micro|express|read|w|r|'|/|4k|video speed class|é)", 0..20)) {
         let text = words.join(" ");
         if let Ok(label) = parse(&text) {
             let _ = judge(&label, &LabelEvidence { announced_bytes: Some(64_000_000_000), ..LabelEvidence::default() });

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_is_chosen_by_name_pattern_or_step() {
+    fn keep_only_selects_by_name_pattern_or_step() {
         assert_eq!(left("quick", &["RND4K Q32T1 read"]), ["RND4K Q32T1 read"]);
         assert_eq!(left("quick", &["rnd4k q32t1"]), ["RND4K Q32T1 read", "RND4K Q32T1 write"]);
         assert_eq!(left("geerling-2024", &["4k rewrite", "4k reread"]), ["4k rewrite", "4k reread"]);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_names_nothing_is_answered_with_what_there_is() {
+    fn keep_only_error_lists_tests_and_suggestion() {
         let mut recipe = parse(RECIPES.find("quick").unwrap(), None).unwrap();
         let error = recipe.keep_only(&["RND4K Q32T1 raed"]).unwrap_err().to_string();
         assert!(error.contains("did you mean \"RND4K Q32T1 read\"?"), "{error}");
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_that_lost_the_write_before_it_gets_its_range_written() {
+    fn keep_only_prepares_ranges_without_their_write() {
         let mut recipe = parse(RECIPES.find("geerling-2024").unwrap(), None).unwrap();
         recipe.keep_only(&["4k read", "4k reread"]).unwrap();
         assert!(recipe.tests[0].prepare.is_some() && recipe.tests[1].prepare.is_none());

@@ -24,14 +24,14 @@ fn altered(alter: impl FnOnce(&mut Value)) -> Result<SessionFile, SessionFileErr
 }
 
 #[test]
-fn a_file_comes_back_as_it_was_and_is_written_the_same_way_again() {
+fn session_file_round_trips() {
     let text = record().to_json().unwrap();
     let back = SessionFile::from_json(&text).unwrap();
     assert_eq!((back.to_json().unwrap(), back), (text, record()));
 }
 
 #[test]
-fn a_file_of_a_newer_cardscope_is_refused_before_anything_else_of_it_is_looked_at() {
+fn newer_version_is_refused_before_other_fields() {
     let refused = altered(|file| {
         file["version"] = 2.into();
         file["card"] = "of another kind".into();
@@ -40,7 +40,7 @@ fn a_file_of_a_newer_cardscope_is_refused_before_anything_else_of_it_is_looked_a
 }
 
 #[test]
-fn a_field_nobody_knows_is_refused_by_its_name_and_not_dropped() {
+fn unknown_field_is_refused_by_name() {
     let refused = altered(|file| file["mood"] = "good".into());
     assert_eq!(refused, Err(SessionFileError::UnknownField("mood".to_owned())));
     let refused = altered(|file| {
@@ -50,7 +50,7 @@ fn a_field_nobody_knows_is_refused_by_its_name_and_not_dropped() {
 }
 
 #[test]
-fn other_files_are_said_to_be_others_and_damaged_ones_to_be_damaged() {
+fn other_formats_and_damaged_files_are_distinguished() {
     for text in ["", "{", "[]", "null", "{\"format\":\"fio\"}"] {
         assert!(matches!(SessionFile::from_json(text), Err(SessionFileError::Other(_))), "{text}");
     }
@@ -63,7 +63,7 @@ fn other_files_are_said_to_be_others_and_damaged_ones_to_be_damaged() {
 }
 
 #[test]
-fn a_field_that_was_left_out_is_named_with_its_path() {
+fn unknown_nested_field_has_its_path() {
     let file = json!({ "runs": [{ "run": 1 }, { "run": 2, "mood": "good" }], "note": null, "marks": [] });
     let taken = json!({ "runs": [{ "run": 1 }, { "run": 2 }] });
     assert_eq!(unknown_field(&file, &taken).as_deref(), Some("runs[1].mood"));
@@ -72,7 +72,7 @@ fn a_field_that_was_left_out_is_named_with_its_path() {
 
 proptest! {
     #[test]
-    fn no_text_makes_the_reader_panic(text in "\\PC{0,200}", cut in 0usize..900) {
+    fn session_parser_never_panics(text in "\\PC{0,200}", cut in 0usize..900) {
         let _ = SessionFile::from_json(&text);
         let whole = record().to_json().unwrap();
         let _ = SessionFile::from_json(&whole[..cut.min(whole.len())]);

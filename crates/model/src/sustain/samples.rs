@@ -87,14 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn six_hours_of_samples_are_kept_as_they_came() {
+    fn six_hours_of_samples_are_not_merged() {
         let all = samples(MOST);
         assert_eq!(SampleSeries::from(all.clone())[..], all);
         assert_eq!(SampleSeries::from(samples(MOST + 1)).len(), MOST_SAMPLES / 2 + 1);
     }
 
     #[test]
-    fn a_week_of_samples_is_evenly_merged_and_keeps_the_worst() {
+    fn week_of_samples_is_merged_and_preserves_extremes() {
         let all = samples(600_000);
         let kept = SampleSeries::from(all.clone());
         assert!((MOST_SAMPLES / 2..=MOST_SAMPLES).contains(&kept.len()), "{}", kept.len());
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn long_documents_of_earlier_versions_are_read_bounded() {
+    fn unbounded_series_of_earlier_versions_are_thinned() {
         let text = serde_json::to_string(&samples(30_000)).unwrap();
         let read: SampleSeries = serde_json::from_str(&text).unwrap();
         assert_eq!(read.len(), SampleSeries::from(samples(30_000)).len());

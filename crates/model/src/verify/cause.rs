@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn dropped_bits_are_known_by_csd_earlier_test_or_size() {
+    fn dropped_bits_are_detected_by_csd_earlier_test_or_size() {
         let csd = StatedSizes { csd_bytes: Some(GB_64), ..Default::default() };
         let earlier = StatedSizes { earlier_bytes: Some(GB_128), ..Default::default() };
         for (stated, card_bytes, bit, known_from) in [
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn reprinted_labels_stay_false() {
+    fn reprinted_labels_get_no_reader_cause() {
         // 31.4 GB is a size of real cards, and 32 GiB more would be one of 64 GB.
         assert_eq!(whole(31_393_316_864, printed(64)), None);
         assert_eq!(whole(8_000_634_880, printed(64)), None);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_end_at_their_address_limits() {
+    fn address_limit_needs_a_larger_stated_size() {
         for limit_bytes in READER_LIMITS {
             let gb = 2 * limit_bytes / 1_000_000_000;
             for shown in [limit_bytes, limit_bytes - 512] {
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_beyond_the_printed_size_are_the_readers() {
+    fn errors_beyond_printed_size_are_excess_capacity() {
         let host = 1 << 41;
         let excess = |known_from| Some(CapacityCause::ExcessCapacity { card_bytes: GB_128, known_from });
         assert_eq!(failing(host, GB_128, printed(128)), excess(Some(SizeSource::Label)));
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_ends_before_its_csd_says_is_no_readers_fault() {
+    fn card_shorter_than_its_csd_gets_no_reader_cause() {
         let of = |missing: u64| {
             let csd_bytes = Some(GB_64);
             let stated = StatedSizes { host_bytes: Some(1 << 41), csd_bytes, ..Default::default() };
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_behind_success_are_a_fakes_unless_the_label_agrees() {
+    fn silent_losses_are_excess_only_if_the_label_agrees() {
         let limbo = |printed_bytes: Option<u64>| {
             let stated = StatedSizes { host_bytes: Some(1 << 41), printed_bytes, ..Default::default() };
             found(Verdict::Limbo, GB_128, false).capacity_cause(&stated)

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn one_place_that_fails_twice_is_damage() {
+    fn position_that_fails_twice_is_lasting() {
         let once = IoError { recovered: true, ..failed(0, 4096) };
         for place in [0, 4096, 50_000_000 / 512 * 512, CARD - (1 << 20)] {
             assert_eq!(pattern(1_000_000, &[once.clone(), failed(place, 512)]), ErrorPattern::Lasting);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reader_is_suspected_by_place_by_size_and_by_the_error_of_the_bus() {
+    fn reader_fault_follows_from_position_size_or_errno() {
         let last = [failed(CARD - 512, 512), failed(CARD - 1024, 512)];
         assert_eq!(pattern(1000, &last), ErrorPattern::Reader(ReaderFault::LastSectors));
         let long = [0, MIB, 7 * MIB].map(|at| IoError { in_parts: true, ..failed(at, 128 << 10) });
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_that_do_not_return_are_occasional_up_to_a_rate() {
+    fn single_errors_are_occasional_up_to_a_rate() {
         let once = |n: u64| Vec::from_iter((0..n).map(|at| IoError { recovered: true, ..failed(at, 4096) }));
         assert_eq!(pattern(5000, &[]), ErrorPattern::None);
         for ios in [10, 5000, 1_000_000] {
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_decide_a_clean_or_open_verdict_and_confirm_what_says_the_same() {
+    fn errors_override_clean_and_open_verdicts() {
         use Verdict::{Damaged, Dead, Genuine, Inconclusive, Limbo, ReaderSuspect, Unstable};
         let reader = ErrorPattern::Reader(ReaderFault::Bus);
         for (before, pattern, after) in [
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn sectors_that_are_read_one_by_one_at_the_end_are_no_fault() {
+    fn last_sector_quirk_is_occasional() {
         let quirk = IoError { recovered: true, in_parts: true, ..failed(CARD - MIB, MIB) };
         assert_eq!(pattern(100, &vec![quirk; 50]), ErrorPattern::Occasional);
     }

@@ -187,7 +187,7 @@ mod tests {
     use crate::finding::{Finding, FindingWeight};
 
     #[test]
-    fn a_clean_verdict_is_taken_back_with_its_findings_and_an_accusation_stays() {
+    fn withdraw_removes_clean_verdicts_only() {
         for (verdict, left) in [(Verdict::Genuine, Verdict::Inconclusive), (Verdict::Limbo, Verdict::Limbo)] {
             let mut report = VerifyReport::default();
             (report.body.verdict, report.body.confidence) = (verdict, 0.99);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proof_keeps_both_addresses_as_json() {
+    fn disproof_round_trips_with_both_addresses() {
         for found in [
             SectorFound::Elsewhere { address: 512 },
             SectorFound::Foreign { address: 512, salt: 7 },

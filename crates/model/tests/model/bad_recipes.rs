@@ -24,7 +24,7 @@ fn told(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn a_recipe_of_ones_own_is_read_like_those_that_come_with_the_program() {
+fn custom_recipe_is_parsed() {
     let recipe = parse(GOOD, None).unwrap();
     assert_eq!((recipe.name.as_str(), recipe.area, recipe.tests.len()), ("mine", 64 << 20, 1));
 }
@@ -41,7 +41,7 @@ fn a_recipe_of_ones_own_is_read_like_those_that_come_with_the_program() {
 #[case("seconds = 1", "block = \"half\"\nseconds = 1", &["line 12", "area/32"])]
 #[case("seconds = 1", "seconds = ", &["line 12"])]
 #[case("[[test]]", "[defaults]\ntest = \"RND4K Q1T1 read\"\n[[test]]", &["not under [defaults]"])]
-fn a_slip_of_the_pen_is_shown_with_its_line(#[case] from: &str, #[case] to: &str, #[case] parts: &[&str]) {
+fn syntax_errors_have_line_and_suggestion(#[case] from: &str, #[case] to: &str, #[case] parts: &[&str]) {
     let message = told(from, to);
     for part in parts {
         assert!(message.contains(part), "{part:?} is missing in:\n{message}");
@@ -78,7 +78,7 @@ fn a_slip_of_the_pen_is_shown_with_its_line(#[case] from: &str, #[case] to: &str
 #[case("seconds = 1", "until = { ci95_percent = 2, min_s = 1, max_s = 9 }\nloops = 3", "until")]
 #[case("seconds = 1", "seconds = 1\nprepare_block = 100", "prepare_block")]
 #[case("seconds = 1", "seconds = 1\nprints = { unit = \"MB/s\", divide = 0 }", "divide")]
-fn what_no_card_can_do_is_refused_and_the_test_is_named(
+fn impossible_tests_are_refused_by_name(
     #[case] from: &str,
     #[case] to: &str,
     #[case] part: &str,
@@ -103,13 +103,13 @@ fn what_no_card_can_do_is_refused_and_the_test_is_named(
 #[case("size = \"64MiB\"", "size = \"64MiB\"\nrest_s = 1e300", "rest_s")]
 #[case("version = 1", "version = 1\ntries = 0", "tries")]
 #[case("version = 1", "version = 1\ntries = 4294967295", "tries")]
-fn a_recipe_that_contradicts_itself_is_refused(#[case] from: &str, #[case] to: &str, #[case] part: &str) {
+fn inconsistent_recipes_are_refused(#[case] from: &str, #[case] to: &str, #[case] part: &str) {
     let message = told(from, to);
     assert!(message.starts_with("recipe \"mine\"") && message.contains(part), "{message}");
 }
 
 #[test]
-fn a_recipe_may_ask_for_as_much_as_the_limits_say() {
+fn limits_themselves_are_accepted() {
     let longest = GOOD.replace("seconds = 1", "seconds = 2592000\nrest_s = 2592000\nwarmup_s = 2592000");
     parse(&longest.replace("version = 1", "version = 1\ntries = 1000"), None).unwrap();
 }
@@ -121,7 +121,7 @@ fn a_recipe_without_tests_is_refused() {
 }
 
 #[test]
-fn a_size_too_small_or_crooked_for_the_recipe_is_refused_and_the_test_is_named() {
+fn unsuitable_size_is_refused_with_test_name() {
     let small = parse(RECIPES.find("cdm-fio").unwrap(), Some(256 << 10)).unwrap_err().to_string();
     assert!(small.contains("SEQ512K Q1T1 read"), "{small}");
     let crooked = parse(RECIPES.find("cdm-fio").unwrap(), Some((1 << 20) + 512)).unwrap_err().to_string();
@@ -129,7 +129,7 @@ fn a_size_too_small_or_crooked_for_the_recipe_is_refused_and_the_test_is_named()
 }
 
 #[test]
-fn a_misspelt_recipe_is_answered_with_the_one_that_was_meant() {
+fn mistyped_recipe_gets_suggestion() {
     let message = RECIPES.find("cdm8-defualt").unwrap_err().to_string();
     assert!(
         message.contains("did you mean \"cdm8-default\"?")
@@ -140,7 +140,7 @@ fn a_misspelt_recipe_is_answered_with_the_one_that_was_meant() {
 }
 
 #[test]
-fn no_text_at_all_makes_the_reader_panic() {
+fn recipe_parser_never_panics() {
     for end in 0..GOOD.len() {
         let _ = parse(&GOOD[..end], None);
     }

@@ -27,7 +27,7 @@ fn names_with(folder: &str, extension: &str, added: &[(&str, &str)]) -> std::io:
 }
 
 #[test]
-fn new_file_is_listed_behind_those_with_an_order() {
+fn new_file_is_listed_after_ordered_ones() {
     for folder in ["recipes", "jobs", "hosts", "cards"] {
         let before = names_with(folder, "toml", &[]).unwrap();
         let added = [("aaa.toml", ""), ("notes.md", ""), ("aaa.toml~", "")];

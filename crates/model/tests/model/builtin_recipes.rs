@@ -36,7 +36,7 @@ fn moved(recipe: &Recipe, key: &str) -> f64 {
 }
 
 #[test]
-fn every_recipe_reads_and_bears_the_name_of_its_file() {
+fn builtin_recipes_are_valid_and_named_like_their_files() {
     for (name, text) in RECIPES.files {
         let recipe = parse(text, None).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(recipe.name, *name);
@@ -60,7 +60,7 @@ fn the_page_on_recipes_explains_every_key() {
 }
 
 #[test]
-fn crystaldiskmark_3_reads_then_writes_each_pattern_and_keeps_the_best_of_five_after_one_thrown_away() {
+fn cdm3_alternates_and_takes_the_best_of_five_loops() {
     let cdm3 = recipe("cdm3");
     assert_eq!(cdm3.area, 1000 << 20);
     assert_eq!(
@@ -95,7 +95,7 @@ fn crystaldiskmark_3_reads_then_writes_each_pattern_and_keeps_the_best_of_five_a
 #[case("cdm8-peak", &["SEQ1M Q8T1", "RND4K Q32T1"], 5.0, 5.0)]
 #[case("cdm8-real", &["SEQ1M Q1T1", "RND4K Q1T1"], 5.0, 5.0)]
 #[case("cdm9-flash", &["SEQ1M Q8T1", "SEQ1M Q1T1", "RND4K Q32T1", "RND4K Q1T1"], 1.0, 30.0)]
-fn crystaldiskmark_8_reads_everything_rests_and_then_writes_everything(
+fn cdm8_reads_all_patterns_then_writes_all(
     #[case] name: &str,
     #[case] patterns: &[&str],
     #[case] seconds: f64,
@@ -116,13 +116,13 @@ fn crystaldiskmark_8_reads_everything_rests_and_then_writes_everything(
 }
 
 #[test]
-fn the_mixed_profile_ends_with_seventy_percent_reads() {
+fn mixed_profile_ends_with_mix70() {
     let ops: Vec<TestOp> = recipe("cdm8-default-mix").tests.iter().map(|t| t.name.op).collect();
     assert_eq!(ops, [[TestOp::Read; 4], [TestOp::Write; 4], [TestOp::Mix(70); 4]].concat());
 }
 
 #[test]
-fn kdiskmark_ends_a_loop_by_size_or_by_time_whichever_is_first() {
+fn kdiskmark_loop_ends_by_size_or_time() {
     let kdm = recipe("kdiskmark");
     let test = test_of(&kdm, "RND4K Q32T1 write");
     assert_eq!((test.limit.passes, test.limit.seconds), (Some(1), Some(5.0)));
@@ -136,7 +136,7 @@ fn kdiskmark_ends_a_loop_by_size_or_by_time_whichever_is_first() {
 }
 
 #[test]
-fn cdm_fio_moves_five_times_the_size_with_each_job_and_forty_gib_with_eight_jobs() {
+fn cdm_fio_moves_five_times_the_size_per_job() {
     let cdm_fio = recipe("cdm-fio");
     assert_eq!(
         names(&cdm_fio),
@@ -196,7 +196,7 @@ fn the_large_blocks_of_cdm_fio_follow_the_size() {
 }
 
 #[test]
-fn as_ssd_has_64_slices_reads_the_whole_card_for_access_time_and_scores_no_total() {
+fn as_ssd_settings_match_the_tool() {
     let as_ssd = recipe("as-ssd");
     let threads = test_of(&as_ssd, "4K-64Thrd read");
     assert_eq!(
@@ -213,7 +213,7 @@ fn as_ssd_has_64_slices_reads_the_whole_card_for_access_time_and_scores_no_total
 }
 
 #[test]
-fn the_raspberry_pi_script_runs_hdparm_dd_and_iozone_in_its_order() {
+fn geerling_2020_has_the_steps_of_the_script() {
     let pi = recipe("geerling-2020");
     let steps: Vec<&str> = pi.tests.iter().filter_map(|t| t.step.as_deref()).collect();
     assert_eq!(
@@ -240,7 +240,7 @@ fn the_raspberry_pi_script_runs_hdparm_dd_and_iozone_in_its_order() {
 }
 
 #[test]
-fn the_pi_cluster_script_prints_six_of_its_twelve_steps() {
+fn geerling_2024_prints_six_of_twelve_steps() {
     let pi = recipe("geerling-2024");
     assert_eq!(pi.tests.len(), 12);
     let printed: Vec<String> = pi.tests.iter().filter(|t| t.prints.is_some()).map(RecipeTest::key).collect();
@@ -276,7 +276,7 @@ fn pibenchmarks_trims_first_and_writes_545_mb_with_dd() {
 }
 
 #[test]
-fn agnostics_tries_three_times_for_10000_kib_500_and_1500() {
+fn agnostics_demands_match_the_script() {
     let a1 = recipe("agnostics-a1");
     assert_eq!((a1.tries, a1.area, a1.prepare.unwrap().block), (3, 256 << 20, 512 << 10));
     let demands: Vec<_> = a1.demands.iter().map(|d| (d.step.as_str(), d.bytes_per_s, d.iops)).collect();
@@ -310,7 +310,7 @@ fn the_dd_sweep_doubles_from_4_kib_to_4_mib_and_writes_a_gib_each() {
 }
 
 #[test]
-fn quick_takes_a_minute_at_most_on_a_card_of_20_mb_per_second_or_half_of_it() {
+fn quick_takes_a_minute_on_slow_cards() {
     let quick = recipe("quick");
     assert!(quick.planned(20.0, 1 << 34).seconds <= 50.0, "10 s are left for flushes");
     assert!(quick.planned(10.0, 1 << 34).seconds <= 60.0);
@@ -330,14 +330,14 @@ fn quick_takes_a_minute_at_most_on_a_card_of_20_mb_per_second_or_half_of_it() {
 }
 
 #[test]
-fn precise_measures_the_same_until_two_percent() {
+fn precise_repeats_quick_tests_to_two_percent() {
     let precise = recipe("precise");
     assert_eq!(names(&precise), names(&recipe("quick")));
     assert!(precise.tests.iter().all(|t| t.until.is_some_and(|u| u.ci95_percent == 2.0 && u.max_s == 120.0)));
 }
 
 #[test]
-fn a_changed_text_has_another_fingerprint() {
+fn fingerprint_follows_the_recipe_text() {
     let text = RECIPES.find("quick").unwrap();
     let changed = parse(&text.replace("seconds = 4", "seconds = 5"), None).unwrap();
     assert_ne!(changed.fingerprint, recipe("quick").fingerprint);

@@ -11,19 +11,19 @@ fn document(cid: &str, csd: &str) -> serde_json::Value {
 }
 
 #[test]
-fn the_sandisk_4_gb_microsdhc_of_seed_002() {
+fn sandisk_4_gb_microsdhc_snapshot() {
     let document = document("035344535530344780811ea6ab00b37f", "400e00325b5900001d8a7f800a4040b9");
     insta::assert_json_snapshot!("seed_002_sandisk_4_gb", document);
 }
 
 #[test]
-fn the_sandisk_1_gb_microsdsc_of_seed_002() {
+fn sandisk_1_gb_microsd_snapshot() {
     let document = document("0353445355303147800008fe40006cfd", "002600325f5983c8befbcfff924040d7");
     insta::assert_json_snapshot!("seed_002_sandisk_1_gb", document);
 }
 
 #[test]
-fn a_card_with_all_registers() {
+fn card_with_all_registers_snapshot() {
     let ssr = format!("{:0<128}", "000000000800000004009000011b391e000800000002ff0003");
     let registers = HexRegisters {
         cid: Some("9f544953443634476136980065013b00"),

@@ -38,7 +38,7 @@ fn printed_run(recipe: &Recipe, log: &str) -> RunResult {
 }
 
 #[test]
-fn the_rows_of_a_made_up_log_give_the_score_worked_out_by_hand() {
+fn score_of_sample_log_matches_manual_result() {
     let recipe = parse(RECIPES.find("pibenchmarks").unwrap(), None).unwrap();
     let log = "HDParm  Disk Read  99.99 MB/s\nDD  Disk Write  12.5 MB/s\nFIO  4k random read  1000 IOPS (4000 KB/s)\n\
                FIO  4k random write  100 IOPS (400 KB/s)\nIOZone  4k read  3000 KB/s\nIOZone  4k write  700 KB/s\n\
@@ -48,7 +48,7 @@ fn the_rows_of_a_made_up_log_give_the_score_worked_out_by_hand() {
 }
 
 #[test]
-fn published_results_give_the_score_they_print() {
+fn scores_match_published_results() {
     let Some(folder) = logs() else {
         println!("no published logs here (CARDSCOPE_DATA): nothing compared");
         return;

@@ -87,7 +87,7 @@ fn cards() -> Option<Vec<(Row, Identity)>> {
 }
 
 #[test]
-fn every_published_capacity_follows_from_its_csd() {
+fn csd_capacities_match_published_ones() {
     let Some(cards) = cards() else { return };
     let mut compared = 0;
     for (row, identity) in &cards {
@@ -100,7 +100,7 @@ fn every_published_capacity_follows_from_its_csd() {
 }
 
 #[test]
-fn no_register_of_the_collection_has_a_wrong_crc() {
+fn collection_has_no_crc_mismatch() {
     let Some(cards) = cards() else { return };
     let mut right = 0;
     for (row, identity) in &cards {
@@ -115,7 +115,7 @@ fn no_register_of_the_collection_has_a_wrong_crc() {
 }
 
 #[test]
-fn the_emmc_among_the_cards_is_refused() {
+fn collection_emmc_is_refused() {
     let Some(rows) = collection() else { return };
     let emmc = rows.iter().find(|row| row.label.starts_with("NOT SD")).unwrap();
     assert_eq!(decode(emmc).unwrap_err(), RegisterError { register: "CSD", fault: HexFault::Emmc });
@@ -134,7 +134,7 @@ fn retail_cards_get_no_strong_hint() {
 }
 
 #[test]
-fn the_fixed_fields_of_retail_cards_are_not_complained_of() {
+fn retail_cards_have_valid_constants() {
     let Some(cards) = cards() else { return };
     for (row, identity) in &cards {
         for claim in ["csd-constants", "capacity-outside-family", "scr-against-capacity"] {
@@ -144,7 +144,7 @@ fn the_fixed_fields_of_retail_cards_are_not_complained_of() {
 }
 
 #[test]
-fn the_cards_of_seed_002_have_the_capacities_of_their_formula() {
+fn seed_cards_have_published_capacities() {
     let text = include_str!("fixtures/seed_registers.csv");
     for line in text.lines().skip(1) {
         let fields = fields(line);
@@ -157,7 +157,7 @@ fn the_cards_of_seed_002_have_the_capacities_of_their_formula() {
 }
 
 #[test]
-fn the_hosts_of_the_collection_have_the_ceilings_of_their_clocks() {
+fn collected_ios_files_give_clock_based_ceilings() {
     for (file, mode, ceiling) in [
         ("phytium-sdr104-50mhz-no-actual.txt", "SDR104", 25.0),
         ("rpi4-mmc0-ddr50.txt", "DDR50", 50.0),
@@ -171,7 +171,7 @@ fn the_hosts_of_the_collection_have_the_ceilings_of_their_clocks() {
 }
 
 #[test]
-fn the_decoded_fields_published_with_fifteen_cards_agree() {
+fn decoded_fields_match_fifteen_published_cards() {
     let Some(text) = collected("registers/cards.csv") else { return };
     for line in text.lines().skip(1) {
         let f = fields(line);

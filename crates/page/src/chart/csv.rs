@@ -90,7 +90,7 @@ mod tests {
     use cardscope_model::card_map::plot::{AxisScale, Plot};
 
     #[test]
-    fn a_curve_is_a_row_a_point_and_a_strange_name_is_a_text() {
+    fn csv_has_a_row_per_point_and_quotes_formulas() {
         let plot = Plot::new(
             "t",
             PlotAxis::new("time", "s", AxisScale::Linear),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_keeps_five_digits_however_small_it_is() {
+    fn csv_numbers_keep_five_digits() {
         let written = [301.234_56, 0.003_319_67, 123_456.0, 0.0, 1e-9].map(number);
         assert_eq!(written, ["301.23", "0.0033197", "123456", "0", "1.0000e-9"]);
     }

@@ -125,7 +125,7 @@ mod tests {
     use cardscope_model::verify::{MapSpeed, SlowestSecond};
 
     #[test]
-    fn a_slow_part_and_a_hole_stand_out() {
+    fn address_chart_shows_slowest_cell_and_lost_bytes() {
         let cell = |(n, write_mb_s, bad_bytes): (u64, f64, u64)| MapCell {
             start: n << 20,
             bytes: 1 << 20,

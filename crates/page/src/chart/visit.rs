@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn each_direction_is_held_against_the_strictest_mark_and_the_bus() {
+    fn speed_chart_has_limits_of_strictest_mark_and_bus() {
         let results = [
             result("SEQ1M Q8T1 read", 44.0, Some(0.995)),
             result("SEQ1M Q8T1 write", 38.8, None),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_capacity_is_held_against_what_is_announced() {
+    fn capacity_chart_is_scaled_to_announced_capacity() {
         let found = Verification {
             announced_bytes: 1_000_000_000_000,
             usable_bytes: Some(52_000_000_000),

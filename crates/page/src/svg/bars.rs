@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_tells_settings_of_a_card_apart_stays_where_a_name_has_no_room() {
+    fn long_names_keep_the_setting_at_their_end() {
         let name = "SanDisk Extreme Pro A1 32GB · Pi 3 B+ · clock 100 MHz";
         let short = named(name, wide("SanDisk Extr… · Pi 3 B+ · clock 100 MHz"));
         assert_eq!(short, "SanDisk Extr… · Pi 3 B+ · clock 100 MHz");

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn every_colour_stands_out_from_its_background_and_text_can_be_read() {
+    fn colours_meet_the_contrast_of_wcag() {
         for palette in [&LIGHT, &DARK] {
             for colour in palette.series {
                 assert!(contrast(colour, palette.background) >= 3.0, "{colour} on {}", palette.background);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_style_has_no_variable_left() {
+    fn style_without_variables_has_none() {
         assert!(!fixed(&DARK).contains("var("), "{}", fixed(&DARK));
     }
 }

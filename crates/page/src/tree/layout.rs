@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_first_breaks_its_words_then_leaves_out_what_matters_least_then_stacks() {
+    fn narrow_tables_wrap_then_drop_columns_then_stack() {
         insta::assert_snapshot!(at(90), @r#"
         test              MB/s  IOPS  longest  what can be said
         SEQ1M Q8T1 read   20.4  19.5  1.20 ms  the first card is faster than the second
@@ -202,7 +202,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_wider_than_the_screen_unless_a_word_is(
+        fn lines_fit_the_screen_unless_a_word_does_not(
             rows in proptest::collection::vec(proptest::collection::vec("[a-z0-9 µ°日]{0,30}", 1..9), 1..6),
             columns in 30usize..160,
             beside: bool,

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_command_ends_its_fence() {
+    fn fences_are_longer_than_backticks_in_the_text() {
         let commands = |line: &str| block(&PageBlock::Commands(vec![line.to_owned()]), 2);
         assert_eq!(commands("check x"), "\n```\ncheck x\n```\n");
         let hostile = commands("check '````\n# x'");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn code_stays_code_and_a_strangers_marks_are_escaped() {
+    fn code_is_kept_and_markdown_is_escaped() {
         assert_eq!(plain("run `a_b --c`, *now*"), "run `a_b --c`, \\*now\\*");
         assert_eq!(plain("one ` alone_"), "one \\` alone\\_");
         assert_eq!(plain("`{{<x>}}`"), "\\`\\{\\{&lt;x&gt;\\}\\}\\`");

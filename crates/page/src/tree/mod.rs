@@ -385,7 +385,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_stands_once_and_a_part_of_nothing_leaves_no_trace() {
+    fn duplicate_steps_and_empty_sections_are_dropped() {
         let mut page = Page::plain("Done.");
         (0..2).for_each(|_| page.step("Test it:", Some("cardscope check DEVICE".into())));
         page.add("Speed", [PageBlock::Table(Table::new(["test"])), PageBlock::Lines(Vec::new())]);
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn what_went_wrong_is_the_first_reason_and_what_somebody_stopped_is_none() {
+    fn error_is_the_first_reason_unless_interrupted() {
         let ended = |error: &str| {
             let mut page = Page::plain("NOT TESTED: it ended.");
             page.because(NewsTone::Plain, "The card's data: as it was.");
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_next_step_says_is_not_said_again() {
+    fn command_of_a_next_step_is_not_repeated_in_the_error() {
         let mut page = Page::plain("NOT TESTED: it ended.");
         let error = "the card is gone; the card's data is saved: run `cardscope restore '/a b'`";
         assert_eq!(page.unsaid(error), error);
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_happened_to_the_card_is_said() {
+    fn io_summary_lists_only_what_happened() {
         let read =
             IoTotals { bytes_read: 203_000_000, seconds: 36.9, data_kept: true, ..IoTotals::default() };
         assert_eq!(moved(&read), "read 203 MB in 36.9 s");
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_says_when_it_began_and_what_is_none_says_nothing() {
+    fn session_start_is_read_from_uuid_version_7_only() {
         assert_eq!(began("017f22e2-79b0-7cc3-98c4-dc0c0c07398f").as_deref(), Some("2022-02-22 19:22 UTC"));
         for none in ["", "5c146b14-3c52-4afd-938a-375d0df1fbf6", "017f22e2"] {
             assert_eq!(began(none), None, "{none}");

@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_of_other_tools_keep_their_columns() {
+    fn tabs_are_expanded_to_stops() {
         let line = "align 4096\tpre 741µs\ton 1.08ms\tdiff 317µs";
         assert_eq!(spaced(line), "align 4096      pre 741µs       on 1.08ms       diff 317µs");
         assert_eq!(spaced("12345678\tx"), "12345678        x");

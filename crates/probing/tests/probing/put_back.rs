@@ -113,7 +113,7 @@ fn restored(reader: &mut Reader, loses: bool) -> RestoreResult {
 }
 
 #[test]
-fn originals_are_read_back_once_and_in_requests_unlike_those_that_saved_them() {
+fn restored_data_is_verified_once_with_other_requests() {
     let mut reader = Reader::new(|_| false);
     let result = restored(&mut reader, false);
     assert!(result.may_have_changed(None).is_empty(), "{result:?}");
@@ -134,7 +134,7 @@ fn originals_are_read_back_once_and_in_requests_unlike_those_that_saved_them() {
 }
 
 #[test]
-fn a_reader_that_repeats_what_it_was_asked_before_does_not_have_data_called_restored() {
+fn restore_is_not_confirmed_by_reader_that_repeats_answers() {
     let saved: u64 = SAVED.iter().map(|(_, len)| len).sum();
     let shapes: [fn(&IoRequest) -> bool; 3] = [
         |io| io.offset % MIB == 0 && io.offset > 0,
@@ -155,7 +155,7 @@ fn a_reader_that_repeats_what_it_was_asked_before_does_not_have_data_called_rest
 
 /// Of a place whose neighbour cannot be read, the place itself is compared.
 #[test]
-fn a_bad_neighbour_of_a_saved_block_does_not_make_it_lost() {
+fn saved_block_survives_bad_neighbour() {
     let mut target =
         target("sim:constant?announced_bytes=16MiB&state=filled&faults.error_ranges=1044480+4096");
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), 1 << 20, 1).unwrap();
@@ -209,7 +209,7 @@ fn target(name: &str) -> SimTarget {
 }
 
 #[test]
-fn two_addresses_of_one_place_end_with_its_oldest_content_whichever_was_saved_first() {
+fn aliased_addresses_end_with_oldest_content() {
     for places in [[MIB, 17 * MIB, 33 * MIB], [33 * MIB, MIB, 17 * MIB], [17 * MIB, 33 * MIB, MIB]] {
         let mut target =
             target("sim:constant?announced_bytes=64MiB&fake=wraparound&wrap_bytes=16MiB&state=filled");
@@ -221,7 +221,7 @@ fn two_addresses_of_one_place_end_with_its_oldest_content_whichever_was_saved_fi
 }
 
 #[test]
-fn a_stamp_that_came_back_damaged_does_not_cost_what_it_was_written_over() {
+fn data_below_damaged_stamp_is_restored() {
     // Data, and one byte repeated. A bit in the body; and so much that nothing tells any more whose it was.
     let bits = [vec![300], (0..48).collect::<Vec<usize>>()];
     for (state, bits) in
@@ -241,7 +241,7 @@ fn a_stamp_that_came_back_damaged_does_not_cost_what_it_was_written_over() {
 }
 
 #[test]
-fn what_only_the_cache_of_a_fake_held_is_there_again() {
+fn data_held_only_in_fake_cache_is_restored() {
     let name =
         "sim:constant?announced_bytes=64MiB&fake=limbo&fake_bytes=8MiB&cache_bytes=1MiB&cache_kind=direct";
     for places in [[20 * MIB, 21 * MIB], [21 * MIB, 20 * MIB]] {

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_is_trusted_and_not_the_timings_name() {
+    fn ceiling_follows_clock_not_timing_name() {
         let bus = ios("clock:\t\t50000000 Hz\n", "6 (sd uhs SDR104)", "1 (1.80 V)");
         assert_eq!((bus.mode.as_deref(), bus.ceiling_mb_s), (Some("SDR104"), Some(25.0)));
         assert_eq!((bus.bus_width, bus.signal_voltage_v), (Some(4), Some(1.8)));
@@ -191,21 +191,21 @@ mod tests {
     }
 
     #[test]
-    fn both_edges_carry_data_in_ddr50() {
+    fn ddr50_ceiling_counts_both_clock_edges() {
         let bus =
             ios("clock:\t\t50000000 Hz\nactual clock:\t50000000 Hz\n", "7 (sd uhs DDR50)", "1 (1.80 V)");
         assert_eq!(bus.ceiling_mb_s, Some(50.0));
     }
 
     #[test]
-    fn the_actual_clock_wins_over_the_one_asked_for() {
+    fn actual_clock_takes_precedence_over_requested_clock() {
         let bus =
             ios("clock:\t\t208000000 Hz\nactual clock:\t200000000 Hz\n", "6 (sd uhs SDR104)", "1 (1.80 V)");
         assert_eq!((bus.running_hz(), bus.ceiling_mb_s), (Some(200_000_000), Some(100.0)));
     }
 
     #[test]
-    fn each_mode_at_its_own_clock_reaches_its_ceiling() {
+    fn nominal_clock_gives_ceiling_of_each_mode() {
         for timing in TIMINGS.iter().filter(|t| (2..=7).contains(&t.code)) {
             let hz = timing.nominal_hz.unwrap();
             let bus = ios(&format!("clock:\t\t{hz} Hz\n"), &format!("{} (x)", timing.code), "1 (1.80 V)");
@@ -214,14 +214,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sleeping_bus_has_no_ceiling_and_uhs_ii_has_the_lanes() {
+    fn sleeping_bus_has_no_ceiling_and_uhs_ii_uses_lane_rate() {
         assert_eq!(ios("clock:\t\t0 Hz\n", "0 (legacy)", "0 (3.30 V)").ceiling_mb_s, None);
         assert_eq!(ios("clock:\t\t52000000 Hz\n", "16 (invalid)", "1 (1.80 V)").ceiling_mb_s, Some(312.0));
         assert_eq!(MmcBus::from_ios(""), MmcBus::default());
     }
 
     #[test]
-    fn the_kernels_line_names_the_mode_in_old_and_new_words() {
+    fn kernel_line_mode_is_parsed_in_old_and_new_wording() {
         for (line, mode, ceiling) in [
             ("mmc0: new ultra high speed SDR104 SDXC card at address aaaa", "SDR104", 104.0),
             ("[    2.1] mmc1: new UHS-I speed DDR50 SDHC card at address 0001", "DDR50", 50.0),
@@ -236,7 +236,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_text_panics(text in "((clock|bus width|timing spec|signal voltage|driver type):[ \t]*[0-9]{0,22} ?(\\([^\n]{0,6}\\)?)?\n){0,6}") {
+        fn ios_parser_never_panics(text in "((clock|bus width|timing spec|signal voltage|driver type):[ \t]*[0-9]{0,22} ?(\\([^\n]{0,6}\\)?)?\n){0,6}") {
             let bus = MmcBus::from_ios(&text);
             proptest::prop_assert!(bus.ceiling_mb_s.is_none_or(|c| c >= 0.0));
         }

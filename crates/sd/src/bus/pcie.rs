@@ -89,14 +89,14 @@ mod tests {
     }
 
     #[test]
-    fn an_sd_express_card_on_one_lane_carries_985_mb_s() {
+    fn pcie_3_x1_link_has_ceiling_of_985_mb_s() {
         let link = link("8.0 GT/s PCIe\n", "1\n", "8.0 GT/s PCIe", "1");
         assert_eq!(link.ceiling_mb_s.map(f64::round), Some(985.0));
         assert_eq!((link.mode().as_deref(), link.limited), (Some("PCIe 3.0 x1"), false));
     }
 
     #[test]
-    fn the_ceilings_of_the_specification() {
+    fn link_ceilings_match_the_specification() {
         for (speed, width, mb_s) in [
             ("2.5 GT/s", "1", 250.0),
             ("5.0 GT/s", "1", 500.0),
@@ -109,20 +109,20 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_mode_says_what_it_carries() {
+    fn ceiling_is_derived_from_mode_name() {
         let known = ["PCIe 2.0 x1", "PCIe 3.0 x2", "PCIe 3.0 x", "PCIe 9.0 x1", "SDR104"];
         let ceilings = known.map(|mode| ceiling_of_mode(mode).map(f64::round));
         assert_eq!(ceilings, [Some(500.0), Some(1969.0), None, None, None]);
     }
 
     #[test]
-    fn a_slower_or_narrower_link_than_the_cards_is_limited() {
+    fn slower_or_narrower_link_is_limited() {
         assert!(link("2.5 GT/s PCIe", "1", "8.0 GT/s PCIe", "1").limited);
         assert!(link("8.0 GT/s PCIe", "1", "8.0 GT/s PCIe", "2").limited);
     }
 
     #[test]
-    fn what_the_kernel_does_not_know_stays_unknown() {
+    fn unknown_sysfs_values_give_default_link() {
         let link = link("Unknown", "255", "Unknown", "0");
         assert_eq!(link, PcieLink::default());
         assert_eq!(link.mode(), None);

@@ -26,7 +26,7 @@ pub(crate) fn kingston() -> [u8; PAGE_BYTES] {
 }
 
 #[test]
-fn the_kingston_card_says_what_its_owner_read() {
+fn kingston_page_decodes_to_published_values() {
     let health = CardHealth::decode(kingston()).unwrap();
     assert_eq!((health.layout, health.told.firmware.as_deref()), (HealthLayout::Apacer, Some("19.143")));
     assert_eq!(health.told.life_used_percent, Some(0.03));
@@ -39,7 +39,7 @@ fn the_kingston_card_says_what_its_owner_read() {
 }
 
 #[test]
-fn halves_of_an_erase_count_are_put_together() {
+fn apacer_erase_count_joins_both_halves() {
     let mut page = kingston();
     page[104..110].copy_from_slice(&[0, 1, 0, 0, 0, 2]);
     let health = CardHealth::decode(page).unwrap();
@@ -47,7 +47,7 @@ fn halves_of_an_erase_count_are_put_together() {
 }
 
 #[test]
-fn a_sandisk_card_counts_percent_begun_and_those_that_are_over_are_told() {
+fn sandisk_life_used_is_percent_begun_less_one() {
     let parts: [(usize, &[u8]); 5] =
         [(0, b"DS"), (2, b"210315"), (8, &[0x64]), (24, &[0, 1, 2]), (49, b"Edge Industrial\0\0")];
     let health = CardHealth::decode(page(&parts)).unwrap();
@@ -63,7 +63,7 @@ fn a_sandisk_card_counts_percent_begun_and_those_that_are_over_are_told() {
 }
 
 #[test]
-fn longsys_micron_and_swissbit_have_their_own_tables() {
+fn longsys_micron_and_swissbit_pages_decode() {
     let longsys = CardHealth::decode(page(&[
         (0, &[0x70, 0x58]),
         (16, &[9]),
@@ -109,7 +109,7 @@ fn longsys_micron_and_swissbit_have_their_own_tables() {
 }
 
 #[test]
-fn blocks_that_are_no_health_page_are_not_taken_for_one() {
+fn blank_and_foreign_blocks_are_refused() {
     assert_eq!(CardHealth::decode([0; PAGE_BYTES]), Err(HealthError::Blank(BlankRegister::AllZeros)));
     assert_eq!(CardHealth::decode([0xff; PAGE_BYTES]), Err(HealthError::Blank(BlankRegister::AllOnes)));
     // A card without a health page may answer with the last sector read, here a boot sector.
@@ -121,7 +121,7 @@ fn blocks_that_are_no_health_page_are_not_taken_for_one() {
 }
 
 #[test]
-fn each_layout_is_asked_by_reading_and_is_found_by_its_name() {
+fn layout_queries_read_and_names_round_trip() {
     for layout in HealthLayout::ALL {
         let question = layout.question();
         assert_eq!(question.read & 1, 1, "{layout}: bit 0 says that the block is read");
@@ -137,7 +137,7 @@ fn each_layout_is_asked_by_reading_and_is_found_by_its_name() {
 
 proptest! {
     #[test]
-    fn no_page_panics_and_json_keeps_it(
+    fn page_decoder_never_panics_and_json_round_trips(
         bytes in proptest::collection::vec(any::<u8>(), PAGE_BYTES),
         signature in proptest::sample::select(vec![*b"DS", *b"DW", [0x70, 0x58], *b"ME", *b"Sw", [0, 0]]),
     ) {

@@ -13,7 +13,7 @@ fn marks(label: &CardLabel) -> Vec<String> {
 }
 
 #[test]
-fn the_false_terabyte_of_seed_001_is_read_word_by_word() {
+fn fake_1tb_label_is_parsed_completely() {
     let label = read(FAKE);
     assert_eq!(label.capacity.as_ref().map(|c| c.bytes), Some(1_000_000_000_000));
     assert_eq!(marks(&label), ["U3", "A2", "V30", "C10"]);
@@ -34,7 +34,7 @@ fn the_false_terabyte_of_seed_001_is_read_word_by_word() {
 #[case("“100MB/s*”", &[(100.0, None)])]
 #[case("100 MB/s", &[(100.0, None)])]
 #[case("1667x", &[(250.05, None)])]
-fn speeds_are_read_as_makers_print_them(
+fn printed_speeds_are_parsed_in_makers_notations(
     #[case] text: &str,
     #[case] expected: &[(f64, Option<SpeedDirection>)],
 ) {
@@ -50,12 +50,12 @@ fn speeds_are_read_as_makers_print_them(
 #[case("UHS Speed Class 3, Video Speed Class 30, Application Performance Class A2", &["U3", "V30", "A2"])]
 #[case("C10/U3", &["C10", "U3"])]
 #[case("E600 SD Express", &["E600"])]
-fn marks_are_read_as_letters_and_in_words(#[case] text: &str, #[case] expected: &[&str]) {
+fn marks_are_parsed_from_letters_and_words(#[case] text: &str, #[case] expected: &[&str]) {
     assert_eq!(marks(&read(text)), expected);
 }
 
 #[test]
-fn what_means_nothing_is_kept_and_nonsense_is_refused() {
+fn unknown_words_are_preserved_and_invalid_labels_refused() {
     assert_eq!(read("Lexar Professional 64GB").unknown, ["lexar", "professional"]);
     assert_eq!(parse("  ' ' "), Err(LabelError::Empty));
     assert_eq!(parse("64GB 128GB"), Err(LabelError::Capacities("64GB".into(), "128GB".into())));
@@ -65,7 +65,7 @@ fn what_means_nothing_is_kept_and_nonsense_is_refused() {
 
 proptest::proptest! {
     #[test]
-    fn no_text_panics(text: String) {
+    fn label_parser_never_panics(text: String) {
         let _ = parse(&text);
     }
 }

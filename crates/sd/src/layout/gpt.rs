@@ -74,7 +74,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_check_sum_is_that_of_the_catalogue() {
+    fn crc32_matches_the_catalogue_check_value() {
         // Check value of CRC-32/ISO-HDLC in the catalogue of CRC algorithms.
         assert_eq!(super::crc32(b"123456789"), 0xcbf4_3926);
     }

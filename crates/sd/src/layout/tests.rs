@@ -16,7 +16,7 @@ type Factory = (u64, FileSystem, u8, [u64; 6]);
 #[case::sandisk_32_gb((62_333_952, FileSystem::Fat32, 0x0c, [8192, 1170, 7607, 24_576, 64, 973_584]))]
 #[case::of_64_gb((124_735_488, FileSystem::Exfat, 0x07, [32_768, 16_384, 16_384, 65_536, 256, 486_992]))]
 #[case::of_256_gb((500_000_000, FileSystem::Exfat, 0x07, [65_536, 32_768, 32_768, 131_072, 512, 976_306]))]
-fn a_card_is_laid_out_as_it_left_the_factory(#[case] (sectors, file_system, kind, at): Factory) {
+fn layout_matches_factory_formatted_cards(#[case] (sectors, file_system, kind, at): Factory) {
     let l = sd(sectors);
     let found =
         [l.partition_start, l.reserved_sectors, l.fat_sectors, l.data_start, l.cluster_sectors, l.clusters];
@@ -25,7 +25,7 @@ fn a_card_is_laid_out_as_it_left_the_factory(#[case] (sectors, file_system, kind
 }
 
 #[test]
-fn every_capacity_has_the_file_system_and_cluster_of_its_class() {
+fn capacity_determines_file_system_and_cluster() {
     let mib = |n: u64| sd(n << 11);
     for (size, file_system, cluster, boundary) in [
         (8, FileSystem::Fat12, 16, 16),
@@ -48,14 +48,14 @@ fn every_capacity_has_the_file_system_and_cluster_of_its_class() {
 }
 
 #[test]
-fn small_cards_are_typed_by_the_sectors_of_their_partition() {
+fn partition_type_and_scheme_follow_sector_count() {
     assert_eq!(sd(8 << 11).partition_type, 0x01);
     assert_eq!(sd(65 << 11).partition_type, 0x06);
     assert_eq!((sd(1 << 32).scheme, sd((1 << 32) + 1).scheme), (PartitionScheme::Mbr, PartitionScheme::Gpt));
 }
 
 #[test]
-fn a_size_adjustment_ends_the_partition_on_a_cylinder_and_none_leaves_nothing_unused() {
+fn size_adjustment_ends_partition_on_a_cylinder() {
     let adjusted =
         plan(62_333_952, LayoutOptions { size_adjustment: true, ..LayoutOptions::default() }).unwrap();
     // 255 heads of 63 sectors.
@@ -65,7 +65,7 @@ fn a_size_adjustment_ends_the_partition_on_a_cylinder_and_none_leaves_nothing_un
 }
 
 #[test]
-fn a_measured_unit_of_12_or_24_mib_moves_the_data_onto_it() {
+fn data_is_aligned_to_boundaries_of_12_and_24_mib() {
     for sectors in [15_523_840u64, 62_333_952, 124_735_488, 500_000_000] {
         for boundary in [12u64 << 20, 24 << 20] {
             let l = plan(sectors, LayoutOptions { boundary: Some(boundary), ..LayoutOptions::default() })
@@ -77,7 +77,7 @@ fn a_measured_unit_of_12_or_24_mib_moves_the_data_onto_it() {
 }
 
 #[test]
-fn a_boundary_that_fits_no_cluster_or_no_card_is_refused() {
+fn invalid_boundaries_and_card_sizes_are_refused() {
     for boundary in [0, 1000, 100 << 10, 32 << 30] {
         let refused =
             plan(124_735_488, LayoutOptions { boundary: Some(boundary), ..LayoutOptions::default() });
@@ -88,7 +88,7 @@ fn a_boundary_that_fits_no_cluster_or_no_card_is_refused() {
 }
 
 #[test]
-fn the_record_says_what_the_layout_says() {
+fn mbr_record_matches_layout() {
     let l = sd(62_333_952);
     let record = mbr::record(&l, 0x1234_5678);
     assert_eq!(record[446 + 4], 0x0c);
@@ -102,7 +102,7 @@ fn the_record_says_what_the_layout_says() {
 }
 
 #[test]
-fn a_gpt_names_the_partition_and_lies_at_both_ends() {
+fn gpt_tables_lie_at_both_ends_of_the_card() {
     let sectors = 5_000_000_000;
     let l = sd(sectors);
     let tables = gpt::tables(&l, sectors, [1; 16], [2; 16]);
@@ -153,12 +153,12 @@ fn check_invariants(l: &CardLayout) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
-    fn every_capacity_from_1_mib_to_128_tib_has_a_layout_that_holds(sectors in capacities(), size_adjustment: bool) {
+    fn layout_invariants_hold_for_every_capacity(sectors in capacities(), size_adjustment: bool) {
         check_invariants(&plan(sectors, LayoutOptions { boundary: None, size_adjustment }).unwrap())?;
     }
 
     #[test]
-    fn every_boundary_that_is_taken_holds_as_well(sectors in capacities(), units in 1u64..4000, size_adjustment: bool) {
+    fn layout_invariants_hold_for_every_accepted_boundary(sectors in capacities(), units in 1u64..4000, size_adjustment: bool) {
         for unit in [8u64 << 10, 32 << 10, 1 << 20, 4 << 20] {
             let wish = LayoutOptions { boundary: Some(units * unit), size_adjustment };
             if let Ok(layout) = plan(sectors, wish) {
@@ -169,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn garbage_in_a_boot_sector_never_panics(head in proptest::collection::vec(any::<u8>(), 0..3000), signed: bool) {
+    fn volume_parser_never_panics(head in proptest::collection::vec(any::<u8>(), 0..3000), signed: bool) {
         let mut head = head;
         if signed && head.len() >= 512 {
             head[510..512].copy_from_slice(&[0x55, 0xaa]);

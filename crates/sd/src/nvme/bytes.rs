@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kelvin_become_celsius_as_nvme_cli_prints_them() {
+    fn kelvin_converts_to_celsius_as_in_nvme_cli() {
         assert_eq!((celsius(354), celsius(309), celsius(0)), (Some(81), Some(36), None));
     }
 }

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn three_real_cards_carry_their_sd_names() {
+    fn sd_names_of_three_real_cards_are_parsed() {
         let lexar = names("LX1TB71", "0012abcd18a").unwrap();
         assert_eq!((lexar.pnm.as_str(), lexar.spec.as_str()), ("LX1TB", "7.1"));
         assert_eq!((lexar.psn, lexar.mdt.as_deref()), (Some(0x0012_abcd), Some("2024-10")));
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ordinary_ssd_is_no_sd_express_card() {
+    fn ordinary_ssds_have_no_sd_identity() {
         for model in [
             "Samsung SSD 970 EVO 1TB",
             "WDS500G3X0C-00SJG0",
@@ -124,13 +124,13 @@ mod tests {
     }
 
     #[test]
-    fn a_serial_that_was_blanked_out_stays_open() {
+    fn redacted_serial_gives_no_number_or_date() {
         let card = names("SD   71", "AXXXXXXXXXX").unwrap();
         assert_eq!((card.psn, card.mdt), (None, None));
     }
 
     #[test]
-    fn the_class_is_read_where_the_area_is_the_specifications() {
+    fn express_class_needs_uuid_or_selected_area() {
         let mut data = structure(4096, &[(3072, &[0xc2, 0x01]), (3184, &0x0162_0166u32.to_le_bytes())]);
         assert_eq!(ExpressArea::decode(&data, false), Ok(None));
         let area = ExpressArea::decode(&data, true).unwrap().unwrap();

@@ -163,7 +163,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_adata_card_reads_as_nvme_cli_printed_it() {
+    fn adata_identify_matches_nvme_cli() {
         let id = IdentifyController::decode(&adata()).unwrap();
         assert_eq!([id.vid_hex, id.ssvid_hex, id.ieee], ["0x1cc1", "0x5433", "486834"]);
         assert_eq!((id.sn.as_str(), id.mn.as_str(), id.fr.as_str()), ("AXXXXXXXXXX", "SD   71", "W0926A"));
@@ -180,21 +180,21 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_answer_cut_short_is_named() {
+    fn truncated_identify_error_has_both_lengths() {
         let error = IdentifyController::decode(&[0; 100]).unwrap_err();
         assert!(error.to_string().contains("100 bytes; it should have 4096"), "{error}");
     }
 
     proptest::proptest! {
         #[test]
-        fn no_bytes_panic(data in proptest::collection::vec(proptest::num::u8::ANY, 4096)) {
+        fn identify_decoder_never_panics(data in proptest::collection::vec(proptest::num::u8::ANY, 4096)) {
             let id = IdentifyController::decode(&data).unwrap();
             proptest::prop_assert!(serde_json::to_string(&id).is_ok());
         }
     }
 
     #[test]
-    fn a_deep_state_of_the_sandisk_card_draws_25_milliwatts() {
+    fn deep_power_state_decodes_steps_of_100_microwatts() {
         // 0.0250 W in steps of 0.1 mW, not operational, 11 and 16 ms; idle the same.
         let mut bytes = [0; 32];
         bytes[..12].copy_from_slice(&[0xfa, 0, 0, 3, 0xf8, 0x2a, 0, 0, 0x80, 0x3e, 0, 0]);
@@ -206,7 +206,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_working_state_reports_its_active_power() {
+    fn working_power_state_has_active_power() {
         let mut bytes = [0; 32];
         bytes[..2].copy_from_slice(&180u16.to_le_bytes());
         bytes[16..19].copy_from_slice(&[0x70, 0x17, 0x40]);
@@ -217,7 +217,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_size_is_blocks_times_the_format_in_use() {
+    fn namespace_size_uses_the_format_in_use() {
         let blocks = 493_895_680u64.to_le_bytes();
         let data =
             structure(4096, &[(0, &blocks), (8, &blocks), (26, &[1]), (128, &[0, 0, 12, 0, 0, 0, 9, 0])]);
@@ -226,7 +226,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_absent_format_leaves_the_size_open() {
+    fn absent_format_gives_no_size() {
         assert_eq!(IdentifyNamespace::decode(&[0; 4096]).unwrap().size_bytes, None);
     }
 }

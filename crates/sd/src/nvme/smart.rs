@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_adata_card_counts_its_throttling() {
+    fn adata_smart_log_matches_nvme_cli() {
         let data = structure(
             512,
             &[
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn warnings_are_put_in_words() {
+    fn warning_bits_become_texts() {
         let mut data = vec![0; 512];
         data[0] = 0b1010;
         let warnings = SmartLog::decode(&data).unwrap().critical_warnings;
@@ -121,13 +121,13 @@ mod tests {
     }
 
     #[test]
-    fn counters_beyond_64_bits_stay_at_their_end() {
+    fn counters_beyond_64_bits_are_capped() {
         let smart = SmartLog::decode(&[0xff; 512]).unwrap();
         assert_eq!((smart.power_cycles, smart.data_read_bytes), (u64::MAX, u64::MAX));
     }
 
     #[test]
-    fn the_adata_card_warns_at_83_and_throttles_at_81_and_85_degrees() {
+    fn adata_thermal_limits_decode() {
         let limits = ThermalFeatures::from_results(Some(0x164), Some(0x0162_0166));
         assert_eq!((limits.tmpth_kelvin, limits.tmpth_celsius), (Some(356), Some(83)));
         assert_eq!((limits.tmt1_kelvin, limits.tmt2_kelvin), (Some(354), Some(358)));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hysteresis_is_no_part_of_the_threshold_and_zero_is_off() {
+    fn threshold_ignores_hysteresis_and_zero_means_off() {
         assert_eq!(ThermalFeatures::from_results(Some(0x0540_0164), None).tmpth_kelvin, Some(356));
         assert_eq!(ThermalFeatures::from_results(None, Some(0)), ThermalFeatures::default());
     }

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sandisk_4_gb_of_seed_002_reads_field_by_field() {
+    fn sandisk_4_gb_cid_decodes() {
         let cid = Cid::from_hex("035344535530344780811ea6ab00b37f").unwrap();
         assert_eq!((cid.mid, cid.oid.as_str(), cid.oid_hex.as_str()), (3, "SD", "0x5344"));
         assert_eq!((cid.pnm.as_str(), cid.prv.as_str()), ("SU04G", "8.0"));
@@ -110,14 +110,14 @@ mod tests {
     }
 
     #[test]
-    fn trailing_blanks_and_nul_padding_of_a_name_are_not_shown() {
+    fn product_name_has_no_padding() {
         assert_eq!(Cid::from_hex("744a60555344202010a5a2038a00f601").unwrap().pnm, "USD");
         assert_eq!(kernel_name(b"SD\0\0\0"), "SD");
         assert_eq!(kernel_name(&[0; 5]), "");
     }
 
     #[test]
-    fn an_oid_that_is_no_text_stays_visible() {
+    fn unprintable_oid_is_escaped() {
         let cid = Cid::from_hex("0383684e4361726410e000035d00e200").unwrap();
         assert_eq!(
             (cid.oid.as_str(), cid.oid_hex.as_str(), cid.crc),
@@ -126,18 +126,18 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_cid_is_decoded_and_flagged() {
+    fn blank_cid_is_flagged() {
         assert_eq!(Cid::decode([0; 16]).blank, Some(BlankRegister::AllZeros));
         assert_eq!(Cid::decode([0xff; 16]).crc, CrcStatus::Absent);
     }
 
     #[test]
-    fn a_revision_beyond_bcd_is_shown_as_its_two_halves() {
+    fn non_bcd_revision_is_formatted_as_two_numbers() {
         assert_eq!(Cid::from_hex("0000003030303030ff000016ca00e200").unwrap().prv, "15.15");
     }
 
     #[test]
-    fn a_samsung_emmc_has_six_letters_and_its_own_date() {
+    fn samsung_emmc_cid_decodes() {
         let cid = EmmcCid::from_hex("1501004d384731474303dc0db061506f").unwrap();
         assert_eq!((cid.mid, cid.cbx, cid.oid, cid.pnm.as_str()), (0x15, 1, 0, "M8G1GC"));
         assert_eq!((cid.psn, cid.mdt_month, cid.mdt_year), (0xdc0d_b061, 5, 1997));

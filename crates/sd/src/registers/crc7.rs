@@ -59,7 +59,7 @@ mod tests {
     use crate::registers::hex;
 
     #[test]
-    fn the_specifications_own_examples() {
+    fn crc7_matches_specification_examples() {
         assert_eq!(crc7(&[0x40, 0, 0, 0, 0]), 0b100_1010);
         assert_eq!(crc7(&[0x51, 0, 0, 0, 0]), 0b010_1010);
         assert_eq!(crc7(&[0x11, 0, 0, 0x09, 0]), 0b011_0011);
@@ -70,13 +70,13 @@ mod tests {
     }
 
     #[test]
-    fn a_card_with_its_own_crc_is_ok_also_where_the_host_clears_the_end_bit() {
+    fn correct_crc_is_ok_without_end_bit() {
         assert_eq!(checked("035344535530344780811ea6ab00b37f"), CrcStatus::Ok);
         assert_eq!(checked("035344535530344780811ea6ab00b37e"), CrcStatus::Ok);
     }
 
     #[test]
-    fn the_usual_junk_of_hosts_is_absent_and_anything_else_a_mismatch() {
+    fn host_junk_is_absent_and_other_bytes_mismatch() {
         for junk in ["00", "01", "08"] {
             assert_eq!(
                 checked(&format!("03534453553034478022ed3d8100db{junk}")),
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_byte_that_cid_and_csd_share_is_the_hosts() {
+    fn shared_wrong_byte_becomes_absent() {
         let cid: [u8; 16] = hex::parse("CID", "03534453553034478022ed3d8100dbaa").unwrap();
         let csd: [u8; 16] = hex::parse("CSD", "400e00325b5900001d8a7f800a4040aa").unwrap();
         let (mut a, mut b) = (check(&cid), check(&csd));
@@ -99,7 +99,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn one_flipped_bit_never_passes(mut register: [u8; 16], bit in 0usize..127) {
+        fn crc7_detects_every_single_bit_flip(mut register: [u8; 16], bit in 0usize..127) {
             register[15] = crc7(&register[..15]) << 1 | 1;
             proptest::prop_assume!(check(&register) == CrcStatus::Ok);
             register[bit / 8] ^= 0x80 >> (bit % 8);

@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sdhc_card_of_seed_002_has_the_constants_of_version_2() {
+    fn sdhc_csd_decodes() {
         let csd = Csd::from_hex("400e00325b5900001d8a7f800a4040b9").unwrap();
         assert_eq!((csd.csd_structure, csd.csd_version.as_deref()), (1, Some("2.0")));
         assert_eq!((csd.taac, csd.taac_s, csd.nsac), (0x0e, Some(0.001), 0));
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sdsc_card_of_seed_002_has_currents_and_a_multiplier() {
+    fn sdsc_csd_has_currents_and_multiplier() {
         let csd = Csd::from_hex("002600325f5983c8befbcfff924040d7").unwrap();
         assert_eq!((csd.csd_structure, csd.family), (0, Some(CsdFamily::Sdsc)));
         assert_eq!((csd.taac_s, csd.read_bl_partial), (Some(0.0015), true));
@@ -238,20 +238,20 @@ mod tests {
     }
 
     #[test]
-    fn an_sduc_card_counts_with_28_bits() {
+    fn sduc_csd_uses_28_bits_of_c_size() {
         let csd = Csd::from_hex("800e0032db7900747fff7f800a40001f").unwrap();
         assert_eq!((csd.c_size, csd.capacity_bytes), (0x74_7fff, Some(4_002_909_519_872)));
         assert_eq!((csd.family, csd.crc7, csd.crc), (Some(CsdFamily::Sduc), 0x0f, CrcStatus::Ok));
     }
 
     #[test]
-    fn an_emmcs_csd_is_refused_by_name() {
+    fn emmc_csd_is_refused() {
         let error = Csd::from_hex("d02701320f5903fff6dbffef8e40400d").unwrap_err();
         assert!(error.to_string().contains("eMMC"), "{error}");
     }
 
     #[test]
-    fn an_empty_csd_announces_no_capacity() {
+    fn blank_csd_has_no_capacity() {
         for text in ["00", "ff"] {
             let csd = Csd::from_hex(&text.repeat(16)).unwrap();
             assert!(csd.blank.is_some() && csd.capacity_bytes.is_none() && csd.family.is_none(), "{text}");
@@ -259,13 +259,13 @@ mod tests {
     }
 
     #[test]
-    fn sdxc_begins_where_the_kernel_lets_it_begin() {
+    fn sdxc_starts_at_the_kernels_c_size() {
         assert_eq!((family(1, 0xfffe), family(1, 0xffff)), (Some(CsdFamily::Sdhc), Some(CsdFamily::Sdxc)));
     }
 
     proptest::proptest! {
         #[test]
-        fn the_largest_field_of_each_version_still_fits(mut bytes: [u8; 16], structure in 0u8..3) {
+        fn csd_capacity_never_overflows(mut bytes: [u8; 16], structure in 0u8..3) {
             bytes[0] = structure << 6 | bytes[0] & 0x3f;
             let csd = Csd::decode(RawRegister(bytes));
             // Version 3.0 has room for 128 TiB at most.
@@ -274,14 +274,14 @@ mod tests {
     }
 
     #[test]
-    fn the_speeds_that_cards_use() {
+    fn tran_speed_codes_decode() {
         let speeds = [0x32, 0x5a, 0x0b, 0x2b].map(tran_speed_mbit_s);
         assert_eq!(speeds, [Some(25.0), Some(50.0), Some(100.0), Some(200.0)]);
         assert_eq!((tran_speed_mbit_s(0x02), tran_speed_mbit_s(0x0c)), (None, None));
     }
 
     #[test]
-    fn access_times_are_exact() {
+    fn taac_codes_decode_exactly() {
         assert_eq!(taac_seconds(0x0e), Some(0.001));
         assert_eq!(taac_seconds(0x26), Some(0.0015));
         assert_eq!(taac_seconds(0x7f), Some(0.08));

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blanks_colons_prefixes_case_and_a_line_end_do_not_matter() {
+    fn separators_prefixes_and_case_are_ignored() {
         let plain = parse::<4>("OCR", "c0ff8000");
         assert_eq!(plain, Ok([0xc0, 0xff, 0x80, 0x00]));
         for text in
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_character_is_named_with_its_position() {
+    fn invalid_character_error_has_position() {
         for (text, found, position) in [("c0fg8000", 'g', 4), ("c0xf8000", 'x', 3), ("é", 'é', 1)] {
             let error = parse::<4>("OCR", text).unwrap_err();
             assert_eq!(error.fault, HexFault::NotHex(found, position));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_length_says_what_would_be_right_and_what_the_text_looks_like() {
+    fn wrong_length_error_guesses_the_register() {
         for (text, says) in [
             (" 0x \n", "the CID is empty; it has 32 hex digits"),
             ("035", "the CID has an odd number of hex digits, 3; it should have 32"),
@@ -151,12 +151,12 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_bytes_survive_hex(bytes: [u8; 16]) {
+        fn hex_round_trips(bytes: [u8; 16]) {
             let text: String = bytes.iter().map(|b| format!("{b:02X}:")).collect();
             proptest::prop_assert_eq!(parse::<16>("CID", &text), Ok(bytes));
         }
         #[test]
-        fn no_text_panics(text in ".{0,80}") {
+        fn hex_parser_never_panics(text in ".{0,80}") {
             let _ = parse::<16>("CID", &text);
         }
     }

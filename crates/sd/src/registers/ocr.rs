@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_usual_card_runs_from_2_7_to_3_6_volts_and_is_high_capacity() {
+    fn typical_ocr_decodes() {
         let ocr = Ocr::from_hex("c0ff8000").unwrap();
         assert_eq!(ocr.voltage_windows.len(), 9);
         assert_eq!((ocr.vdd_min_v, ocr.vdd_max_v), (Some(2.7), Some(3.6)));
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn each_status_bit_stands_in_its_place() {
+    fn ocr_status_bits_decode() {
         assert!(Ocr::from_hex("01000000").unwrap().s18a);
         assert!(Ocr::from_hex("08000000").unwrap().co2t);
         assert!(Ocr::from_hex("20000000").unwrap().uhs_ii);
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn the_voltage_that_linux_chose_is_one_window() {
+    fn sysfs_ocr_has_one_voltage_window() {
         let ocr = Ocr::from_hex("0x00200000").unwrap();
         assert_eq!((ocr.voltage_windows.join(" "), ocr.power_up_status), ("3.3-3.4".to_owned(), false));
     }

@@ -87,14 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_register_is_told_from_one_with_a_single_bit() {
+    fn blank_register_needs_uniform_bits() {
         assert_eq!(RawRegister([0; 8]).blank(), Some(BlankRegister::AllZeros));
         assert_eq!(RawRegister([0xff; 8]).blank(), Some(BlankRegister::AllOnes));
         assert_eq!(RawRegister([0, 0, 0, 1]).blank(), None);
     }
 
     #[test]
-    fn raw_bytes_go_through_json_as_hex() {
+    fn raw_register_serializes_as_hex() {
         let raw = RawRegister([0x02, 0x35]);
         let json = serde_json::to_string(&raw).unwrap();
         assert_eq!(json, "\"0235\"");

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_is_spelt_by_four_fields() {
+    fn scr_version_combines_four_fields() {
         for (text, wanted) in [
             ("00a5000008070302", "1.0x"),
             ("0125000000000000", "1.10"),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sandisk_of_2019_reads_field_by_field() {
+    fn sandisk_scr_decodes() {
         let scr = scr("0245848700000000");
         assert_eq!((scr.sd_spec, scr.sd_spec3, scr.sd_spec4, scr.sd_specx), (2, true, true, 2));
         assert_eq!((scr.sd_security, scr.sd_bus_widths, scr.bus_widths.as_slice()), (4, 5, &[1, 4][..]));
@@ -113,13 +113,13 @@ mod tests {
     }
 
     #[test]
-    fn a_samsung_reads_ones_after_an_erase() {
+    fn samsung_scr_reports_ones_after_erase() {
         let scr = scr("02c5800300000000");
         assert_eq!((scr.data_stat_after_erase, scr.sd_security, scr.cmd_support), (true, 4, 3));
     }
 
     #[test]
-    fn the_makers_bits_are_kept() {
+    fn scr_maker_bits_decode_as_hex() {
         assert_eq!(scr("0205848701006432").maker_bits, "01006432");
     }
 }

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kingston_canvas_go_plus_reads_field_by_field() {
+    fn kingston_canvas_ssr_decodes() {
         let ssr = ssr("000000000800000004009000011b391e000800000002ff0003");
         assert_eq!((ssr.dat_bus_width, ssr.secured_mode, ssr.sd_card_type), (Some(1), false, 0));
         assert_eq!((ssr.size_of_protected_area, ssr.speed_class), (128 << 20, Some(10)));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_4_card_without_uhs_moves_at_2_mb_s_and_has_four_lines() {
+    fn class_4_ssr_without_uhs_decodes() {
         let ssr = ssr("8000000003000000020290000b0500");
         assert_eq!((ssr.dat_bus_width, ssr.speed_class), (Some(4), Some(4)));
         assert_eq!((ssr.performance_move, ssr.performance_move_text.as_str()), (2, "2 MB/s"));
@@ -162,12 +162,12 @@ mod tests {
     }
 
     #[test]
-    fn allocation_units_of_tlc_cards_are_no_powers_of_two() {
+    fn allocation_unit_codes_include_12_and_24_mib() {
         assert_eq!((au_bytes(0xb), au_bytes(0xd), au_bytes(0)), (Some(12 * MIB), Some(24 * MIB), None));
     }
 
     #[test]
-    fn the_speed_unit_follows_from_the_video_allocation_unit() {
+    fn video_allocation_unit_determines_speed_unit() {
         for (au, su) in
             [(8, Some(8)), (21, Some(7)), (27, Some(9)), (60, Some(10)), (512, Some(8)), (13, None)]
         {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_protected_area_of_an_sdsc_card_is_counted_in_its_own_blocks() {
+    fn sdsc_protected_area_counts_blocks() {
         let sdsc = Csd::from_hex("002600325f5983c8befbcfff924040d7").unwrap();
         let sdhc = Csd::from_hex("400e00325b5900001d8a7f800a4040b9").unwrap();
         let ssr = ssr("800000000000002802");
@@ -186,7 +186,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_register_panics(bytes in proptest::collection::vec(proptest::num::u8::ANY, 64)) {
+        fn ssr_decoder_never_panics(bytes in proptest::collection::vec(proptest::num::u8::ANY, 64)) {
             let bytes: [u8; 64] = bytes.try_into().unwrap();
             let ssr = Ssr::decode(bytes);
             proptest::prop_assert!(ssr.command_queue_depth != 1 && ssr.command_queue_depth <= 32);

@@ -94,7 +94,7 @@ mod tests {
 
     /// Compares with the snapshot; `UPDATE_DOCS=1 cargo test -p cardscope-server` writes it.
     #[test]
-    fn the_published_document_is_what_the_server_says() {
+    fn published_openapi_is_up_to_date() {
         let text = openapi().to_pretty_json().expect("it is JSON") + "\n";
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
         if std::env::var_os("UPDATE_DOCS").is_some() {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_has_a_name_of_its_own_and_says_what_may_go_wrong() {
+    fn operations_have_unique_ids_and_documented_errors() {
         let mut names = BTreeSet::new();
         for (path, method, said) in said() {
             let name = said["operationId"].as_str().unwrap_or_default().to_owned();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reference_leads_somewhere() {
+    fn schema_references_resolve() {
         let document = serde_json::to_value(openapi()).expect("it is JSON");
         let mut values = vec![&document];
         while let Some(value) = values.pop() {

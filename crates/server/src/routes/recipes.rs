@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_leads_to_its_line() {
+    fn error_position_is_parsed() {
         let wrong = recipes::explain("name = \"mine\"\ntitle = 3\n").unwrap_err().to_string();
         assert_eq!(place(&wrong).0, Some(2), "{wrong}");
         assert_eq!(place("no place"), (None, None));

@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_ordered_is_refused_or_started_without_a_path_of_the_client_s() {
+    fn requests_never_pass_client_paths_to_verb() {
         let server = server();
         proptest!(|(sent in order())| {
             if let Ok(order) = serde_json::from_value::<TaskRequest>(sent) {
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recipe_that_was_sent_goes_with_the_order_that_named_it() {
+    fn uploaded_recipe_file_is_removed_with_its_task() {
         let server = server();
         let text = "name = \"mine\"\ntitle = \"t\"\nversion = 1\nsource = \"s\"\n[area]\nsize = \"1MiB\"\n\
                     [[test]]\ntest = \"SEQ1M Q1T1 read\"\npasses = 1\n";

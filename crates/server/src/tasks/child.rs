@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn events_and_words_are_heard_in_order_and_the_document_at_the_end() {
+    fn events_arrive_in_order_with_document_at_end() {
         let script =
             r#"echo '{"event":"note","text":"a"}' >&2; echo plain >&2; printf '{"answer":"x"}'; exit 3"#;
         let arguments = vec!["-c".into(), script.into()];
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_prints_nonsense_or_is_killed_has_no_document() {
+    fn invalid_output_and_kill_give_no_document() {
         assert_eq!(shell("echo '{{{'").document, Value::Null);
         assert_eq!(shell("kill -9 $$").status, None);
     }

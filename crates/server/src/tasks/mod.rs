@@ -431,7 +431,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_older_state_is_never_told_after_a_newer_one() {
+    fn older_state_is_never_sent_after_newer() {
         let hub = Arc::new(EventLog::new());
         let tasks = TaskQueue::new(Arc::clone(&hub), PathBuf::new(), None, None);
         let entry = QueuedTask { task: TaskResource::default(), track: SampleHistory::default(), pid: None };

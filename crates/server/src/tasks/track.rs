@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_of_moments_stays_small_and_spans_the_day() {
+    fn day_of_samples_stays_bounded_and_spans_day() {
         let mut track = SampleHistory::default();
         for tick in 0..432_000_u32 {
             track.push(&ProgressSample { at: f64::from(tick) * 0.2, ..ProgressSample::default() });

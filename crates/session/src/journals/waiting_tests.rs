@@ -104,7 +104,7 @@ impl KilledTest {
 }
 
 #[test]
-fn its_own_card_is_refused_under_any_name_and_another_one_is_tested() {
+fn own_card_is_refused_and_other_cards_are_tested() {
     let killed = KilledTest::new(data(1), 6);
     killed.refuses(&killed.after, "a test of this card");
     killed.tests(&data(2));
@@ -115,7 +115,7 @@ fn its_own_card_is_refused_under_any_name_and_another_one_is_tested() {
 }
 
 #[test]
-fn a_copy_of_the_card_or_an_empty_one_is_tested_once_the_card_itself_must_have_stamps() {
+fn copies_and_empty_cards_are_tested_if_the_card_must_have_stamps() {
     for before in [data(1), vec![0; BYTES]] {
         let killed = KilledTest::new(before, 12);
         killed.tests(&killed.before);
@@ -128,7 +128,7 @@ fn a_copy_of_the_card_or_an_empty_one_is_tested_once_the_card_itself_must_have_s
 }
 
 #[test]
-fn a_card_that_was_put_back_in_part_or_used_since_is_refused() {
+fn partly_restored_and_used_cards_are_refused() {
     let killed = KilledTest::with(data(1), 6, |journal| journal.restoring(RestoreProgress::Begun));
     let half = [&killed.before[..BYTES / 2], &killed.after[BYTES / 2..]].concat();
     killed.refuses(&half, "a test of this card");
@@ -138,7 +138,7 @@ fn a_card_that_was_put_back_in_part_or_used_since_is_refused() {
 }
 
 #[test]
-fn a_card_of_which_nothing_can_be_read_is_not_written_to() {
+fn unreadable_card_is_refused() {
     let killed = KilledTest::new(data(1), 6);
     for bytes in [BYTES, 2 * BYTES] {
         let card = format!("sim:constant?announced_bytes={bytes}&faults.read_error_p=1");
@@ -148,7 +148,7 @@ fn a_card_of_which_nothing_can_be_read_is_not_written_to() {
 }
 
 #[test]
-fn a_reader_that_announces_less_does_not_hide_a_card() {
+fn smaller_reader_size_does_not_hide_the_card() {
     let killed = KilledTest::new(data(1), 6);
     killed.refuses(&killed.after[..BYTES - (1 << 20)], "may belong to this card");
     killed.tests(&data(2)[..BYTES - (1 << 20)]);
@@ -156,7 +156,7 @@ fn a_reader_that_announces_less_does_not_hide_a_card() {
 }
 
 #[test]
-fn a_journal_that_cannot_be_understood_is_a_doubt_for_every_card() {
+fn unreadable_journal_blocks_every_card() {
     let killed = KilledTest::new(data(1), 6);
     std::fs::write(&killed.journal, "cardscope journal 9\nwhatever comes").unwrap();
     let refusal = killed.opening(&data(2)).unwrap_err().to_string();
@@ -175,7 +175,7 @@ fn a_journal_that_cannot_be_understood_is_a_doubt_for_every_card() {
 }
 
 #[test]
-fn a_file_is_not_known_by_the_disk_that_it_lies_on() {
+fn files_have_no_card_key() {
     let killed = KilledTest::new(data(1), 6);
     let card = killed.dir.path().join("card.img");
     std::fs::write(&card, &killed.after).unwrap();

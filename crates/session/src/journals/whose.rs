@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn stamps_and_originals_speak_for_a_card_until_more_than_a_tenth_is_foreign() {
+    fn card_matches_with_up_to_a_tenth_of_other_sectors() {
         for begun in [None, Some(false), Some(true)] {
             assert!(is_its(&seen(0, 9, 1), begun) && is_its(&seen(50, 40, 10), begun));
             assert!(is_unsure(&seen(49, 40, 11), begun), "somebody used the card since");
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_with_other_content_is_another_one_and_a_little_in_common_changes_nothing() {
+    fn different_content_is_another_card_despite_few_common_sectors() {
         for begun in [None, Some(false), Some(true)] {
             assert!(is_another(&seen(0, 0, 64), begun));
             assert!(is_another(&seen(10, 0, 200), begun), "formatted by the same tool");
@@ -192,14 +192,14 @@ mod tests {
     }
 
     #[test]
-    fn empty_and_unreadable_cards_are_in_doubt() {
+    fn empty_and_unreadable_cards_are_uncertain() {
         assert!(is_unsure(&seen(0, 0, 0), None) && is_unsure(&seen(0, 0, 0), Some(true)));
         let unread = CardSurvey { unread: 1000, ..CardSurvey::default() };
         assert!(is_unsure(&unread, None) && is_unsure(&unread, Some(false)));
     }
 
     #[test]
-    fn a_copy_of_a_card_has_none_of_its_stamps() {
+    fn copy_without_stamps_is_not_the_card() {
         let copy = CardSurvey { unstamped: 64, ..seen(900, 0, 0) };
         assert!(is_another(&copy, Some(false)));
         assert!(is_its(&copy, Some(true)), "its own stamps may be overwritten already");
@@ -210,13 +210,13 @@ mod tests {
     }
 
     #[test]
-    fn stamps_of_the_same_seed_on_another_card_are_a_doubt() {
+    fn same_seed_stamps_on_changed_card_are_uncertain() {
         assert!(is_unsure(&CardSurvey { untouched: (0, 32), ..seen(0, 968, 32) }, Some(false)));
         assert!(is_its(&CardSurvey { untouched: (8, 32), ..seen(8, 960, 32) }, Some(false)));
     }
 
     #[test]
-    fn a_file_is_not_the_disk_that_it_lies_on_and_a_partition_is_a_part_of_one() {
+    fn files_and_partitions_are_distinguished_from_their_disk() {
         let medium = |start: u64, bytes| TargetMedium { key: Some("cid".to_owned()), start, bytes };
         let about = |start_bytes| JournalFacts {
             card_key: Some("cid".to_owned()),

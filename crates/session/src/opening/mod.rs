@@ -212,7 +212,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn what_a_request_was_checked_against_is_opened_or_nothing() {
+    fn only_the_checked_object_is_opened() {
         let folder = tempfile::tempdir().unwrap();
         let [card, link] = ["card.img", "link"].map(|name| folder.path().join(name));
         std::fs::write(&card, vec![0; 1 << 20]).unwrap();

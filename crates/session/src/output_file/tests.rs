@@ -30,7 +30,7 @@ fn refused(name: &Path, image: &Path, word: &str) {
 }
 
 #[test]
-fn the_card_s_own_image_is_refused_by_whatever_name() {
+fn output_refuses_the_image_under_test() {
     let (_dir, top, image) = folder();
     let (link, hard) = (top.join("link.html"), top.join("hard.html"));
     symlink(&image, &link).unwrap();
@@ -45,7 +45,7 @@ fn the_card_s_own_image_is_refused_by_whatever_name() {
 }
 
 #[test]
-fn what_is_no_plain_file_or_not_ours_is_refused_and_left_alone() {
+fn output_refuses_special_and_foreign_files() {
     let (_dir, top, image) = folder();
     let (foreign, into, nowhere) = (top.join("notes.html"), top.join("into.html"), top.join("nowhere.html"));
     std::fs::write(&foreign, "<!DOCTYPE html>\n<p>mine</p>\n").unwrap();
@@ -73,7 +73,7 @@ fn what_is_no_plain_file_or_not_ours_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_new_file_an_empty_one_and_an_older_one_of_ours_are_written_whole() {
+fn output_replaces_empty_and_own_files() {
     let (_dir, top, image) = folder();
     let (new, empty, old) = (top.join("new.html"), top.join("empty.html"), top.join("old.html"));
     std::fs::write(&empty, "").unwrap();
@@ -90,7 +90,7 @@ fn a_new_file_an_empty_one_and_an_older_one_of_ours_are_written_whole() {
 }
 
 #[test]
-fn what_becomes_another_s_between_claim_and_writing_is_left_alone() {
+fn output_refuses_files_that_appear_after_the_claim() {
     let (_dir, top, image) = folder();
     let name = top.join("page.html");
     let file = claim(&name, &image).unwrap();
@@ -129,7 +129,7 @@ enum NameExchange {
 /// Files of others keep content, owner and rights, no file of root is given to another user, and root's page stays
 /// root's. `CARDSCOPE_LONG=1` runs 200 rounds of each.
 #[test]
-fn whatever_a_name_becomes_between_claim_and_writing_nothing_of_ours_is_touched_or_given_away() {
+fn output_is_safe_against_exchanged_names() {
     use NameExchange::{FileForAnother, FileForHardLink, FileForLink, FolderForLink};
     let long = std::env::var_os("CARDSCOPE_LONG").is_some_and(|v| !v.is_empty());
     for round in 0..if long { 200 } else { 5 } {
@@ -189,7 +189,7 @@ fn exchanged(exchange: NameExchange, there: bool, overwrite: bool) {
 }
 
 #[test]
-fn a_link_of_another_user_on_the_way_is_refused_and_one_of_ours_is_followed() {
+fn output_follows_only_links_of_the_same_user() {
     let (_dir, top, image) = folder();
     std::fs::create_dir(top.join("pages")).unwrap();
     symlink("pages", top.join("link")).unwrap();
@@ -200,7 +200,7 @@ fn a_link_of_another_user_on_the_way_is_refused_and_one_of_ours_is_followed() {
 }
 
 #[test]
-fn a_document_is_ours_by_its_fields() {
+fn output_recognizes_documents_by_fields() {
     let (_dir, top, _) = folder();
     let name = top.join("watch.json");
     let claim = || OutputFile::claim("--save", &name, None, FileMark::Fields(&["device", "samples"]));
@@ -237,7 +237,7 @@ impl Drop for SmallFileSystem {
 }
 
 #[test]
-fn a_full_disk_leaves_the_older_page_whole_and_nothing_behind() {
+fn full_disk_leaves_the_old_page_intact() {
     let small = SmallFileSystem::new();
     let name = small.0.path().join("page.html");
     std::fs::write(&name, OURS).unwrap();

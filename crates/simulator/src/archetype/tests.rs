@@ -2,7 +2,7 @@ use super::schema::DEFAULT_SEED;
 use super::*;
 
 #[test]
-fn every_built_in_card_loads_under_the_name_of_its_file() {
+fn built_in_cards_load_by_file_name() {
     for name in CARDS.names() {
         assert_eq!(Archetype::load(name).unwrap().name, name);
     }
@@ -10,14 +10,14 @@ fn every_built_in_card_loads_under_the_name_of_its_file() {
 }
 
 #[test]
-fn the_truth_in_each_file_is_what_its_parameters_say() {
+fn truth_in_files_matches_parameters() {
     for card in archetypes().unwrap() {
         assert_eq!(card.truth, CardTruth::of(&card, DEFAULT_SEED), "{}", card.name);
     }
 }
 
 #[test]
-fn unknown_keys_and_impossible_values_are_refused_by_key() {
+fn unknown_keys_and_impossible_values_are_refused() {
     let refused = |name: &str, from: &str, to: &str, parts: &[&str]| {
         let card = CARDS.find(name).unwrap();
         assert!(card.contains(from), "{from}");
@@ -41,7 +41,7 @@ fn unknown_keys_and_impossible_values_are_refused_by_key() {
 }
 
 #[test]
-fn each_card_can_be_told_in_words() {
+fn each_card_has_a_description() {
     for card in archetypes().unwrap() {
         let text = describe(&card).join("\n\n");
         assert!(text.contains("Announces"), "{text}");

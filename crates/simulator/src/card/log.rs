@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_is_the_closed_form_of_the_model() {
+    fn mean_cost_matches_closed_form() {
         // 256 entries of 4 KiB, 16 units of 4 MiB: 1 ms + 16 × 40 ms / 256.
         let mut log = engine(0.04);
         let mut cost = 0.0;

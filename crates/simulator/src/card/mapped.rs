@@ -134,7 +134,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn the_bits_agree_with_a_set_of_blocks(
+        fn bits_agree_with_a_set_of_blocks(
             steps in proptest::collection::vec((proptest::bool::ANY, 0u64..4000, 1u64..2000), 1..40)
         ) {
             let (mut mapped, mut set) = (MappedBlocks::new(6000 * 512), BTreeSet::new());
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn random_reads_over_a_span_miss_as_often_as_the_closed_form_says() {
+    fn miss_share_matches_closed_form() {
         let spec =
             target_spec::parse("sim:lexar-1tb-express?map_cache_bytes=1GiB&read.map_miss_s=0.0001").unwrap();
         let read = spec.archetype.read.unwrap();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_whose_table_fits_has_no_such_memory() {
+    fn no_map_cache_if_whole_table_fits() {
         let spec =
             target_spec::parse("sim:lexar-1tb-express?map_cache_bytes=2TB&read.map_miss_s=0.0001").unwrap();
         assert!(MapCache::new(&spec.archetype.read.unwrap(), spec.archetype.announced_bytes).is_none());

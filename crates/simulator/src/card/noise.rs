@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_factors_scatter_as_wide_as_asked() {
+    fn factors_have_the_requested_sigma() {
         let mut n = noise(0.05, 0.0);
         let logs: Vec<f64> = (0..100_000).map(|_| n.draw(false).factor.ln()).collect();
         let mean = logs.iter().sum::<f64>() / 1e5;
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn hiccups_come_as_often_and_last_as_long_as_asked() {
+    fn hiccups_have_the_requested_rate_and_length() {
         let mut n = noise(0.0, 0.01);
         let hiccups: Vec<f64> =
             (0..1_000_000).map(|_| n.draw(false).hiccup_ns).filter(|h| *h > 0.0).collect();

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_that_continue_each_other_reach_the_flash_as_one() {
+    fn consecutive_writes_are_joined() {
         let mut ram = ram();
         for i in 0..3 {
             assert_eq!(ram.write(i * 4096, 4096), RamStep { before: None, now: None });
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_elsewhere_a_read_across_and_a_rest_push_out_what_is_held() {
+    fn other_write_overlapping_read_and_rest_drain() {
         let mut ram = ram();
         ram.write(0, 4096);
         assert_eq!(ram.write(1 << 20, 4096), RamStep { before: Some(0..4096), now: None });
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_of_its_size_or_more_does_not_wait_in_it() {
+    fn large_write_bypasses_ram() {
         assert_eq!(ram().write(0, 65536), RamStep { before: None, now: Some(0..65536) });
     }
 }

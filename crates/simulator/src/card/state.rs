@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_is_saved_and_put_back_goes_on_to_the_nanosecond() {
+    fn restored_card_continues_to_the_nanosecond() {
         let odd = [
             "sim:random-3?front.ram_bytes=64KiB&wear.level_every=20&wear.disturb_reads=50",
             // Throttled from the start for good; a cache that is used up.
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_state_of_a_card_of_another_family_or_size_is_refused() {
+    fn state_of_other_family_or_size_is_refused() {
         let open = |name: &str| CardModel::new(&crate::target_spec::parse(name).unwrap().archetype, 1);
         let state = open("sim:lexar-16g-c10").state();
         assert_eq!(open("sim:lexar-1tb-express").resume(state).unwrap_err(), OtherCard);

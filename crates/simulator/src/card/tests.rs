@@ -20,7 +20,7 @@ fn rate(card: &mut CardModel, depth: usize) -> f64 {
 }
 
 #[test]
-fn a_queue_gains_until_its_depth_and_no_further() {
+fn queue_gains_up_to_its_depth() {
     let name = "sim:constant?depth=4&mb_s=1000000";
     let one = rate(&mut card(name), 1);
     for (depth, gain) in [(2, 2.0), (4, 4.0), (16, 4.0)] {
@@ -30,7 +30,7 @@ fn a_queue_gains_until_its_depth_and_no_further() {
 }
 
 #[test]
-fn commands_end_in_the_order_of_their_arrival() {
+fn commands_end_in_arrival_order() {
     let mut card = card("sim:lexar-1tb-express");
     let mut last = 0.0;
     for i in 0..1000u64 {
@@ -43,7 +43,7 @@ fn commands_end_in_the_order_of_their_arrival() {
 }
 
 #[test]
-fn a_fake_queue_makes_queued_writes_dear() {
+fn fake_queue_slows_queued_writes() {
     let mut archetype = target_spec::parse("sim:constant").unwrap().archetype;
     archetype.queue.write_cost = vec![QueueCost { in_flight: 8, factor: 40.0, cached: None }];
     let mut card = CardModel::new(&archetype, 1);
@@ -54,7 +54,7 @@ fn a_fake_queue_makes_queued_writes_dear() {
 }
 
 #[test]
-fn heat_follows_the_closed_form_of_one_node() {
+fn temperature_matches_closed_form() {
     // At full read without a fan: 17 + 60 · (0.9 + 0.2) = 83 °C, time constant 60 · 5 = 300 s, from 20 °C.
     let overrides = "busy_w=0.9&read_w=0.2&capacity_j_per_k=5&thermal.tmt1_c=200&thermal.tmt2_c=200";
     let mut card = card(&format!("sim:lexar-1tb-express?cooling=passive&{overrides}"));
@@ -88,7 +88,7 @@ fn time(card: &mut CardModel, command: CardCommand) -> f64 {
 const MIB: u64 = 1 << 20;
 
 #[test]
-fn what_was_never_written_reads_faster_until_it_is_written_and_again_once_it_is_discarded() {
+fn unmapped_ranges_read_faster() {
     let mut card = with("sim:lexar-16g-c10", |a| a.read.as_mut().unwrap().unmapped_s = Some(0.0001));
     let look = |card: &mut CardModel| {
         time(card, read(500 * MIB, 1));
@@ -104,7 +104,7 @@ fn what_was_never_written_reads_faster_until_it_is_written_and_again_once_it_is_
 }
 
 #[test]
-fn a_region_is_guarded_up_to_its_last_byte() {
+fn fat_region_is_guarded_to_its_last_byte() {
     let guard = |a: &mut Archetype| {
         a.fat_region = Some(crate::archetype::FatRegion { bytes: 8 * MIB, speed: 0.5, page_write_s: None });
     };
@@ -120,7 +120,7 @@ fn a_region_is_guarded_up_to_its_last_byte() {
 }
 
 #[test]
-fn a_region_mapped_by_page_opens_no_block() {
+fn page_mapped_region_opens_no_block() {
     let mut card = with("sim:lexar-16g-c10", |a| {
         a.fat_region =
             Some(crate::archetype::FatRegion { bytes: 64 * MIB, speed: 1.0, page_write_s: Some(0.001) });
@@ -134,7 +134,7 @@ fn a_region_mapped_by_page_opens_no_block() {
 }
 
 #[test]
-fn small_writes_in_order_are_joined_and_a_flush_has_them_stored() {
+fn flush_stores_joined_writes() {
     let join = |bytes: u64| {
         with("sim:sandisk-extremepro-32g-a1", |a| {
             a.front =
@@ -154,7 +154,7 @@ fn small_writes_in_order_are_joined_and_a_flush_has_them_stored() {
 }
 
 #[test]
-fn two_queued_reads_on_one_plane_follow_each_other() {
+fn queued_reads_on_one_plane_wait() {
     let spread = |planes: u32, stride: u64| {
         let mut card = with("sim:lexar-1tb-express", |a| {
             a.flash.planes = planes;
@@ -175,13 +175,13 @@ fn two_queued_reads_on_one_plane_follow_each_other() {
 }
 
 #[test]
-fn a_discard_takes_the_time_that_it_is_said_to_take() {
+fn discard_takes_its_configured_time() {
     let mut card = with("sim:lexar-16g-c10", |a| a.front.discard_s = 0.25);
     assert_eq!(card.discard(1e9, 0, 4 * MIB), 1.25e9);
 }
 
 #[test]
-fn every_kind_of_card_wears_out_by_what_is_written_to_it() {
+fn writes_wear_out_every_engine() {
     for name in
         ["sim:constant", "sim:lexar-16g-c10", "sim:sandisk-extremepro-32g-a1", "sim:lexar-1tb-express"]
     {

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_the_data_path_idle_is_not_slowed_by_a_card_that_saves_at_its_duty() {
+    fn duty_throttling_spares_small_reads() {
         // Hot from the start and never cool again.
         let hot = "thermal.tmt1_c=20&thermal.tmt2_c=200&light_read=0.65";
         let mut cool = card("adata-256g-express", "heat=off");
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_counters_tell_transitions_and_seconds_of_both_levels() {
+    fn counters_match_transitions_and_seconds() {
         let power = "idle_w=0&busy_w=1&throttled_busy=1&read_w=0&write_w=0&capacity_j_per_k=1&ambient_c=20&passive_k_per_w=60";
         let limits = "thermal.tmt1_c=50&thermal.tmt2_c=70&hysteresis_k=2";
         let mut card = card("lexar-1tb-express", &format!("{power}&{limits}"));

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_the_blocks_have_failed_after_the_endurance() {
+    fn half_of_blocks_fail_at_endurance() {
         let mut wear = wear(|_| ());
         let blocks = 16_012_804_096u64.div_ceil(4 << 20);
         assert_eq!(wear.end(), None);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn spare_blocks_put_the_end_off() {
+    fn spare_blocks_delay_end_of_life() {
         // 20 of 3818 blocks are 0.52 %: the normal quantile is -2.56, hence exp(-0.256) of the endurance.
         let mut wear = wear(|_| ());
         let blocks = 16_012_804_096u64.div_ceil(4 << 20);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn each_failed_or_moved_block_stalls_a_write_for_one_copy() {
+    fn failed_or_moved_block_stalls_for_one_copy() {
         let mut levelled = wear(|p| p.level_every = Some(100));
         let stalls: Vec<f64> = (0..1000).map(|_| levelled.erased(1)).filter(|s| *s > 0.0).collect();
         assert_eq!((stalls.len(), levelled.state.moved), (10, 10));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_is_read_too_often_is_rewritten_and_writing_it_starts_the_count_again() {
+    fn read_disturb_rewrites_and_write_resets_count() {
         let mut wear = wear(|p| p.disturb_reads = Some(1000));
         let stalls = |wear: &mut WearTracker, n: u32| (0..n).filter(|_| wear.read(8 << 20) > 0.0).count();
         assert_eq!(stalls(&mut wear, 3500), 3);

@@ -350,7 +350,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_chunk_holds_what_an_array_of_sectors_would(
+        fn chunk_agrees_with_sector_array(
             writes in prop::collection::vec((0..256u16, 1..40u16, 0..8u16, 1..4u32), 1..120)
         ) {
             let mut chunk = MibChunk::default();

@@ -224,7 +224,7 @@ fn carry_out(medium: &mut CardMedium, step: &MediumStep) -> Vec<(u64, Vec<u8>)> 
 
 proptest! {
     #[test]
-    fn a_fake_answers_as_its_description_says(fake in any_fake(), steps in steps(60)) {
+    fn fake_agrees_with_naive_model(fake in any_fake(), steps in steps(60)) {
         let mut medium = CardMedium::new(&card(fake), SEED, 1 << 20);
         let mut naive = NaiveFake::new(fake);
         for step in &steps {
@@ -243,7 +243,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_spilled_reads_as_what_is_kept_in_memory(steps in steps(60)) {
+    fn spilled_pages_read_like_memory(steps in steps(60)) {
         let mut kept = CardMedium::new(&card(FakeCapacity::default()), SEED, 1 << 30);
         let mut spilled = CardMedium::new(&card(FakeCapacity::default()), SEED, 3 * BLOCK);
         for step in &steps {
@@ -256,7 +256,7 @@ proptest! {
     }
 
     #[test]
-    fn the_truth_of_a_fake_is_what_a_full_test_of_it_finds(mut fake in any_fake()) {
+    fn truth_matches_full_test_of_fake(mut fake in any_fake()) {
         fake.cache_bytes = None;
         fake.pool_full = PoolFull::Vanish;
         let card = card(fake);
@@ -280,7 +280,7 @@ proptest! {
 }
 
 #[test]
-fn a_full_disk_fails_the_write_and_loses_nothing_that_was_stored() {
+fn full_disk_fails_write_and_keeps_old_data() {
     let mut store = super::store::ContentStore::new(0);
     let full = std::fs::OpenOptions::new().read(true).write(true).open("/dev/full").unwrap();
     store.bytes = super::store::SparseBytes::new(super::store::PageSpill::spilling_to(full));
@@ -297,7 +297,7 @@ fn a_full_disk_fails_the_write_and_loses_nothing_that_was_stored() {
 }
 
 #[test]
-fn a_used_card_that_is_a_fake_holds_data_only_where_it_can() {
+fn filled_fake_holds_data_in_real_bytes_only() {
     let mut card =
         card(FakeCapacity { kind: FakeKind::Limbo, real_bytes: Some(10 * BLOCK), ..FakeCapacity::default() });
     card.state.start = crate::archetype::StartContent::Filled;

@@ -65,7 +65,7 @@ pub(super) fn write_bytes(medium: &mut CardMedium, offset: u64, bytes: &[u8]) {
 }
 
 #[test]
-fn a_card_written_once_over_in_any_order_is_one_piece() {
+fn card_written_in_any_order_is_one_piece() {
     let mut m = honest();
     for block in [3u64, 0, 2, 1] {
         write(&mut m, block * MIB, MIB, IoContent::Noise);
@@ -75,7 +75,7 @@ fn a_card_written_once_over_in_any_order_is_one_piece() {
 }
 
 #[test]
-fn what_was_never_written_reads_as_zeros_or_as_erased_flash() {
+fn unwritten_data_is_zeros_or_ones() {
     assert!(holds(&mut honest(), 5 * MIB, MIB, IoContent::Constant(0)));
     let mut card = card(FakeCapacity::default());
     card.state.unwritten = UnwrittenRead::Ones;
@@ -83,7 +83,7 @@ fn what_was_never_written_reads_as_zeros_or_as_erased_flash() {
 }
 
 #[test]
-fn a_stamp_of_another_generation_differs_at_its_first_counting_byte() {
+fn stamp_of_other_generation_differs() {
     let mut m = honest();
     write(&mut m, 0, MIB, OURS);
     let newer = IoContent::Stamp { salt: 7, generation: 2 };
@@ -94,7 +94,7 @@ fn a_stamp_of_another_generation_differs_at_its_first_counting_byte() {
 }
 
 #[test]
-fn a_cache_may_survive_a_reset() {
+fn cache_survives_reset_as_configured() {
     for cache_survives in [true, false] {
         let mut m = medium(FakeCapacity { cache_bytes: Some(MIB), cache_survives, ..limbo(MIB) });
         write(&mut m, 0, 2 * MIB, OURS);
@@ -105,7 +105,7 @@ fn a_cache_may_survive_a_reset() {
 }
 
 #[test]
-fn a_lost_block_may_read_as_random_bytes_or_as_the_block_written_last() {
+fn lost_block_reads_as_garbage_noise_or_last() {
     let lost = |lost| medium(FakeCapacity { lost, ..limbo(MIB) });
     let twice = |m: &mut CardMedium| {
         let mut read = |number| {
@@ -132,7 +132,7 @@ fn a_lost_block_may_read_as_random_bytes_or_as_the_block_written_last() {
 }
 
 #[test]
-fn a_lost_block_may_read_as_ones_as_another_blocks_data_or_fail() {
+fn lost_block_reads_as_ones_stale_or_error() {
     let lost = |lost| medium(FakeCapacity { lost, ..limbo(MIB) });
     assert!(holds(&mut lost(LostRead::Ones), 2 * MIB, 4096, IoContent::Constant(0xff)));
     let failed = found(&mut lost(LostRead::Error), 2 * MIB, 512).unwrap_err();
@@ -149,14 +149,14 @@ fn a_lost_block_may_read_as_ones_as_another_blocks_data_or_fail() {
 }
 
 #[test]
-fn a_direct_cache_that_is_not_careful_gives_whatever_sits_in_the_slot() {
+fn stale_read_returns_block_of_same_slot() {
     let mut m = medium(FakeCapacity { lost: LostRead::Stale, cache_bytes: Some(MIB), ..limbo(MIB) });
     write(&mut m, 2 * MIB, 4096, OURS);
     assert_eq!(read_stamp(&bytes(&mut m, 5 * MIB, 512)).unwrap().address, 2 * MIB);
 }
 
 #[test]
-fn a_read_only_card_takes_writes_and_keeps_what_stood_there() {
+fn read_only_card_drops_writes() {
     let mut card = card(FakeCapacity { kind: FakeKind::ReadOnly, ..FakeCapacity::default() });
     card.state.start = StartContent::Filled;
     let mut m = CardMedium::new(&card, 1, 0);
@@ -166,7 +166,7 @@ fn a_read_only_card_takes_writes_and_keeps_what_stood_there() {
 }
 
 #[test]
-fn a_used_card_holds_data_in_the_units_that_its_state_names() {
+fn used_card_holds_data_in_chosen_units() {
     let mut card = card(FakeCapacity::default());
     card.state = StartState { start: StartContent::Used, used_share: 0.3, unwritten: UnwrittenRead::Zeros };
     card.flash.au_bytes = 256 << 10;
@@ -181,7 +181,7 @@ fn a_used_card_holds_data_in_the_units_that_its_state_names() {
 }
 
 #[test]
-fn a_weak_bit_is_wrong_at_each_read_and_another_one_only_once() {
+fn weak_bits_repeat_and_read_flips_do_not() {
     let mut card = card(FakeCapacity::default());
     card.faults.flip_p = 0.001;
     let mut m = CardMedium::new(&card, 4, 0);
@@ -211,7 +211,7 @@ fn a_weak_bit_is_wrong_at_each_read_and_another_one_only_once() {
 }
 
 #[test]
-fn zeros_given_as_bytes_cost_no_memory() {
+fn zero_bytes_take_no_memory() {
     let mut m = honest();
     write_bytes(&mut m, 0, &vec![0; MIB as usize]);
     assert_eq!(m.pages().len(), 0);
@@ -225,7 +225,7 @@ fn zeros_given_as_bytes_cost_no_memory() {
 }
 
 #[test]
-fn random_writes_of_one_description_over_a_terabyte_stay_small() {
+fn random_writes_take_little_memory() {
     let mut extents = extents::ContentExtents::default();
     let kind = extents::ExtentKind { what: IoContent::Noise, shift: 0 };
     // 1 GiB stands for 1 TB: memory is per MiB, and each MiB is written 100 times, as by 100 million writes to 1 TB.

@@ -102,7 +102,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn a_seed_is_one_card_and_each_card_can_be() {
+    fn seed_gives_same_valid_card() {
         for seed in 0..500 {
             let first = card(seed);
             assert_eq!(first, card(seed), "{seed}");
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_written_to_a_file_is_the_same_card() {
+    fn random_cards_round_trip_as_toml() {
         for seed in 0..100 {
             let card = card(seed);
             let file = card.to_toml();
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn among_a_thousand_cards_are_all_families_odd_units_and_fakes() {
+    fn shares_of_families_units_and_fakes_are_met() {
         let cards: Vec<_> = (0..1000).map(card).collect();
         let share = |is: &dyn Fn(&Archetype) -> bool| cards.iter().filter(|c| is(c)).count() as f64 / 1000.0;
         let families: BTreeSet<_> = cards.iter().map(families::name).collect();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn its_name_opens_it_and_overrides_fit_it() {
+    fn random_card_opens_by_name_with_overrides() {
         let spec = target_spec::parse("sim:random-7?noise.read_sigma=0").unwrap();
         assert_eq!(spec.archetype.name, "random-7");
         assert_eq!(spec.archetype.noise.read_sigma, 0.0);

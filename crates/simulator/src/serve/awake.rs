@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn cores_spin_after_a_command_and_rest_a_second_later() {
+    fn spinners_rest_a_second_after_last_command() {
         let mut awake = CpuLatencyGuard::new(&ServingOptions::at_once());
         awake.spin();
         awake.poke();

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_still_waits_at_the_end_is_given_at_once() {
+    fn waiting_answers_are_given_at_drop() {
         let (sender, receiver) = mpsc::channel();
         let delay = AnswerDelay::start(DelayOptions::default()).unwrap();
         let start = Instant::now();

@@ -115,7 +115,7 @@ mod tests {
     const ASLEEP: Duration = Duration::from_micros(40);
 
     #[test]
-    fn a_reader_that_slept_is_given_the_time_of_waking_up_and_one_that_did_not_is_not() {
+    fn longer_trip_applies_after_sleep() {
         let path = HostRoundTrip::unknown();
         path.know(AWAKE, ASLEEP);
         let now = Instant::now();
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_that_is_not_known_takes_nothing_and_a_busy_machine_is_none() {
+    fn unmeasured_trip_is_zero_and_long_one_is_capped() {
         let path = HostRoundTrip::unknown();
         path.measure(Path::new("/nowhere"));
         assert_eq!(path.half(Instant::now()), Duration::ZERO);

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_those_of_the_lags() {
+    fn quantiles_match_recorded_lags() {
         let found = lag(1..=1000);
         assert_eq!(found.recent_us, LagQuantiles { p50: 500.0, p99: 990.0, max: 1000.0 });
         assert!((found.all_us.p50 / 500.0 - 1.0).abs() < 0.005, "{found:?}");
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lag_is_high_beyond_30_in_the_median_or_300_at_the_99th() {
+    fn lag_is_high_above_either_limit() {
         assert!(!lag((0..1000).map(|n| if n < 985 { 29 } else { 290 })).is_high());
         assert!(lag((0..1000).map(|_| 32)).is_high());
         assert!(lag((0..1000).map(|n| if n < 985 { 1 } else { 310 })).is_high());

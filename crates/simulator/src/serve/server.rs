@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_end_in_time_is_left_behind() {
+    fn slow_action_times_out() {
         let hang = || {
             std::thread::sleep(Duration::from_secs(30));
             Ok(())

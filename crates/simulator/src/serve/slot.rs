@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_panics_with_a_request_leaves_word() {
+    fn panic_during_request_marks_card_broken() {
         let card = slot();
         let theirs = Arc::clone(&card);
         let ended = std::thread::spawn(move || {

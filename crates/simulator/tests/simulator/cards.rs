@@ -12,13 +12,13 @@ const EXTREME: &str = "sim:sandisk-extremepro-32g-a1";
 const SANDIAN: &str = "sim:sandian-1tb-52g";
 
 #[test]
-fn the_bus_of_the_pi_hides_what_the_card_can_do() {
+fn bus_speed_limits_reads() {
     let freed = sequential(&mut card(&format!("{EXTREME}?bus_mb_s=104")), false, MIB, 1, 0, 256 * MIB);
     assert!(freed > 90.0, "{freed:.1} MB/s");
 }
 
 #[test]
-fn a_reader_that_cuts_commands_costs_a_card_its_large_writes() {
+fn split_commands_slow_large_writes() {
     let native = sequential(&mut card("sim:lexar-16g-c10"), true, 128 * KIB, 1, 192 * MIB, 64 * MIB);
     let cut = sequential(
         &mut card("sim:lexar-16g-c10?split_bytes=120KiB"),
@@ -32,7 +32,7 @@ fn a_reader_that_cuts_commands_costs_a_card_its_large_writes() {
 }
 
 #[test]
-fn the_calibration_card_is_exactly_what_its_file_says() {
+fn calibration_card_matches_its_file() {
     // 0.5 ms and 50 MB/s: 4 KiB take 0.58192 ms, one after the other at any queue depth.
     for depth in [1, 8, 32] {
         near("4 KiB", random_4k(&mut card("sim:constant"), false, depth, 0, GIB, 10_000), 7.0388, 0.01);
@@ -71,7 +71,7 @@ fn write(card: &mut cardscope_simulator::SimTarget, offset: u64, len: u64, conte
 const STAMP: IoContent = IoContent::Stamp { salt: 99, generation: 3 };
 
 #[test]
-fn of_the_1_tb_fake_only_52_gb_keep_what_they_are_given() {
+fn sandian_fake_keeps_52_gb_only() {
     let mut fake = card(SANDIAN);
     let usable = fake.truth().usable_bytes;
     assert_eq!(usable, 52_000_002_048);
@@ -88,7 +88,7 @@ fn of_the_1_tb_fake_only_52_gb_keep_what_they_are_given() {
 }
 
 #[test]
-fn it_may_be_honest_or_fail_to_read_what_is_lost() {
+fn fake_can_be_genuine_or_return_read_errors() {
     let mut honest = card(&format!("{SANDIAN}?fake=none"));
     write(&mut honest, 900 * GIB, MIB, STAMP);
     assert_eq!(holds(&mut honest, 900 * GIB, MIB, STAMP), ContentMatch::Same);
@@ -101,7 +101,7 @@ fn it_may_be_honest_or_fail_to_read_what_is_lost() {
 }
 
 #[test]
-fn each_variant_of_the_fake_that_its_file_names_is_the_fake_that_it_says() {
+fn fake_variants_match_their_parameters() {
     for cache in [2 * MIB, 128 * MIB, 256 * MIB] {
         let mut fake = card(&format!("{SANDIAN}?cache_bytes={cache}"));
         write(&mut fake, 100 * GIB, MIB, STAMP);
@@ -137,7 +137,7 @@ fn each_variant_of_the_fake_that_its_file_names_is_the_fake_that_it_says() {
 }
 
 #[test]
-fn the_marks_of_the_labels_stand_in_the_registers() {
+fn registers_state_the_marks_of_the_labels() {
     let ssr = |name: &str| {
         let sd = Archetype::load(name).unwrap().identity.sd.unwrap();
         Ssr::from_hex(&sd.ssr).unwrap()
@@ -161,7 +161,7 @@ fn the_marks_of_the_labels_stand_in_the_registers() {
 }
 
 #[test]
-fn bytes_that_are_written_come_back_byte_by_byte() {
+fn written_bytes_are_read_back() {
     let mut lexar = card("sim:lexar-16g-c10");
     lexar.plan(&own(2, 8192)).unwrap();
     let text: Vec<u8> = (0..8192).map(|i| (i % 251) as u8).collect();
@@ -180,7 +180,7 @@ fn bytes_that_are_written_come_back_byte_by_byte() {
 }
 
 #[test]
-fn what_was_read_into_a_slot_can_be_written_elsewhere_unseen() {
+fn read_slot_can_be_written_without_compare() {
     let mut lexar = card("sim:lexar-16g-c10");
     write(&mut lexar, 0, 8192, STAMP);
     lexar.plan(&own(1, 8192)).unwrap();
@@ -199,7 +199,7 @@ fn what_was_read_into_a_slot_can_be_written_elsewhere_unseen() {
 }
 
 #[test]
-fn noise_reads_as_the_same_incompressible_bytes_each_time() {
+fn noise_reads_same_incompressible_bytes() {
     let mut lexar = card("sim:lexar-16g-c10");
     write(&mut lexar, 0, MIB, IoContent::Noise);
     assert_eq!(holds(&mut lexar, 8192, 4096, IoContent::Noise), ContentMatch::Same);
@@ -212,7 +212,7 @@ fn noise_reads_as_the_same_incompressible_bytes_each_time() {
 }
 
 #[test]
-fn an_io_that_no_card_takes_fails_by_its_completion() {
+fn invalid_io_fails_at_completion() {
     let mut lexar = card("sim:lexar-16g-c10");
     let end = lexar.info().bytes;
     lexar.plan(&plan(4, 4096)).unwrap();
@@ -228,7 +228,7 @@ fn an_io_that_no_card_takes_fails_by_its_completion() {
 }
 
 #[test]
-fn the_test_area_lies_at_192_mib_or_at_the_start_or_nowhere() {
+fn test_area_is_at_192_mib_or_at_start() {
     let mut lexar = card("sim:lexar-16g-c10");
     assert_eq!(lexar.area(GIB).unwrap(), TargetRegion { start: 192 * MIB, len: GIB });
     let bytes = lexar.info().bytes;
@@ -237,7 +237,7 @@ fn the_test_area_lies_at_192_mib_or_at_the_start_or_nowhere() {
 }
 
 #[test]
-fn the_express_card_warms_up_at_work_and_cools_down_at_rest() {
+fn express_card_warms_up_and_cools_down() {
     let mut express = card("sim:lexar-1tb-express?cooling=passive");
     assert_eq!(express.temperature(), Some(20.0), "published: 20 °C idle");
     sequential(&mut express, false, 32 * MIB, 32, 0, 400 * GIB);
@@ -252,7 +252,7 @@ fn the_express_card_warms_up_at_work_and_cools_down_at_rest() {
 }
 
 #[test]
-fn the_cache_of_the_express_card_comes_back_after_a_rest_or_a_discard() {
+fn express_cache_refills_after_rest_or_discard() {
     let speed =
         |express: &mut cardscope_simulator::SimTarget| sequential(express, true, 32 * MIB, 32, 0, 4 * GIB);
     let used_up = || {
@@ -273,7 +273,7 @@ fn the_cache_of_the_express_card_comes_back_after_a_rest_or_a_discard() {
 }
 
 #[test]
-fn reopening_empties_the_controllers_buffer() {
+fn reopen_empties_read_buffer() {
     let mut lexar = card("sim:lexar-16g-c10");
     one(&mut lexar, false, 0, 1024);
     let again = one(&mut lexar, false, 2048, 1024);
@@ -283,7 +283,7 @@ fn reopening_empties_the_controllers_buffer() {
 }
 
 #[test]
-fn a_pass_over_a_terabyte_costs_no_terabyte() {
+fn full_pass_over_terabyte_takes_little_memory() {
     let mut express = card("sim:lexar-1tb-express");
     let blocks = express.info().bytes / (64 * MIB);
     drive(&mut express, &plan(4, 64 * MIB), true, (0..blocks).map(|i| i * 64 * MIB));

@@ -31,7 +31,7 @@ fn holds(card: &mut SimTarget, offset: u64, len: u64, expected: IoContent) -> bo
 }
 
 #[test]
-fn a_card_that_vanishes_answers_nothing_any_more() {
+fn vanished_card_fails_every_call() {
     for fault in ["vanish_after_ios=3", "vanish_after_bytes=12KiB"] {
         let mut fading = card(&format!("sim:constant?{fault}"));
         for block in 0..3 {
@@ -49,7 +49,7 @@ fn a_card_that_vanishes_answers_nothing_any_more() {
 }
 
 #[test]
-fn a_card_may_vanish_in_the_middle_of_a_command_or_of_a_rest() {
+fn card_vanishes_during_command_or_rest() {
     let mut fading = card("sim:constant?vanish_after_s=0.0016");
     // 0.5 ms and 4 KiB at 50 MB/s are 0.58 ms, so the third command would end at 1.75 ms.
     one(&mut fading, true, 0, 4096).unwrap();
@@ -63,7 +63,7 @@ fn a_card_may_vanish_in_the_middle_of_a_command_or_of_a_rest() {
 }
 
 #[test]
-fn bad_places_fail_each_time_and_bad_luck_only_once() {
+fn bad_units_fail_always_and_random_errors_once() {
     let errors = |card: &mut SimTarget| -> Vec<bool> {
         (0..200).map(|unit| one(card, false, unit * 4 * MIB, 4096).is_err()).collect()
     };
@@ -84,7 +84,7 @@ fn bad_places_fail_each_time_and_bad_luck_only_once() {
 }
 
 #[test]
-fn a_place_that_failed_by_chance_fails_as_often_as_said() {
+fn random_error_repeats_error_tries_times() {
     let mut twice = card("sim:constant?read_error_p=0.05&error_tries=2");
     let mut failures = 0;
     for block in 0..400 {
@@ -97,7 +97,7 @@ fn a_place_that_failed_by_chance_fails_as_often_as_said() {
 }
 
 #[test]
-fn ranges_fail_for_the_commands_that_they_name() {
+fn error_ranges_fail_their_commands() {
     let mut bad = card("sim:constant?error_ranges=1MiB+4096,2MiB+512:read,3MiB+512:write");
     for (write, offset, len, fails) in [
         (false, MIB, 512, true),
@@ -115,7 +115,7 @@ fn ranges_fail_for_the_commands_that_they_name() {
 }
 
 #[test]
-fn a_stalled_card_answers_late_and_then_as_before() {
+fn stall_delays_one_io() {
     let mut slow = card("sim:constant?stall_every_ios=10&stall_s=7");
     let mut times = Vec::new();
     for block in 0..30 {
@@ -130,7 +130,7 @@ fn a_stalled_card_answers_late_and_then_as_before() {
 }
 
 #[test]
-fn a_power_cut_tears_the_write_under_way_and_pages_beside_it() {
+fn power_cut_tears_write_and_paired_pages() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state");
     let cut = format!("sim:lexar-16g-c10?vanish_after_ios=3&vanish_tears=on&save={}", file.display());
@@ -150,7 +150,7 @@ fn a_power_cut_tears_the_write_under_way_and_pages_beside_it() {
 }
 
 #[test]
-fn late_failure_begins_when_enough_is_written() {
+fn late_faults_begin_after_bytes_written() {
     let mut late = card("sim:constant?lost_share=0.5&begin_after_bytes=1GiB");
     let good = |card: &mut SimTarget| (0..100).filter(|unit| holds(card, unit * 4 * MIB, MIB, STAMP)).count();
     for unit in 0..100 {
@@ -164,7 +164,7 @@ fn late_failure_begins_when_enough_is_written() {
 }
 
 #[test]
-fn compare_and_buffer_both_see_a_flipped_bit() {
+fn flipped_bit_shows_in_compare_and_buffer() {
     let mut weak = card("sim:constant?flip_p=0.01&seed=3");
     one(&mut weak, true, 0, MIB).unwrap();
     one(&mut weak, false, 0, MIB).unwrap();
@@ -179,7 +179,7 @@ fn compare_and_buffer_both_see_a_flipped_bit() {
 }
 
 #[test]
-fn an_overcommitted_card_is_as_fast_as_others_until_it_is_full() {
+fn overcommitted_card_slows_or_dies_when_full() {
     let mut slow = card("sim:constant?fake=overcommitted&fake_bytes=1GiB&pool_full=slow");
     let before = sequential(&mut slow, true, MIB, 1, 0, GIB);
     let after = sequential(&mut slow, true, MIB, 1, GIB, 16 * MIB);
@@ -193,7 +193,7 @@ fn an_overcommitted_card_is_as_fast_as_others_until_it_is_full() {
 }
 
 #[test]
-fn a_card_goes_on_from_where_it_was_saved() {
+fn saved_card_continues_to_the_nanosecond() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state");
     for name in ["sandian-1tb-52g?cache_bytes=2MiB&cache_kind=lru&", "lexar-16g-c10?", "lexar-1tb-express?"] {
@@ -221,7 +221,7 @@ fn a_card_goes_on_from_where_it_was_saved() {
 }
 
 #[test]
-fn a_state_is_saved_when_the_card_is_closed_or_dropped() {
+fn state_is_saved_at_close_and_drop() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state");
     let mut closed = card(&format!("sim:constant?save={}", file.display()));
@@ -236,7 +236,7 @@ fn a_state_is_saved_when_the_card_is_closed_or_dropped() {
 }
 
 #[test]
-fn a_file_that_is_no_state_of_this_card_is_refused_with_its_reason() {
+fn foreign_and_damaged_states_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state");
     let mut first = card(&format!("sim:constant?save={}", file.display()));
@@ -271,7 +271,7 @@ fn a_file_that_is_no_state_of_this_card_is_refused_with_its_reason() {
 }
 
 #[test]
-fn a_state_is_read_from_a_plain_file_alone_and_saved_over_no_link_and_no_other_file() {
+fn state_files_are_plain_files_only() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     std::fs::write(at("letter"), "Dear aunt").unwrap();
@@ -305,7 +305,7 @@ fn a_state_is_read_from_a_plain_file_alone_and_saved_over_no_link_and_no_other_f
 }
 
 #[test]
-fn a_card_starts_as_its_state_says() {
+fn start_content_matches_state() {
     let mut filled = card("sim:constant?state=filled");
     let bytes = filled.info().bytes;
     assert!(holds(&mut filled, bytes - MIB, MIB, IoContent::Noise));
@@ -317,7 +317,7 @@ fn a_card_starts_as_its_state_says() {
 }
 
 #[test]
-fn impossible_fakes_and_faults_are_refused_by_their_key() {
+fn impossible_fakes_and_faults_are_refused() {
     for (overrides, part) in [
         ("fake=chain&fake_bytes=2G&wrap_bytes=1G", "fake.real_bytes"),
         ("fake=address-line&wrap_bytes=3G", "power of two"),
@@ -351,7 +351,7 @@ fn impossible_fakes_and_faults_are_refused_by_their_key() {
 }
 
 #[test]
-fn the_truth_names_each_kind_in_the_words_of_verify() {
+fn truth_gives_verdict_and_usable_bytes() {
     for (overrides, verdict, usable) in [
         ("", "genuine", 8_000_634_880u64),
         ("fake=limbo&fake_bytes=1G", "limbo", 1 << 30),
@@ -385,7 +385,7 @@ fn the_truth_names_each_kind_in_the_words_of_verify() {
 }
 
 #[test]
-fn what_a_test_left_in_flight_ends_before_the_next_plan() {
+fn ios_in_flight_end_before_next_plan() {
     let mut card = card("sim:constant");
     card.plan(&plan(32, 4096)).unwrap();
     for slot in 0..32 {
@@ -404,7 +404,7 @@ fn what_a_test_left_in_flight_ends_before_the_next_plan() {
 
 /// Reads fail in a test with a deep queue; then a verb reads the card one I/O at a time, to restore its data.
 #[test]
-fn a_card_is_driven_on_after_a_deep_test_that_met_an_error() {
+fn card_works_after_error_in_deep_queue() {
     let deep = "name = \"deep\"\ntitle = \"deep\"\nversion = 1\nsource = \"own\"\n[area]\nsize = \"16MiB\"\n\
                 prepare = false\n[[test]]\ntest = \"RND4K Q32T1 read\"\npasses = 1\n";
     let deep = recipe::parse(deep, None).unwrap();

@@ -18,14 +18,14 @@ fn near(value: f64, truth: f64) -> bool {
 }
 
 #[test]
-fn a_command_without_flash_costs_the_path_and_the_reader_and_nothing_of_the_card() {
+fn ping_takes_path_and_reader_time() {
     assert!(near(ping("sim:sdsc-2g", 0), 60e-6));
     assert!(near(ping("sim:sdsc-2g?overhead_s=0.001", 0), 1.06e-3));
     assert!(near(ping("sim:constant?front.path_s=0.0003", 0), 0.3e-3));
 }
 
 #[test]
-fn heat_does_not_slow_it_and_neither_does_the_end_of_a_cache() {
+fn heat_does_not_slow_ping() {
     let mut card = card("sim:lexar-1tb-express?cooling=passive&seed=3");
     let times = |card: &mut cardscope_simulator::SimTarget| {
         (0..200).map(|_| card.ping().unwrap().unwrap() as f64).sum::<f64>() / 200.0
@@ -40,7 +40,7 @@ fn heat_does_not_slow_it_and_neither_does_the_end_of_a_cache() {
 }
 
 #[test]
-fn in_a_burst_of_somebody_else_everything_takes_longer_and_outside_of_it_nothing_does() {
+fn burst_of_other_traffic_slows_ping_and_writes() {
     let disturbed = "sim:constant?disturb_every_s=10&disturb_for_s=4&disturb_share=0.5";
     assert!(
         near(ping(disturbed, 5), 60e-6)
@@ -57,7 +57,7 @@ fn in_a_burst_of_somebody_else_everything_takes_longer_and_outside_of_it_nothing
 }
 
 #[test]
-fn a_card_that_nobody_disturbs_keeps_its_times_to_the_nanosecond() {
+fn inactive_disturbance_changes_no_time() {
     let time = |name: &str| {
         let mut card = card(name);
         drive(&mut card, &plan(4, MIB), true, (0..64u64).map(|i| i * MIB))
@@ -68,7 +68,7 @@ fn a_card_that_nobody_disturbs_keeps_its_times_to_the_nanosecond() {
 }
 
 #[test]
-fn a_card_that_is_gone_answers_no_ping() {
+fn vanished_card_fails_ping() {
     let mut card = card("sim:constant?faults.vanish_after_s=1");
     assert!(card.ping().unwrap().is_some());
     card.idle(Duration::from_secs(2));

@@ -46,7 +46,7 @@ fn first_wrong_sector(card: &mut SimTarget) -> Option<u64> {
 }
 
 #[test]
-fn a_long_read_repeats_its_beginning() {
+fn long_read_repeats_its_start() {
     for (bytes, name) in [(64 * KIB, "64KiB"), (128 * KIB, "128KiB")] {
         let mut repeating = stamped(&format!("repeat_bytes={name}"));
         assert_eq!(read(&mut repeating, MIB, bytes), written(MIB, bytes));
@@ -60,7 +60,7 @@ fn a_long_read_repeats_its_beginning() {
 }
 
 #[test]
-fn bytes_that_were_written_as_such_are_repeated_too() {
+fn stored_bytes_are_repeated_as_well() {
     let mut repeating = card("sim:constant?repeat_bytes=4KiB");
     repeating.plan(&LanePlan { own_buffers: true, ..plan(1, 16 * KIB) }).unwrap();
     let bytes: Vec<u8> = (0..16 * KIB).map(|n| (n / 64) as u8).collect();
@@ -71,7 +71,7 @@ fn bytes_that_were_written_as_such_are_repeated_too() {
 }
 
 #[test]
-fn a_bit_flips_in_one_request_of_many_whatever_its_size() {
+fn bit_flips_by_request_not_by_size() {
     for len in [512, MIB] {
         let mut flipping = stamped("flip_read_every=50&seed=4");
         let mut flipped = Vec::new();
@@ -89,7 +89,7 @@ fn a_bit_flips_in_one_request_of_many_whatever_its_size() {
 }
 
 #[test]
-fn a_read_that_does_not_begin_on_a_border_is_shifted() {
+fn unaligned_read_is_shifted() {
     let mut shifting = stamped("align_bytes=4KiB");
     assert_eq!(read(&mut shifting, 8 * KIB, 16 * KIB), written(8 * KIB, 16 * KIB));
     assert_eq!(read(&mut shifting, 8 * KIB + 512, 16 * KIB), written(8 * KIB, 16 * KIB));
@@ -97,7 +97,7 @@ fn a_read_that_does_not_begin_on_a_border_is_shifted() {
 }
 
 #[test]
-fn a_stale_answer_is_that_of_the_read_before() {
+fn stale_read_returns_previous_data() {
     let mut backwards = stamped("stale_reads=backwards");
     read(&mut backwards, MIB, 8 * KIB);
     let mixed = [written(MIB, 8 * KIB), written(8 * KIB, 8 * KIB)].concat();
@@ -112,7 +112,7 @@ fn a_stale_answer_is_that_of_the_read_before() {
 }
 
 #[test]
-fn a_stale_answer_is_what_stood_there_when_it_was_read() {
+fn stale_read_ignores_later_writes() {
     let mut following = stamped("stale_reads=following");
     read(&mut following, 0, 4 * KIB);
     one(&mut following, true, 0, 8 * KIB).unwrap();
@@ -123,7 +123,7 @@ fn a_stale_answer_is_what_stood_there_when_it_was_read() {
 }
 
 #[test]
-fn a_reader_that_counts_one_sector_too_many_fails_there_and_nowhere_else() {
+fn extra_sector_fails_and_others_work() {
     let mut counting = card("sim:lexar-16g-c10?extra_sectors=1");
     let (all, own) = (counting.info().bytes, counting.spec().archetype.announced_bytes);
     assert_eq!(all, own + 512);
@@ -138,7 +138,7 @@ fn a_reader_that_counts_one_sector_too_many_fails_there_and_nowhere_else() {
 }
 
 #[test]
-fn a_reader_shows_less_than_the_card_has_or_more_and_its_registers_stay() {
+fn shown_capacity_differs_and_registers_stay() {
     let name = |shown: &str| format!("sim:lexar-16g-c10?{shown}");
     let own = card("sim:lexar-16g-c10").info().bytes;
     let short = own % (8 * GIB);
@@ -161,7 +161,7 @@ fn a_reader_shows_less_than_the_card_has_or_more_and_its_registers_stay() {
 }
 
 #[test]
-fn a_card_in_use_is_put_into_another_reader_and_keeps_its_data() {
+fn card_keeps_data_in_another_reader() {
     let mut moved = stamped("");
     let before = moved.now();
     moved.exchange("repeat_bytes=64KiB&stall_every_ios=2&stall_s=1").unwrap();
@@ -176,7 +176,7 @@ fn a_card_in_use_is_put_into_another_reader_and_keeps_its_data() {
 }
 
 #[test]
-fn a_bad_reader_is_described() {
+fn description_names_reader_defects() {
     let bad = card("sim:constant?repeat_bytes=64KiB&extra_sectors=1&error_ranges=1MiB+512:read");
     let words = cardscope_simulator::archetype::describe(&bad.spec().archetype).join(" ");
     assert!(words.contains("longer reads repeat their first 64 KiB"), "{words}");

@@ -35,7 +35,7 @@ fn evidence(found: &Finding) -> String {
 }
 
 #[test]
-fn seed_000s_adata_with_a_fan_has_two_levels_of_writing_and_their_shares_are_named() {
+fn adata_with_fan_has_two_write_levels() {
     let found = look(
         &runs(&[
             ("SEQ1G Q1T1 read", &[750.0, 749.0, 758.0, 757.0, 763.0, 768.0, 676.0, 772.0, 768.0, 771.0]),
@@ -57,7 +57,7 @@ fn seed_000s_adata_with_a_fan_has_two_levels_of_writing_and_their_shares_are_nam
 }
 
 #[test]
-fn seed_000s_sandisk_reads_far_below_its_class_at_13_mb_s_and_its_neighbours_do_not() {
+fn sandisk_reads_far_below_its_class() {
     let sandisk = look(
         &runs(&[
             ("SEQ1G Q1T1 read", &[834.0, 803.0]),
@@ -89,7 +89,7 @@ fn seed_000s_sandisk_reads_far_below_its_class_at_13_mb_s_and_its_neighbours_do_
 }
 
 #[test]
-fn no_usb_stick_is_compared_with_cards_and_no_uhs_card_with_sd_express() {
+fn reads_are_compared_within_the_class_only() {
     let slow =
         runs(&[("SEQ1G Q1T1 read", &[350.0]), ("SEQ1G Q1T1 write", &[340.0]), ("RND4K Q1T1 read", &[2.0])]);
     let on = |mode: &str| {
@@ -104,7 +104,7 @@ fn no_usb_stick_is_compared_with_cards_and_no_uhs_card_with_sd_express() {
 }
 
 #[test]
-fn the_sony_of_seed_003s_table_is_far_below_other_uhs_cards_and_the_evo_plus_is_not() {
+fn sony_reads_far_below_other_uhs_cards() {
     // hdparm and 4K random read on a Raspberry Pi 4.
     let found = look(&runs(&[("SEQ1M Q1T1 read", &[40.78]), ("RND4K Q1T1 read", &[1.58])]), None);
     assert_eq!(claims(&found), ["read-below-class"]);
@@ -113,7 +113,7 @@ fn the_sony_of_seed_003s_table_is_far_below_other_uhs_cards_and_the_evo_plus_is_
 }
 
 #[test]
-fn seed_002s_512k_writes_that_beat_writing_in_order_are_odd() {
+fn half_mib_writes_faster_than_sequential_are_found() {
     // The report says that the SanDisk Ultra 64 GB stayed below 10 MB/s in order while 512K was "unusually fast"; its
     // figures are in a picture, so these are made up.
     let odd = runs(&[("SEQ1M Q1T1 write", &[9.5]), ("RND512K Q1T1 write", &[19.0])]);
@@ -125,7 +125,7 @@ fn seed_002s_512k_writes_that_beat_writing_in_order_are_odd() {
 }
 
 #[test]
-fn seed_001s_evo_plus_whose_writing_stops_at_a_queue_of_32_has_a_fake_queue() {
+fn evo_plus_has_a_fake_queue() {
     // docs/reference/flash.md#queues: 4.2 MB/s at Q1, 0.03 at Q32.
     let found = look(&runs(&[("RND4K Q1T1 write", &[4.2]), ("RND4K Q32T1 write", &[0.03])]), None);
     assert_eq!(claims(&found), ["fake-queue"]);
@@ -142,7 +142,7 @@ fn seed_001s_evo_plus_whose_writing_stops_at_a_queue_of_32_has_a_fake_queue() {
 }
 
 #[test]
-fn seed_001s_pro_flatters_over_64_mib_and_its_successor_does_not() {
+fn small_test_of_the_pro_is_optimistic() {
     let over = |mib: u64, mb_s: f64| SizedTest {
         test: "RND4K Q1T1 write".parse().unwrap(),
         area_bytes: mib << 20,
@@ -161,7 +161,7 @@ fn seed_001s_pro_flatters_over_64_mib_and_its_successor_does_not() {
 }
 
 #[test]
-fn a_speed_that_no_sdr104_bus_carries_is_the_hosts() {
+fn speed_above_the_bus_is_attributed_to_the_host() {
     let found = look(&runs(&[("SEQ1M Q8T1 read", &[1818.0]), ("SEQ1M Q8T1 write", &[88.0])]), Some(104.0));
     assert_eq!(claims(&found), ["above-bus-ceiling"]);
     assert!(found[0].verdict.starts_with("1 of 2 tests"), "{}", found[0].verdict);
@@ -169,7 +169,7 @@ fn a_speed_that_no_sdr104_bus_carries_is_the_hosts() {
 }
 
 #[test]
-fn seed_003s_ssd_that_falls_threefold_on_usb_blames_the_hot_controller() {
+fn slowing_usb_reads_blame_the_hot_controller() {
     // "over 300 MB/s" with a fan, "sometimes 2-3x slower" without.
     let load = UsbLoad { seconds: 180.0, first_mb_s: 310.0, last_mb_s: 125.0, ..UsbLoad::default() };
     let found = hot_host(&load).unwrap();
@@ -188,7 +188,7 @@ fn seed_003s_ssd_that_falls_threefold_on_usb_blames_the_hot_controller() {
 }
 
 #[test]
-fn a_session_over_usb_is_read_second_by_second_and_one_over_pcie_is_not() {
+fn hot_host_is_searched_on_usb_only() {
     let mut falling = runs(&[("SEQ1M Q8T1 read", &[200.0])]);
     let second = |at: u32| SeriesBucket {
         at_s: at,

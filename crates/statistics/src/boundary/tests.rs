@@ -20,7 +20,7 @@ fn step(bytes: u64, height: f64) -> UnitStep {
 }
 
 #[test]
-fn the_sizes_that_are_tried_hold_the_units_of_three_bits_a_cell() {
+fn candidates_include_three_bit_sizes() {
     assert!([48 << 10, 16 << 10, 4 << 10].iter().all(|p| page_candidates().contains(p)));
     assert!(
         [12 << 20, 24 << 20, 48 << 20, 64 << 20, 512 << 10].iter().all(|u| unit_candidates().contains(u))
@@ -30,7 +30,7 @@ fn the_sizes_that_are_tried_hold_the_units_of_three_bits_a_cell() {
 }
 
 #[test]
-fn page_and_erase_block_of_a_card_of_three_bits_a_cell_are_found() {
+fn fit_finds_three_bit_page_and_block() {
     let levels = card(step(48 << 10, 60.0), step(24 << 20, 90.0), 8.0, &mut SeededRandom::from_state(1));
     let fit = fit(&levels, &CandidateUnits::default()).unwrap();
     assert_eq!(fit.page.step.map(|s| s.bytes), Some(48 << 10));
@@ -39,7 +39,7 @@ fn page_and_erase_block_of_a_card_of_three_bits_a_cell_are_found() {
 }
 
 #[test]
-fn a_card_without_a_trace_has_none_nineteen_times_of_twenty() {
+fn fit_finds_nothing_in_noise() {
     let mut random = SeededRandom::from_state(5);
     let nothing = step(0, 0.0);
     let wrong = (0..200).filter(|_| {
@@ -53,7 +53,7 @@ fn a_card_without_a_trace_has_none_nineteen_times_of_twenty() {
 
 /// Two pages differ by a single level, which noise moves halfway between them.
 #[test]
-fn a_level_half_way_leaves_two_pages_open_and_says_so() {
+fn ambiguous_level_leaves_two_pages_open() {
     let levels = card(step(12 << 10, 60.0), step(3 << 20, 90.0), 8.0, &mut SeededRandom::from_state(246));
     let half_way = levels.iter().find(|l| l.bytes == 12 << 10).unwrap().extra;
     assert!((25.0..35.0).contains(&half_way), "{half_way}");
@@ -63,7 +63,7 @@ fn a_level_half_way_leaves_two_pages_open_and_says_so() {
 }
 
 #[test]
-fn one_odd_level_does_not_make_a_unit() {
+fn single_outlier_is_no_unit() {
     let mut levels = card(step(16 << 10, 60.0), step(4 << 20, 200.0), 8.0, &mut SeededRandom::from_state(3));
     // A single remapped place in a region has this effect.
     for odd in [10, 22] {
@@ -74,7 +74,7 @@ fn one_odd_level_does_not_make_a_unit() {
 }
 
 #[test]
-fn a_segment_of_the_map_is_told_from_noise() {
+fn segment_is_distinguished_from_noise() {
     let mut random = SeededRandom::from_state(8);
     let candidates = segment_candidates(32 << 30);
     let mut left = |segment: u64| {
@@ -93,7 +93,7 @@ fn a_segment_of_the_map_is_told_from_noise() {
 }
 
 #[test]
-fn places_that_were_never_written_are_told_from_noise_and_from_a_tail() {
+fn two_modes_are_distinguished_from_a_tail() {
     let mut random = SeededRandom::from_state(2);
     let mut times = |fast: usize| {
         (0..200)
@@ -109,7 +109,7 @@ fn places_that_were_never_written_are_told_from_noise_and_from_a_tail() {
 }
 
 #[test]
-fn a_mean_without_its_ends_is_not_moved_by_a_stall() {
+fn trimmed_mean_ignores_a_stall() {
     let mut random = SeededRandom::from_state(4);
     let mut values: Vec<f64> = (0..2000).map(|_| 10.0 + random.normal()).collect();
     values[..100].fill(5000.0);
@@ -156,7 +156,7 @@ fn mistake(found: &LevelFit, page: u64, unit: u64, seed: u64) -> Option<String> 
 
 /// All seeds with `CARDSCOPE_LONG=1`, otherwise one of a hundred and those listed above.
 #[test]
-fn the_units_of_every_card_are_told_but_for_those_that_chance_hides() {
+fn fit_finds_units_unless_noise_hides_them() {
     let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty());
     let named = |seed: &u64| THROWN_HALF_WAY.iter().any(|(_, thrown, _)| thrown == seed);
     let units = || unit_candidates().into_iter().filter(|unit| *unit >= 1 << 20);
@@ -172,7 +172,7 @@ fn the_units_of_every_card_are_told_but_for_those_that_chance_hides() {
 }
 
 #[test]
-fn what_is_named_as_hidden_by_chance_is() {
+fn listed_exceptions_are_hidden_by_noise() {
     for (page, seed, _) in THROWN_HALF_WAY {
         let thrown = noisy(*page, 48 << 20, *seed).into_iter().find(|level| level.bytes == *page).unwrap();
         assert!(thrown.extra < HEIGHTS.0 / 2.0 + 0.5, "{thrown:?}");
@@ -183,7 +183,7 @@ fn what_is_named_as_hidden_by_chance_is() {
 
 proptest! {
     #[test]
-    fn units_that_stand_out_are_found_whatever_they_are(
+    fn clear_units_are_found(
         page in two_power(12, 18), unit in two_power(20, 26), seed in 0..SEEDS, scale in 1e-6..1e3f64,
     ) {
         prop_assume!(unit.is_multiple_of(page) && page <= 256 << 10 && unit <= 64 << 20);
@@ -200,7 +200,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_the_levels_are_there_is_an_answer_or_none_but_no_nonsense(
+    fn fit_of_any_levels_is_finite_or_none(
         extras in prop::collection::vec(-1e6..1e6f64, 0..32), error in 1e-9..1e6f64,
     ) {
         let places = levels(16 << 30, 512);

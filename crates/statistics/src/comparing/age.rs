@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_loses_a_tenth_in_a_year_is_seen_to() {
+    fn yearly_loss_of_a_tenth_is_found() {
         let found = age(&card(12, -0.10, &mut SeededRandom::from_state(1))).unwrap();
         assert!(found.real && found.sessions == 12, "{found:?}");
         assert!((found.percent_per_year.unwrap() + 10.0).abs() < 4.0, "{found:?}");
@@ -108,14 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn forty_runs_of_one_hot_afternoon_are_one_session_and_no_age() {
+    fn runs_of_one_day_are_one_session() {
         let afternoon: Vec<(f64, f64)> =
             (0..40).map(|i| (100.5 + 0.01 * f64::from(i), 90.0 - f64::from(i))).collect();
         assert_eq!(age(&afternoon), None);
     }
 
     #[test]
-    fn garbage_standing_cards_and_thousands_of_sessions_have_an_answer() {
+    fn age_handles_extreme_inputs() {
         assert_eq!(age(&[(f64::NAN, 1.0), (1.0, f64::INFINITY), (2.0, 3.0)]), None);
         let standing = age(&[(0.0, 0.0), (50.0, 0.0), (100.0, 0.0), (150.0, 0.0)]).unwrap();
         assert_eq!((standing.real, standing.per_year, standing.percent_per_year), (false, 0.0, None));
@@ -127,7 +127,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_change_lies_in_its_interval_and_turns_with_time(
+        fn age_is_within_its_interval_and_reverses_with_time(
             points in prop::collection::vec((0.0..2000.0f64, 0.0..500.0f64), 0..40),
         ) {
             let Some(found) = age(&points) else { return Ok(()) };

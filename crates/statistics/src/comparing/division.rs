@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_says_everything_explains_everything_and_comes_first() {
+    fn perfect_marks_explain_everything() {
         let found =
             groups(&cards(&[("Class 4", &[4.1, 4.2, 4.3, 4.0]), ("Class 10", &[12.0, 11.0, 14.0, 13.0])]), 1);
         assert_eq!(found.groups[0].name, "Class 10");
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_cards_are_listed_but_explain_nothing() {
+    fn unknown_marks_explain_nothing() {
         let known = cards(&[("A1", &[1.0, 2.0, 3.0]), ("A2", &[2.5, 1.5])]);
         let mut all = known.clone();
         all.extend(cards(&[(UNKNOWN, &[50.0, 60.0])]));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn one_group_or_groups_of_one_or_cards_that_are_alike_say_nothing() {
+    fn degenerate_groups_have_no_share() {
         for values in [
             cards(&[]),
             cards(&[("A1", &[1.0, 2.0, 3.0])]),
@@ -146,7 +146,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn neither_the_unit_nor_the_order_of_the_cards_changes_the_share(
+        fn share_is_independent_of_unit_and_order(
             cards in prop::collection::vec((0usize..4, 0.0..1e3f64), 2..30), seed in any::<u64>(),
         ) {
             let named = |unit: f64| -> Vec<(String, f64)> {

@@ -22,7 +22,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn four_tests_of_two_cards_give_the_numbers_of_p_adjust_in_r() {
+    fn holm_matches_p_adjust_of_r() {
         // p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm")
         let expected = [0.03, 0.06, 0.06, 0.02];
         for (found, expected) in holm(&[0.01, 0.04, 0.03, 0.005]).iter().zip(expected) {
@@ -34,7 +34,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_correction_never_lowers_p_nor_changes_which_difference_is_the_surer(
+        fn holm_never_lowers_p_and_keeps_the_order(
             p in prop::collection::vec(0.0..=1.0f64, 1..30),
         ) {
             let corrected = holm(&p);

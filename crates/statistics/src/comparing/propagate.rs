@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_figure_keeps_its_interval_and_two_add_as_a_right_angle() {
+    fn intervals_add_in_quadrature() {
         let one = figure(50.0, 1.0);
         assert_eq!(propagate(&[one], |f| f[0]).unwrap(), [49.0, 51.0]);
         let [low, high] = propagate(&[one, one], |f| f[0] + f[1]).unwrap();
@@ -52,20 +52,20 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_may_miss_a_demand_has_a_score_that_may_fall_to_what_is_left_then() {
+    fn threshold_within_an_interval_widens_the_score() {
         let score = |f: &[f64]| if f[0] < 10.0 { 20.0 } else { 80.0 };
         assert_eq!(propagate(&[figure(10.1, 0.5)], score).unwrap(), [20.0, 80.0]);
         assert_eq!(propagate(&[figure(50.0, 0.5)], score).unwrap(), [80.0, 80.0]);
     }
 
     #[test]
-    fn nothing_and_a_standing_card_have_answers() {
+    fn propagation_handles_no_figures_and_zero() {
         assert_eq!(propagate(&[figure(0.0, 0.0)], |f| 1.0 / f[0]), None);
         assert_eq!(propagate(&[], |_| 7.0), Some([7.0, 7.0]));
     }
 
     #[test]
-    fn ninety_five_of_a_hundred_intervals_of_a_score_hold_the_true_one() {
+    fn score_intervals_have_95_percent_coverage() {
         let score = |f: &[f64]| 40.0 * (f[0] / 10.0).ln() + 20.0 * f[1].min(95.0).ln() - 300.0 / f[2];
         let truth: [f64; 3] = [25.0, 90.0, 12.0];
         for runs in [2, 5, 10] {
@@ -87,7 +87,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_card_that_is_faster_in_one_figure_has_no_end_of_its_interval_lower(
+        fn faster_figures_never_lower_the_interval(
             means in prop::collection::vec(1.0..500.0f64, 1..6), faster in 1.0..3.0f64,
         ) {
             let score = |f: &[f64]| f.iter().map(|v| v.ln()).sum::<f64>();

@@ -106,14 +106,14 @@ mod tests {
     }
 
     #[test]
-    fn a_new_tier_begins_where_a_card_is_notably_worse_than_the_best_of_the_last() {
+    fn notably_worse_card_starts_a_tier() {
         let cards = [card(40.0, 1.0), card(90.0, 1.0), card(88.5, 1.0), card(86.0, 1.0), card(20.0, 1.0)];
         let found: Vec<_> = placed(&cards, 3.0).iter().map(|(entry, p)| (*entry, p.place, p.tier)).collect();
         assert_eq!(found, [(1, 1, 1), (2, 2, 1), (3, 3, 2), (0, 4, 3), (4, 5, 4)]);
     }
 
     #[test]
-    fn of_twenty_cards_that_are_hardly_apart_no_tier_has_more_than_eight_and_the_cut_is_the_widest_gap() {
+    fn tiers_have_at_most_eight_cards() {
         let mut cards: Vec<RankedValue> = (0..20).map(|i| card(100.0 - 0.1 * f64::from(i), 1.0)).collect();
         for later in &mut cards[5..] {
             later.value -= 0.5;
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn two_cards_that_are_alike_are_each_the_best_with_a_chance_of_a_half_and_a_better_one_with_more() {
+    fn probability_of_best_follows_the_distributions() {
         let even = best(&[card(50.0, 2.0), card(50.0, 2.0)]);
         assert!((even[0] - 0.5).abs() < 1e-3, "{even:?}");
         // The means are 2 apart with an error of √2 each: Φ(1).
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_one_card_have_places() {
+    fn tiers_handle_none_and_one_card() {
         assert!(placed(&[], 1.0).is_empty());
         let one = placed(&[card(5.0, 1.0)], 1.0);
         assert_eq!(one[0].1, Placement { place: 1, tier: 1, probability_best: 1.0 });
@@ -145,7 +145,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_order_is_that_of_the_values_and_chances_add_up_to_one(
+        fn tiers_are_ordered_and_probabilities_sum_to_one(
             cards in prop::collection::vec((0.0..100.0f64, 0.01..20.0f64), 1..60),
         ) {
             let cards: Vec<RankedValue> = cards.iter().map(|(v, d)| card(*v, *d)).collect();

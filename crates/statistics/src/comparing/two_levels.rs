@@ -42,7 +42,7 @@ mod tests {
     use cardscope_model::random::SeededRandom;
 
     #[test]
-    fn a_card_whose_cache_ends_now_and_then_has_two_levels_in_ten_runs() {
+    fn ten_runs_with_cache_ends_have_two_levels() {
         // docs/reference/reports.md#microsd-express-benchmarks, Lexar, SEQ1G Q1T1 write with a fan.
         let lexar = [597.0, 595.0, 392.0, 362.0, 322.0, 280.0, 281.0, 605.0, 323.0, 280.0];
         let found = two_levels(&lexar).unwrap();
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn five_hundred_runs_at_two_levels_are_split_where_ten_would_be() {
+    fn many_runs_are_split_like_few() {
         let mut random = SeededRandom::from_state(2);
         let mut run = |i: usize| if i % 5 < 2 { 600.0 } else { 280.0 } * (0.03 * random.normal()).exp();
         let runs: Vec<f64> = (0..500).map(&mut run).collect();
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn five_hundred_plain_runs_have_one_level() {
+    fn many_plain_runs_have_one_level() {
         for seed in 0..50 {
             let mut random = SeededRandom::from_state(seed);
             let runs: Vec<f64> = (0..500).map(|_| 90.0 * (0.1 * random.normal()).exp()).collect();
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn of_three_levels_the_nearest_two_are_one() {
+    fn nearest_of_three_levels_are_merged() {
         let three =
             [[600.0, 605.0, 610.0, 602.0], [300.0, 301.0, 302.0, 303.0], [230.0, 231.0, 232.0, 233.0]]
                 .concat();
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn garbage_has_no_levels() {
+    fn two_levels_handles_extreme_inputs() {
         for values in [&[][..], &[f64::NAN; 8], &[0.0; 8], &[-1.0; 8], &[f64::INFINITY; 9], &[5.0]] {
             assert_eq!(two_levels(values), None, "{values:?}");
         }

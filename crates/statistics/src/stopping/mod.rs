@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_without_any_noise_still_runs_until_one_unseen_stall_would_not_matter() {
+    fn noise_free_test_allows_for_an_unseen_stall() {
         // 1.96 × 0.25 s / 0.05 = 9.8 s for writes, 1.96 × 0.02 s / 0.02 = 1.96 s for reads, plus start-up and the
         // 15 % between two checks.
         let (decision, write_s) = steady("SEQ1M Q1T1 write", until(5.0, 1.0, 120.0), 0.052, 1);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn slices_of_any_length_say_the_same_speed() {
+    fn estimate_is_independent_of_slice_length() {
         for (seconds, ios) in [(0.000_5, 1), (0.008, 16), (0.04, 80), (0.05, 100)] {
             let (decision, _) = steady("RND4K Q1T1 read", until(2.0, 3.0, 120.0), seconds, ios);
             let StopDecision::Reached(known) = decision else { panic!("{decision:?}") };
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_comes_first_is_reported_with_what_was_reached() {
+    fn limit_is_reported_with_the_precision_reached() {
         let (decision, elapsed) = steady("SEQ1M Q1T1 write", until(2.0, 1.0, 6.0), 0.05, 1);
         let StopDecision::LimitHit { known: Some(known), caveat } = decision else { panic!("{decision:?}") };
         assert!((6.0..6.1).contains(&elapsed) && known.half_width_percent > 8.0, "{known:?} after {elapsed}");
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_did_not_finish_one_unit_has_no_interval_and_says_so() {
+    fn no_complete_unit_has_no_interval() {
         let mut rule = StopPrecision::new(until(2.0, 1.0, 5.0), "RND4K Q1T1 write".parse().unwrap());
         let StopDecision::LimitHit { known: None, caveat } = rule.push(9.0, 1) else {
             panic!("one I/O decided")
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn an_early_end_that_was_precise_enough_raises_no_doubt() {
+    fn precise_early_end_has_no_caveat() {
         let mut rule = StopPrecision::new(until(5.0, 60.0, 120.0), "RND4K Q1T1 read".parse().unwrap());
         (0..1000).for_each(|_| assert_eq!(rule.push(0.008, 16), StopDecision::Continue));
         assert_eq!(rule.caveat("Ctrl-C"), None);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stall_is_told_from_the_usual_and_enters_with_its_square() {
+    fn stalls_enter_the_variance_squared() {
         let mut units = vec![unit(0.05); 200];
         units[100] = unit(0.85);
         let known = evaluate(&units, 0.25).unwrap();
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_that_are_alike_widen_the_interval() {
+    fn correlation_widens_the_interval() {
         let alternating: Vec<IoUnit> =
             (0..400).map(|i| unit(if i % 2 == 0 { 0.045 } else { 0.055 })).collect();
         let ranges: Vec<IoUnit> =
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_measured_is_nothing_known() {
+    fn no_slices_give_no_estimate() {
         assert_eq!(evaluate(&[], 0.25), None);
     }
 }

@@ -162,14 +162,14 @@ mod tests {
     use cardscope_model::random::SeededRandom;
 
     #[test]
-    fn a_unit_is_a_mebibyte_in_order_or_sixteen_places_at_random() {
+    fn unit_is_one_mebibyte_or_sixteen_ios() {
         for (name, ios) in [("SEQ1M Q8T1", 1), ("SEQ128K Q1T1", 8), ("SEQ1G Q1T1", 1), ("RND4K Q32T1", 16)] {
             assert_eq!(unit_ios(name.parse().unwrap()), ios, "{name}");
         }
     }
 
     #[test]
-    fn a_fast_card_takes_no_more_memory_and_loses_no_io() {
+    fn units_are_merged_within_the_memory_limit() {
         let mut units = IoUnits::new(16);
         (0..1_000_000).for_each(|_| units.push(32e-6, 16));
         let (seconds, ios) = units.complete().iter().fold((0.0, 0.0), |(s, n), u| (s + u.seconds, n + u.ios));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_needs_three_seconds_to_settle_loses_about_these() {
+    fn startup_of_three_seconds_is_cut() {
         let mut random = SeededRandom::from_state(5);
         let list = units(
             (0..1000).map(|i| 0.02 * (1.0 + 0.02 * random.normal()) + if i < 150 { 0.015 } else { 0.0 }),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_card_loses_little_more_than_the_half_second() {
+    fn steady_card_loses_half_a_second() {
         let mut random = SeededRandom::from_state(6);
         let cuts: Vec<usize> = (0..50)
             .map(|_| end_of_startup(&units((0..1000).map(|_| 0.02 * (1.0 + 0.05 * random.normal())))))
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn few_or_no_units_are_all_kept() {
+    fn few_units_are_not_cut() {
         assert_eq!(end_of_startup(&[]), 0);
         assert_eq!(end_of_startup(&units([0.1, 0.1].into_iter())), 0);
         assert_eq!(end_of_startup(&units([14.0, 16.0, 15.0].into_iter())), 0);

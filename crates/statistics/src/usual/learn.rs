@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_series_teach_how_much_runs_vary_and_correlate() {
+    fn learning_recovers_deviation_and_correlation() {
         for (sigma, by) in [(0.005, 0.0), (0.06, 0.6)] {
             let found = learn(&series(100, 10, sigma, by), &KindSpread::even(), 2.0);
             let deviation = usual(&found.deviation, &DEVIATIONS.map(f64::ln)).exp();
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn cards_whose_caches_end_now_and_then_teach_that_runs_jump_and_how_far() {
+    fn learning_recovers_jumps() {
         let mut random = SeededRandom::from_state(3);
         let mut one = || {
             let mut run = |_| if random.unit() < 0.6 { 5.6 } else { 6.4 } + 0.02 * random.normal();
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_series_change_little_of_what_is_known_from_many_and_none_nothing() {
+    fn few_series_hardly_change_the_prior() {
         let known = learn(&series(100, 10, 0.005, 0.0), &KindSpread::even(), 2.0);
         let after = learn(&series(3, 5, 0.2, 0.0), &known, known.series);
         assert!(after.deviation.iter().zip(&known.deviation).all(|(a, b)| (a - b).abs() < 0.04), "{after:?}");
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_without_its_order_teaches_deviations_too() {
+    fn summaries_teach_deviations() {
         let seen = vec![KnownSeries::Summary { mean: 4.0, deviation: 0.02, runs: 5 }; 80];
         let found = learn(&seen, &KindSpread::even(), 2.0);
         let deviation = usual(&found.deviation, &DEVIATIONS.map(f64::ln)).exp();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn cards_that_lie_a_tenth_apart_are_known_to() {
+    fn learning_recovers_card_distances() {
         let mut random = SeededRandom::from_state(1);
         let found = apart(&(0..300).map(|_| 0.1 * random.normal()).collect::<Vec<f64>>());
         assert!(found[1] > 0.8, "{found:?}");

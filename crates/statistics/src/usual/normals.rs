@@ -153,7 +153,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn one_normal_distribution_has_the_quantiles_of_the_text_book() {
+    fn single_normal_has_text_book_quantiles() {
         let one = NormalMixture::single(2.0, 9.0);
         let [low, high] = one.middle95();
         assert!(
@@ -163,13 +163,13 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_has_both_errors_and_widening_adds_one() {
+    fn difference_and_widening_add_variances() {
         let one = NormalMixture::single(1.0, 3.0).minus(&NormalMixture::single(4.0, 1.0)).widened(12.0);
         assert!((one.mean() + 3.0).abs() < 1e-12 && (one.variance() - 16.0).abs() < 1e-12);
     }
 
     #[test]
-    fn what_is_vaguely_known_is_drawn_to_what_is_usual_and_what_is_well_known_is_not() {
+    fn prior_moves_uncertain_values_only() {
         let usual = || [(0.5, 0.05), (0.5, 1.0)].into_iter();
         let vague = NormalMixture::single(0.1, 0.01).drawn_to(usual());
         let sure = NormalMixture::single(0.1, 1e-6).drawn_to(usual());
@@ -178,13 +178,13 @@ mod tests {
     }
 
     #[test]
-    fn no_usable_part_is_no_distribution() {
+    fn mixture_needs_a_usable_part() {
         assert_eq!(NormalMixture::of([(f64::NAN, 0.0, 1.0), (0.0, 0.0, 0.0)].into_iter()), None);
     }
 
     proptest! {
         #[test]
-        fn joining_parts_keeps_mean_and_variance(
+        fn merging_keeps_mean_and_variance(
             parts in prop::collection::vec((-5.0..0.0f64, -3.0..3.0f64, 1e-4..2.0f64), 1..60),
         ) {
             let found = NormalMixture::of(parts.iter().copied()).unwrap();

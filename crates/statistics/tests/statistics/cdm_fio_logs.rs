@@ -111,7 +111,7 @@ fn named(runs: &[RunResult]) -> Vec<String> {
 }
 
 #[test]
-fn adata_with_a_fan_is_never_hot_and_writes_on_two_levels() {
+fn adata_with_fan_is_cool_with_two_write_levels() {
     let Some(text) = log("adata-SD71-active-cooling.log") else { return };
     let runs = runs(&text);
     assert_eq!(runs.len(), 10);
@@ -128,7 +128,7 @@ fn adata_with_a_fan_is_never_hot_and_writes_on_two_levels() {
 }
 
 #[test]
-fn adata_without_a_fan_is_hot_in_five_of_ten_runs_from_the_sixth_on() {
+fn adata_without_fan_is_hot_from_run_six() {
     let Some(text) = log("adata-SD71-passive-cooling.log") else { return };
     let runs = runs(&text);
     assert_eq!(states(&runs).0, [6, 7, 8, 9, 10]);
@@ -137,7 +137,7 @@ fn adata_without_a_fan_is_hot_in_five_of_ten_runs_from_the_sixth_on() {
 }
 
 #[test]
-fn lexar_without_a_fan_is_hot_in_nine_of_ten_runs() {
+fn lexar_without_fan_is_hot_in_nine_runs() {
     let Some(text) = log("lexar-LX1TB71-passive-cooling.log") else { return };
     let runs = runs(&text);
     let (hot, behind) = states(&runs);
@@ -146,7 +146,7 @@ fn lexar_without_a_fan_is_hot_in_nine_of_ten_runs() {
 }
 
 #[test]
-fn lexar_with_a_fan_is_never_hot_and_writes_on_two_levels() {
+fn lexar_with_fan_is_cool_with_two_write_levels() {
     let runs = lexar_active();
     let (hot, behind) = states(&runs);
     assert!(hot.is_empty(), "{hot:?}");
@@ -158,7 +158,7 @@ fn lexar_with_a_fan_is_never_hot_and_writes_on_two_levels() {
 }
 
 #[test]
-fn sandisk_is_not_hot_and_its_single_reads_are_odd() {
+fn sandisk_is_cool_with_slow_single_reads() {
     let Some(text) = log("sandisk-ST25671-passive-cooling.log") else { return };
     let runs = runs(&text);
     assert_eq!(runs.len(), 2, "of three runs one went over 256m");

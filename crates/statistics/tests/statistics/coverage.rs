@@ -137,14 +137,14 @@ fn naive_session(simulated: &mut Simulated, percent: f64) -> bool {
 }
 
 #[test]
-fn a_sequential_write_with_a_spread_of_3_percent_is_known_to_2_percent_in_half_a_minute() {
+fn sequential_writes_reach_2_percent_in_30_s() {
     let outcome = sessions(SEQUENTIAL, 2.0);
     assert!(outcome.held >= 0.95 && outcome.reached > 0.99, "{outcome:?}");
     assert!((20.0..40.0).contains(&outcome.median_s), "{outcome:?}");
 }
 
 #[test]
-fn a_card_that_stalls_5_percent_of_the_time_is_known_four_times_in_five_where_the_naive_rule_mostly_fails() {
+fn stalling_card_coverage_beats_the_naive_rule() {
     let wide = sessions(STALLING, 10.0);
     let narrow = sessions(STALLING, 5.0);
     assert!(wide.held >= 0.95 && wide.median_s < 15.0, "{wide:?}");
@@ -154,21 +154,21 @@ fn a_card_that_stalls_5_percent_of_the_time_is_known_four_times_in_five_where_th
 }
 
 #[test]
-fn random_reads_at_2_kiops_are_known_to_2_percent_in_about_three_seconds() {
+fn random_reads_reach_2_percent_in_3_s() {
     let outcome = sessions(RANDOM_READ, 2.0);
     assert!(outcome.held >= 0.9 && outcome.reached > 0.99, "{outcome:?}");
     assert!((2.0..4.0).contains(&outcome.median_s), "{outcome:?}");
 }
 
 #[test]
-fn random_writes_of_which_1_percent_stall_are_known_to_10_percent() {
+fn random_writes_with_stalls_reach_10_percent() {
     let outcome = sessions(RANDOM_WRITE, 10.0);
     assert!(outcome.held >= 0.9 && outcome.reached > 0.99, "{outcome:?}");
     assert!((10.0..30.0).contains(&outcome.median_s), "{outcome:?}");
 }
 
 #[test]
-fn rare_long_stalls_are_known_to_20_percent() {
+fn rare_long_stalls_reach_20_percent() {
     let outcome = sessions(LONG_STALLS, 20.0);
     assert!(outcome.held >= 0.85 && outcome.median_s < 80.0, "{outcome:?}");
 }

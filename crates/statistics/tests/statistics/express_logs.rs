@@ -32,7 +32,7 @@ fn hot(judged: &[RunState]) -> Vec<usize> {
 }
 
 #[test]
-fn without_a_fan_the_adata_is_hot_from_the_sixth_run_on_and_with_one_never() {
+fn adata_log_is_hot_from_run_six_without_fan() {
     let Some(passive) = judged("adata-SD71-passive-cooling.log") else { return };
     assert_eq!(hot(&passive), [6, 7, 8, 9, 10]);
     let active = judged("adata-SD71-active-cooling.log").unwrap();
@@ -42,13 +42,13 @@ fn without_a_fan_the_adata_is_hot_from_the_sixth_run_on_and_with_one_never() {
 }
 
 #[test]
-fn without_a_fan_the_lexar_is_hot_in_nine_runs_of_ten() {
+fn lexar_log_is_hot_in_nine_runs_without_fan() {
     let Some(passive) = judged("lexar-LX1TB71-passive-cooling.log") else { return };
     assert_eq!(hot(&passive), [2, 3, 4, 5, 6, 7, 8, 9, 10]);
 }
 
 #[test]
-fn the_sandisk_never_throttled() {
+fn sandisk_log_is_never_hot() {
     let Some(passive) = judged("sandisk-ST25671-passive-cooling.log") else { return };
     assert!(hot(&passive).is_empty());
 }

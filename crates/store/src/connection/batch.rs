@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_become_one_statement_with_numbered_places() {
+    fn rows_become_one_statement_with_numbered_placeholders() {
         let rows = RowBatch::new("INSERT INTO rig (hash, words)", "ON CONFLICT (hash) DO NOTHING");
         let numbered = |first, count| joined((first..first + count).map(|place| format!("${place}")));
         assert_eq!(

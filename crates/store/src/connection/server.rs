@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_keep_coming_are_waited_for_and_silence_is_not() {
+    fn timeout_restarts_with_each_row() {
         let rows = AtomicU64::new(0);
         let slow = async {
             for _ in 0..5 {
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_may_take_longer() {
+    fn timeout_grows_with_statement_size() {
         let long = statement("INSERT").bind(vec![0; 64 << 20]);
         assert_eq!(patience(Duration::from_secs(60), &long), Duration::from_secs(60 + 512));
     }

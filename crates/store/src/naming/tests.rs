@@ -14,7 +14,7 @@ fn label_of(facts: &CardFacts) -> String {
 }
 
 #[test]
-fn a_card_is_known_by_its_label_however_it_is_typed() {
+fn label_matches_despite_case_and_blanks() {
     let printed = label_of(&card("SanDisk", "Ultra", "64GB"));
     assert_eq!(label_of(&card("SANDISK", " ultra", "64 GB")), printed);
     assert_eq!(label_of(&card("SanDisk", "SanDisk Ultra 64GB", "64GB")), printed);
@@ -23,7 +23,7 @@ fn a_card_is_known_by_its_label_however_it_is_typed() {
 }
 
 #[test]
-fn a_card_of_which_only_the_size_is_known_has_no_name() {
+fn card_with_size_only_has_no_name() {
     let facts = CardFacts { capacity_bytes: Some(64_000_000_000), ..CardFacts::default() };
     assert_eq!(CardNames::of(&facts), None);
     assert!(!is_named(&facts));
@@ -31,7 +31,7 @@ fn a_card_of_which_only_the_size_is_known_has_no_name() {
 }
 
 #[test]
-fn generations_of_one_name_are_told_apart_by_what_both_know() {
+fn contradicting_facts_separate_generations() {
     let old = CardFacts { model: Some("SU64G".into()), ..card("SanDisk", "Ultra", "64GB") };
     let new = CardFacts { model: Some("SN64G".into()), ..old.clone() };
     assert!(labels_hide_difference(&old, &new) && !labels_hide_difference(&old, &old));
@@ -42,7 +42,7 @@ fn generations_of_one_name_are_told_apart_by_what_both_know() {
 }
 
 #[test]
-fn one_kind_of_flash_under_two_brands_is_two_cards() {
+fn same_registers_under_two_brands_are_two_cards() {
     let registers = CardFacts { model: Some("USD".into()), ..CardFacts::default() };
     let [ours, theirs] =
         ["Gigastone", "Lexar"].map(|b| CardFacts { brand: Some(b.into()), ..registers.clone() });
@@ -51,7 +51,7 @@ fn one_kind_of_flash_under_two_brands_is_two_cards() {
 }
 
 #[test]
-fn a_log_with_a_cid_names_the_unit_that_a_slot_names() {
+fn cid_in_log_gives_same_unit_as_slot() {
     // A CID of our own: maker 0x27, "OWN32", serial 0x00c0ffee.
     let cid = "2750484f574e333210 00c0ffee 015a00".replace(' ', "");
     let mut log = CardLog::new("sysfs");
@@ -66,7 +66,7 @@ fn a_log_with_a_cid_names_the_unit_that_a_slot_names() {
 }
 
 #[test]
-fn registers_that_cannot_be_read_name_nobody() {
+fn unreadable_registers_give_no_unit() {
     let mut log = CardLog::new("sysfs");
     log.card.cid = Some("not hex".into());
     assert!(of_log(&log, "", "").unit.is_none());
@@ -76,7 +76,7 @@ fn registers_that_cannot_be_read_name_nobody() {
 }
 
 #[test]
-fn a_simulated_card_is_not_the_real_one_whose_registers_it_has_nor_another_simulated_one() {
+fn simulated_cards_differ_from_real_and_from_each_other() {
     let real = CardFacts { model: Some("00000".into()), ..CardFacts::default() };
     let simulated = |name: &str| CardFacts { name: Some(name.into()), ..real.clone() };
     let (evo, pro) = (simulated("sim:evo-16g"), simulated("sim:pro-16g"));
@@ -87,7 +87,7 @@ fn a_simulated_card_is_not_the_real_one_whose_registers_it_has_nor_another_simul
 }
 
 #[test]
-fn what_registers_say_of_marks_and_age_is_known_of_the_card() {
+fn marks_and_date_from_registers_become_facts() {
     let facts = CardFacts { marks: vec!["U3".into()], made: Some("2019-03".into()), ..CardFacts::default() };
     let unit = CardUnit { id: "a".into(), model: "GC2QT".into(), facts, ..CardUnit::default() };
     let found = of_unit(Some(&unit), "", "/dev/sdb");

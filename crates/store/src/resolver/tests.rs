@@ -16,7 +16,7 @@ fn model(facts: CardFacts, model: &str) -> CardFacts {
 }
 
 #[test]
-fn a_label_that_two_generations_share_is_neither_of_them() {
+fn ambiguous_label_matches_no_generation() {
     let resolver = &mut CardResolver::default();
     let [old, new] = ["SU64G", "SN64G"].map(|name| met(resolver, &model(ultra(), name)));
     let label = met(resolver, &ultra());
@@ -27,7 +27,7 @@ fn a_label_that_two_generations_share_is_neither_of_them() {
 }
 
 #[test]
-fn registers_find_the_card_also_where_the_label_is_missing() {
+fn registers_match_without_label() {
     let resolver = &mut CardResolver::default();
     let labelled = met(resolver, &model(ultra(), "SU64G"));
     let bare = model(CardFacts::default(), "SU64G");
@@ -39,7 +39,7 @@ fn registers_find_the_card_also_where_the_label_is_missing() {
 }
 
 #[test]
-fn what_one_sighting_lacks_another_completes_and_nothing_is_overwritten() {
+fn sightings_complete_facts_without_overwriting() {
     let resolver = &mut CardResolver::default();
     let card = met(resolver, &ultra());
     met(resolver, &CardFacts { form: Some("microSDXC".into()), brand: Some("sandisk".into()), ..ultra() });
@@ -48,7 +48,7 @@ fn what_one_sighting_lacks_another_completes_and_nothing_is_overwritten() {
 }
 
 #[test]
-fn a_card_without_a_name_is_one_for_each_place_it_was_met_in() {
+fn unnamed_card_is_separate_for_each_place() {
     let resolver = &mut CardResolver::default();
     let nameless = |resolver: &mut CardResolver, place: &str| {
         resolver.resolve(&of_log(&CardLog::new("test"), place, place)).card

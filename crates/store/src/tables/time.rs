@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_is_its_first_moment_and_what_is_no_date_is_none() {
+    fn dates_become_their_first_microsecond_and_other_text_none() {
         let day = 86_400_000_000;
         for (text, expected) in [
             ("1970-01-02T00:00:00.000001Z", Some(day + 1)),

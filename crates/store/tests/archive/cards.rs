@@ -21,7 +21,7 @@ fn bought(date: &str, amount: f64) -> CardEvent {
 }
 
 #[test]
-fn cards_of_one_name_are_one_card_however_the_name_is_typed() {
+fn equal_names_are_one_card_despite_spelling() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         import(&mut archive, "a", &log(card("SanDisk", "Ultra", "64GB"), &[80.0]));
@@ -35,7 +35,7 @@ fn cards_of_one_name_are_one_card_however_the_name_is_typed() {
 }
 
 #[test]
-fn generations_that_are_sold_under_one_name_are_kept_apart() {
+fn generations_of_one_name_are_separate_cards() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let name = card("SanDisk", "Ultra", "64GB");
@@ -52,7 +52,7 @@ fn generations_that_are_sold_under_one_name_are_kept_apart() {
 }
 
 #[test]
-fn a_log_with_the_cid_of_a_card_that_was_measured_here_is_of_that_card() {
+fn log_with_known_cid_belongs_to_measured_card() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let mut start = sessions::start();
@@ -87,7 +87,7 @@ fn a_log_with_the_cid_of_a_card_that_was_measured_here_is_of_that_card() {
 }
 
 #[test]
-fn two_cards_that_say_nothing_of_themselves_do_not_share_their_figures() {
+fn unidentified_cards_do_not_share_figures() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let start = cardscope_store::SessionStart { unit: None, ..sessions::start() };
@@ -98,7 +98,7 @@ fn two_cards_that_say_nothing_of_themselves_do_not_share_their_figures() {
 }
 
 #[test]
-fn merged_cards_stay_merged_when_more_of_either_name_comes_in() {
+fn merged_cards_stay_merged_for_later_logs() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let [a, b] = [("first", card("Lexar", "Play", "1TB")), ("second", card("Lexar", "PLAY PRO", "1TB"))]
@@ -119,7 +119,7 @@ fn merged_cards_stay_merged_when_more_of_either_name_comes_in() {
 }
 
 #[test]
-fn an_edited_card_is_found_by_its_new_name_and_takes_in_what_is_called_so() {
+fn edited_card_matches_logs_of_its_new_name() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let session = import(&mut archive, "speed.txt", &log(CardFacts::default(), &[20.0]))[0];
@@ -149,7 +149,7 @@ fn an_edited_card_is_found_by_its_new_name_and_takes_in_what_is_called_so() {
 }
 
 #[test]
-fn the_price_of_a_card_is_what_was_last_paid_for_it() {
+fn price_is_the_last_one_paid() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let mut log = log(card("SanDisk", "Ultra", "16GB"), &[20.0]);
@@ -173,7 +173,7 @@ fn the_price_of_a_card_is_what_was_last_paid_for_it() {
 }
 
 #[test]
-fn a_receipt_hangs_on_a_card_once_and_comes_back_to_the_last_byte() {
+fn attachment_is_stored_once_and_round_trips() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let session = archive.begin_session(&sessions::start()).unwrap();
@@ -208,7 +208,7 @@ fn a_receipt_hangs_on_a_card_once_and_comes_back_to_the_last_byte() {
 }
 
 #[test]
-fn a_removed_session_is_gone_with_its_file_and_can_be_imported_again() {
+fn removed_session_can_be_imported_again() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let named = log(card("SanDisk", "Ultra", "16GB"), &[20.0]);
@@ -227,7 +227,7 @@ fn a_removed_session_is_gone_with_its_file_and_can_be_imported_again() {
 }
 
 #[test]
-fn who_edits_a_card_at_the_same_time_as_another_loses_nothing_of_his() {
+fn concurrent_card_edits_are_both_kept() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let session = import(&mut archive, "a.log", &log(card("Acme", "Swift", "64GB"), &[20.0]))[0];
@@ -252,7 +252,7 @@ fn who_edits_a_card_at_the_same_time_as_another_loses_nothing_of_his() {
 }
 
 #[test]
-fn a_correction_brings_facts_events_and_files_in_one_step() {
+fn card_edit_stores_facts_events_and_files_together() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let session = import(&mut archive, "a.log", &log(card("Acme", "Swift", "64GB"), &[20.0]))[0];
@@ -269,7 +269,7 @@ fn a_correction_brings_facts_events_and_files_in_one_step() {
 }
 
 #[test]
-fn a_card_that_nothing_names_keeps_its_title_when_it_is_edited_or_another_is_merged_into_it() {
+fn unnamed_card_keeps_title_after_edit_and_merge() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let ids = ["first.txt", "second.txt"].map(|name| {
@@ -285,7 +285,7 @@ fn a_card_that_nothing_names_keeps_its_title_when_it_is_edited_or_another_is_mer
 }
 
 #[test]
-fn what_happened_to_two_cards_that_are_one_is_noted_once_also_afterwards() {
+fn merged_cards_store_equal_events_once() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let ids = ["Swift", "Swft"].map(|name| {
@@ -305,7 +305,7 @@ fn what_happened_to_two_cards_that_are_one_is_noted_once_also_afterwards() {
 }
 
 #[test]
-fn a_name_longer_than_a_row_of_an_index_is_a_name_like_any_other() {
+fn name_longer_than_index_row_is_accepted() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         // 5 kB that no compression shortens: digits of hashes.
@@ -319,7 +319,7 @@ fn a_name_longer_than_a_row_of_an_index_is_a_name_like_any_other() {
 }
 
 #[test]
-fn sessions_and_cards_are_found_by_any_beginning_of_their_ids_and_counted_with_records() {
+fn id_prefixes_find_sessions_and_cards_including_records() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let bench = archive.begin_session(&sessions::start()).unwrap();

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 #[test]
-fn a_kill_in_mid_session_keeps_every_finished_sample() {
+fn killed_process_keeps_finished_samples() {
     for kill_after in [1, 7, 30] {
         on_both(|place| a_kill_keeps_every_finished_sample(place, kill_after));
     }

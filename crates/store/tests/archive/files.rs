@@ -69,7 +69,7 @@ fn exported(archive: &mut Archive, session: SessionId) -> String {
 }
 
 #[test]
-fn what_is_exported_comes_into_an_empty_archive_of_either_kind_and_out_again_as_the_same_bytes() {
+fn export_round_trips_through_both_databases() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let mut log = log(card("Lexar", "PLAY PRO", "1TB"), &[612.0, 597.5]);
@@ -92,7 +92,7 @@ fn what_is_exported_comes_into_an_empty_archive_of_either_kind_and_out_again_as_
 }
 
 #[test]
-fn a_session_that_came_as_a_file_is_measured_like_one_that_was_made_here() {
+fn imported_session_counts_like_own_session() {
     on_both(|place| {
         let mut first = Archive::open(place).unwrap();
         let session = own(&mut first, 3, 1);
@@ -111,7 +111,7 @@ fn a_session_that_came_as_a_file_is_measured_like_one_that_was_made_here() {
 }
 
 #[test]
-fn a_log_that_was_imported_here_by_itself_is_known_when_it_comes_as_a_file() {
+fn session_file_of_known_log_is_recognized() {
     on_both(|place| {
         let log = log(card("Lexar", "PLAY PRO", "1TB"), &[612.0]);
         let elsewhere = tempfile::tempdir().unwrap();
@@ -128,7 +128,7 @@ fn a_log_that_was_imported_here_by_itself_is_known_when_it_comes_as_a_file() {
 }
 
 #[test]
-fn a_file_that_contradicts_itself_is_refused_with_the_reason_and_changes_nothing() {
+fn inconsistent_file_is_refused_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
     let session = own(&mut archive, 1, 0);
@@ -167,7 +167,7 @@ fn a_file_that_contradicts_itself_is_refused_with_the_reason_and_changes_nothing
 }
 
 #[test]
-fn exported_files_are_as_their_published_schema_says() {
+fn exported_files_match_published_schema() {
     let schema = include_str!("../../../../docs/result-file.schema.json");
     let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
     let schema = jsonschema::draft202012::new(&schema).unwrap();
@@ -200,7 +200,7 @@ fn exported_files_are_as_their_published_schema_says() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
     #[test]
-    fn any_session_goes_through_a_file_without_loss(
+    fn any_session_round_trips_through_file(
         (runs, samples) in (0u32..3, 0u32..3),
         speeds in prop::collection::vec(0.0..1e5f64, 0..4),
         (note, bytes) in ("\\PC{0,30}", prop::collection::vec(any::<u8>(), 0..50)),
@@ -217,7 +217,7 @@ proptest! {
         }
     }
     #[test]
-    fn no_altered_file_makes_the_archive_panic_or_half_change(
+    fn altered_files_never_panic_or_store_partially(
         leaf in 0usize..300,
         value in prop::sample::select(vec![json!(null), json!(""), json!("x"), json!(-1), json!(1e308), json!([]), json!({}), json!(true)]),
     ) {

@@ -66,7 +66,7 @@ impl Drop for SmallDisk {
 }
 
 #[test]
-fn a_full_disk_is_said_so_and_what_was_stored_stays_readable() {
+fn full_disk_is_reported_and_stored_data_stays_readable() {
     let Some(disk) = SmallDisk::new() else { return };
     let path = disk.path().join("archive.sqlite");
     let mut archive = Archive::open(&path).unwrap();
@@ -93,7 +93,7 @@ fn a_full_disk_is_said_so_and_what_was_stored_stays_readable() {
 }
 
 #[test]
-fn an_archive_that_was_closed_before_the_disk_filled_up_can_still_be_read() {
+fn closed_archive_is_readable_on_full_disk() {
     let Some(disk) = SmallDisk::new() else { return };
     let path = disk.path().join("archive.sqlite");
     let mut archive = Archive::open(&path).unwrap();
@@ -108,7 +108,7 @@ fn an_archive_that_was_closed_before_the_disk_filled_up_can_still_be_read() {
 }
 
 #[test]
-fn logs_that_do_not_fit_are_not_taken_in_at_all() {
+fn logs_that_do_not_fit_are_rolled_back() {
     let Some(disk) = SmallDisk::new() else { return };
     let path = disk.path().join("archive.sqlite");
     let mut archive = Archive::open(&path).unwrap();
@@ -124,7 +124,7 @@ fn logs_that_do_not_fit_are_not_taken_in_at_all() {
 }
 
 #[test]
-fn no_archive_can_be_made_on_a_full_disk_and_that_is_the_reason_given() {
+fn creating_archive_on_full_disk_reports_full_disk() {
     let Some(disk) = SmallDisk::new() else { return };
     disk.fill();
     let path = disk.path().join("archive.sqlite");

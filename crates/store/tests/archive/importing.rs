@@ -10,7 +10,7 @@ use cardscope_store::{Archive, ImportedSource, NewSource, SessionEnd};
 use proptest::prelude::*;
 
 #[test]
-fn a_log_comes_back_as_it_was_and_its_file_to_the_last_byte() {
+fn imported_log_and_file_round_trip() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let mut log = log(card("Lexar", "PLAY PRO", "1TB"), &[612.0, 597.5, 281.25]);
@@ -38,7 +38,7 @@ fn a_log_comes_back_as_it_was_and_its_file_to_the_last_byte() {
 }
 
 #[test]
-fn the_same_file_or_the_same_log_in_other_line_ends_is_known_and_named() {
+fn same_log_with_other_line_ends_is_recognized() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let log = log(card("SanDisk", "Ultra", "64GB"), &[88.0, 87.0]);
@@ -66,7 +66,7 @@ fn the_same_file_or_the_same_log_in_other_line_ends_is_known_and_named() {
 }
 
 #[test]
-fn two_cards_without_a_name_are_two_even_with_the_same_single_figure() {
+fn unnamed_cards_with_equal_figure_stay_separate() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let nameless = log(Default::default(), &[44.46]);
@@ -84,7 +84,7 @@ fn two_cards_without_a_name_are_two_even_with_the_same_single_figure() {
 }
 
 #[test]
-fn runs_under_another_condition_or_size_are_a_session_of_their_own() {
+fn condition_and_size_split_log_into_sessions() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let mut log = log(card("SanDisk", "Extreme", "256GB"), &[830.0, 640.0, 828.0, 835.0]);
@@ -113,7 +113,7 @@ fn runs_under_another_condition_or_size_are_a_session_of_their_own() {
 }
 
 #[test]
-fn a_log_without_figures_is_kept_for_what_else_it_says() {
+fn log_without_figures_is_stored() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let mut log = CardLog::new("f3");
@@ -126,7 +126,7 @@ fn a_log_without_figures_is_kept_for_what_else_it_says() {
 }
 
 #[test]
-fn figures_that_are_no_speeds_are_left_out_and_that_is_said() {
+fn invalid_speeds_are_dropped_with_a_note() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let mut log = log(card("A", "B", "8GB"), &[20.0, 21.0]);
@@ -142,7 +142,7 @@ fn figures_that_are_no_speeds_are_left_out_and_that_is_said() {
 }
 
 #[test]
-fn runs_that_share_a_number_are_counted_anew() {
+fn runs_with_equal_numbers_are_renumbered() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let mut log = log(card("A", "B", "8GB"), &[]);
@@ -154,7 +154,7 @@ fn runs_that_share_a_number_are_counted_anew() {
 }
 
 #[test]
-fn names_that_hold_every_character_are_taken_in_by_both_databases() {
+fn names_with_any_character_are_stored_by_both_databases() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let mut log = log(card("a\0b", "'; DROP TABLE card; --", "64GB"), &[5.0]);
@@ -182,7 +182,7 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(5))]
     #[test]
-    fn any_logs_come_back_as_they_were(logs in prop::collection::vec(any_log(), 1..5)) {
+    fn any_logs_round_trip(logs in prop::collection::vec(any_log(), 1..5)) {
         on_both(|place| {
             let mut archive = Archive::open(place).unwrap();
             let names: Vec<String> = (0..logs.len()).map(|n| format!("{n}.log")).collect();
@@ -197,7 +197,7 @@ proptest! {
 }
 
 #[test]
-fn two_cards_of_which_only_the_size_is_known_are_two_even_with_the_same_single_figure() {
+fn cards_known_by_size_only_stay_separate() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let size = CardFacts { capacity_label: Some("64GB".into()), ..CardFacts::default() };
@@ -216,7 +216,7 @@ fn two_cards_of_which_only_the_size_is_known_are_two_even_with_the_same_single_f
 }
 
 #[test]
-fn a_date_that_is_none_is_kept_in_the_log_and_orders_nothing() {
+fn invalid_date_stays_in_log_without_ordering() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let mut log = log(card("A", "B", "8GB"), &[20.0]);
@@ -228,7 +228,7 @@ fn a_date_that_is_none_is_kept_in_the_log_and_orders_nothing() {
 }
 
 #[test]
-fn one_absurd_speed_keeps_no_other_from_being_summed_up() {
+fn absurd_speed_does_not_block_summaries() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let mut absurd = log(card("A", "B", "8GB"), &[20.0, 21.0]);

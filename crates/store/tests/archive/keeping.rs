@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use std::path::Path;
 
 #[test]
-fn a_session_comes_back_whole_after_closing() {
+fn session_round_trips_after_reopening() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let session = archive.begin_session(&start()).unwrap();
@@ -66,7 +66,7 @@ fn run_with_a_course(number: u32, loops: &[SampleRecord]) -> RunResult {
 }
 
 #[test]
-fn series_and_runs_stand_in_the_archive_once_and_are_whole_when_read() {
+fn series_and_runs_are_stored_once_and_read_complete() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let session = archive.begin_session(&start()).unwrap();
@@ -112,7 +112,7 @@ fn series_and_runs_stand_in_the_archive_once_and_are_whole_when_read() {
 }
 
 #[test]
-fn a_session_under_way_shows_what_it_has_and_is_not_called_interrupted() {
+fn running_session_is_not_shown_as_interrupted() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let session = archive.begin_session(&start()).unwrap();
@@ -126,7 +126,7 @@ fn a_session_under_way_shows_what_it_has_and_is_not_called_interrupted() {
 }
 
 #[test]
-fn sessions_are_listed_oldest_first_and_share_their_card_and_recipe() {
+fn sessions_are_listed_oldest_first_and_share_card_and_recipe() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let mut unknown = start();
@@ -142,7 +142,7 @@ fn sessions_are_listed_oldest_first_and_share_their_card_and_recipe() {
 }
 
 #[test]
-fn a_session_or_run_that_is_not_there_is_said_so() {
+fn missing_session_and_run_are_reported() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let nowhere = "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap();
@@ -187,7 +187,7 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn any_samples_come_back_as_they_were(samples in prop::collection::vec(any_sample(), 1..6)) {
+    fn any_samples_round_trip(samples in prop::collection::vec(any_sample(), 1..6)) {
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("a.sqlite")).unwrap();
         let session = archive.begin_session(&start()).unwrap();

@@ -11,7 +11,7 @@ use cardscope_store::{
 };
 
 #[test]
-fn a_file_does_not_put_together_two_cards_that_the_rules_keep_apart() {
+fn file_does_not_merge_contradicting_cards() {
     on_both(|place| {
         // Two brands sell the same flash, so both archives give their first card the same id.
         let flash = |brand: &str| CardFacts {
@@ -37,7 +37,7 @@ fn a_file_does_not_put_together_two_cards_that_the_rules_keep_apart() {
 }
 
 #[test]
-fn a_session_whose_name_is_spelled_in_capitals_is_the_same_session() {
+fn session_id_in_capitals_is_the_same_session() {
     on_both(|place| {
         let elsewhere = tempfile::tempdir().unwrap();
         let mut other = Archive::open(elsewhere.path().join("other.sqlite")).unwrap();
@@ -55,7 +55,7 @@ fn a_session_whose_name_is_spelled_in_capitals_is_the_same_session() {
 }
 
 #[test]
-fn two_alike_logs_of_one_file_and_two_sizes_of_one_log_go_out_and_in_as_two() {
+fn equal_logs_and_two_sizes_round_trip_as_separate_sessions() {
     on_both(|place| {
         let twin = log(card("Acme", "Swift", "64GB"), &[80.0]);
         let mut sizes = log(card("Acme", "Swift", "64GB"), &[70.0, 71.0]);
@@ -95,7 +95,7 @@ fn two_alike_logs_of_one_file_and_two_sizes_of_one_log_go_out_and_in_as_two() {
 }
 
 #[test]
-fn what_happened_to_another_piece_goes_with_that_one() {
+fn events_are_exported_with_their_own_unit() {
     on_both(|place| {
         let elsewhere = tempfile::tempdir().unwrap();
         let mut other = Archive::open(elsewhere.path().join("other.sqlite")).unwrap();
@@ -131,7 +131,7 @@ fn what_happened_to_another_piece_goes_with_that_one() {
 }
 
 #[test]
-fn a_session_that_came_before_its_end_is_completed_by_the_file_with_its_end_and_never_undone() {
+fn unfinished_session_is_completed_by_later_file() {
     on_both(|place| {
         let elsewhere = tempfile::tempdir().unwrap();
         let mut other = Archive::open(elsewhere.path().join("other.sqlite")).unwrap();

@@ -40,7 +40,7 @@ fn refused(path: &Path, word: &str) {
 }
 
 #[test]
-fn a_new_archive_and_all_beside_it_is_for_its_owner_alone() {
+fn new_archive_files_are_private() {
     let (_dir, top) = folder();
     let path = top.join("a/b/archive.sqlite");
     let mut archive = Archive::open(&path).unwrap();
@@ -52,7 +52,7 @@ fn a_new_archive_and_all_beside_it_is_for_its_owner_alone() {
 }
 
 #[test]
-fn an_archive_that_everybody_could_read_goes_on_and_is_its_owner_s_alone_from_then_on() {
+fn readable_archive_becomes_private_when_opened() {
     let (_dir, top) = folder();
     let path = top.join("archive.sqlite");
     fill(&mut Archive::open(&path).unwrap());
@@ -70,7 +70,7 @@ fn an_archive_that_everybody_could_read_goes_on_and_is_its_owner_s_alone_from_th
 }
 
 #[test]
-fn what_is_not_a_plain_file_of_ours_is_refused_at_once_and_nothing_is_made() {
+fn special_and_foreign_files_are_refused_unchanged() {
     let (_dir, top) = folder();
     let own = top.join("own.sqlite");
     fill(&mut Archive::open(&own).unwrap());
@@ -94,7 +94,7 @@ fn what_is_not_a_plain_file_of_ours_is_refused_at_once_and_nothing_is_made() {
 }
 
 #[test]
-fn a_folder_that_others_may_exchange_is_refused_since_sqlite_goes_by_names() {
+fn folder_writable_by_others_is_refused() {
     let (_dir, top) = folder();
     let path = top.join("a/b/archive.sqlite");
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -114,7 +114,7 @@ fn a_folder_that_others_may_exchange_is_refused_since_sqlite_goes_by_names() {
 }
 
 #[test]
-fn what_somebody_put_beside_an_archive_is_not_written_to() {
+fn foreign_neighbour_files_are_not_written() {
     let (_dir, top) = folder();
     let path = top.join("archive.sqlite");
     let secret = top.join("secret");
@@ -145,7 +145,7 @@ fn what_somebody_put_beside_an_archive_is_not_written_to() {
 /// Closing any descriptor of a file drops all locks of the process on it, including the one that keeps others from
 /// removing SQLite's log.
 #[test]
-fn an_archive_that_is_opened_twice_in_one_process_keeps_its_locks_when_one_is_closed() {
+fn closing_one_of_two_handles_keeps_locks() {
     let (_dir, top) = folder();
     let path = top.join("archive.sqlite");
     let mut first = Archive::open(&path).unwrap();
@@ -173,7 +173,7 @@ impl Drop for Stop<'_> {
 
 /// Another user swaps a folder for a link to ours as fast as possible. 200 rounds with `CARDSCOPE_LONG=1`.
 #[test]
-fn a_folder_that_is_exchanged_for_a_link_to_ours_leads_to_no_archive_of_ours() {
+fn folder_swapped_for_link_is_not_followed() {
     let (_dir, top) = folder();
     let (theirs, ours) = (top.join("theirs"), top.join("ours"));
     fs::create_dir_all(theirs.join("folder")).unwrap();

@@ -6,7 +6,7 @@ use crate::sessions::{self, run, sample, start};
 use cardscope_store::{Archive, ImportedSource};
 
 #[test]
-fn two_processes_that_make_and_fill_one_archive_at_once_lose_nothing() {
+fn two_processes_create_and_fill_archive_without_loss() {
     on_both(|place| {
         let children = [(); 4].map(|()| crate::child("write 40", place));
         children.into_iter().for_each(|mut c| assert!(c.wait().unwrap().success()));
@@ -21,7 +21,7 @@ fn two_processes_that_make_and_fill_one_archive_at_once_lose_nothing() {
 }
 
 #[test]
-fn sixteen_that_meet_an_empty_database_at_once_all_open_it() {
+fn sixteen_threads_open_empty_database() {
     for _ in 0..3 {
         on_both(|place| {
             let start = std::sync::Barrier::new(16);
@@ -41,7 +41,7 @@ fn sixteen_that_meet_an_empty_database_at_once_all_open_it() {
 }
 
 #[test]
-fn sixteen_processes_that_meet_an_empty_database_at_once_all_fill_it() {
+fn sixteen_processes_fill_empty_database() {
     on_both(|place| {
         let children: Vec<_> = (0..16).map(|_| crate::child("write 1", place)).collect();
         children.into_iter().for_each(|mut c| assert!(c.wait().unwrap().success()));
@@ -61,7 +61,7 @@ pub(crate) fn import_sixty(archive: &mut Archive) {
 }
 
 #[test]
-fn four_processes_that_import_the_same_files_at_once_import_each_once() {
+fn concurrent_imports_store_each_file_once() {
     on_both(|place| {
         let children = [(); 4].map(|()| crate::child("import 60", place));
         let said = children.map(|child| String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap());
@@ -77,7 +77,7 @@ fn four_processes_that_import_the_same_files_at_once_import_each_once() {
 }
 
 #[test]
-fn one_reads_while_the_other_writes() {
+fn reader_does_not_wait_for_writer() {
     on_both(|place| {
         let (mut writer, mut reader) = (Archive::open(place).unwrap(), Archive::open(place).unwrap());
         let session = writer.begin_session(&start()).unwrap();

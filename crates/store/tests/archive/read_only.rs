@@ -32,7 +32,7 @@ impl Drop for Frozen<'_> {
 }
 
 #[test]
-fn what_was_not_put_in_order_before_is_read_with_its_log() {
+fn read_only_archive_is_read_with_its_log() {
     let folder = tempfile::tempdir().unwrap();
     let [path, copy] = ["a.sqlite", "frozen/a.sqlite"].map(|name| folder.path().join(name));
     std::fs::create_dir(copy.parent().unwrap()).unwrap();
@@ -52,7 +52,7 @@ fn what_was_not_put_in_order_before_is_read_with_its_log() {
 }
 
 #[test]
-fn what_nobody_may_write_to_is_read_and_a_change_says_why_not() {
+fn read_only_archive_is_read_and_changes_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.sqlite");
     let mut archive = Archive::open(&path).unwrap();

@@ -7,7 +7,7 @@ use cardscope_store::{Archive, ArchiveError, SessionEnd};
 use serde_json::json;
 
 #[test]
-fn a_record_comes_back_as_it_was_last_kept_and_says_how_it_ended() {
+fn record_round_trips_with_last_update_and_end() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let [done, crashed] = [(); 2].map(|()| archive.begin_session(&record("verify")).unwrap());
@@ -40,7 +40,7 @@ fn a_record_comes_back_as_it_was_last_kept_and_says_how_it_ended() {
 }
 
 #[test]
-fn a_benchmark_takes_no_document_of_another_verb() {
+fn benchmark_refuses_record_update() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let id = archive.begin_session(&start()).unwrap();
@@ -49,7 +49,7 @@ fn a_benchmark_takes_no_document_of_another_verb() {
 }
 
 #[test]
-fn of_a_long_run_a_card_is_told_how_hot_it_became_and_one_that_says_it_oddly_hides_nothing() {
+fn long_run_gives_peak_temperature_despite_unreadable_documents() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let mut told = |document| {

@@ -36,7 +36,7 @@ fn altered(at: usize, with: [u8; 4]) -> Vec<u8> {
 }
 
 #[test]
-fn files_of_other_kinds_are_left_alone() {
+fn other_files_are_refused_unchanged() {
     for bytes in [&b"id,name\n1,card\n"[..], &[0x5a; 4096], &[0; 100_000]] {
         let error = refused(bytes);
         assert!(matches!(error, ArchiveError::NotAnArchive { .. }), "{error}");
@@ -45,14 +45,14 @@ fn files_of_other_kinds_are_left_alone() {
 }
 
 #[test]
-fn the_database_of_another_program_is_left_alone() {
+fn foreign_database_is_refused_unchanged() {
     // Offset 68 of the header: application id.
     let error = refused(&altered(68, [0; 4]));
     assert!(error.to_string().contains("an SQLite database of another program"), "{error}");
 }
 
 #[test]
-fn a_truncated_archive_is_refused_with_what_is_missing() {
+fn truncated_archive_is_refused_with_missing_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("archive.sqlite");
     filled(&path);
@@ -66,28 +66,28 @@ fn a_truncated_archive_is_refused_with_what_is_missing() {
 }
 
 #[test]
-fn an_archive_of_a_newer_cardscope_is_refused() {
+fn newer_archive_is_refused() {
     // Offset 60 of the header: user version, big-endian.
     let error = refused(&altered(60, 99u32.to_be_bytes()));
     assert!(matches!(error, ArchiveError::Newer { found: 99, .. }), "{error}");
 }
 
 #[test]
-fn an_empty_file_becomes_an_archive() {
+fn empty_file_becomes_archive() {
     let file = tempfile::NamedTempFile::new().unwrap();
     filled(file.path());
     assert_eq!(Archive::open(file.path()).unwrap().sessions().unwrap().len(), 1);
 }
 
 #[test]
-fn a_folder_in_the_place_of_the_file_is_said_so() {
+fn folder_at_archive_path_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let error = Archive::open(folder.path()).unwrap_err();
     assert!(error.to_string().contains("that is a folder, not a plain file"), "{error}");
 }
 
 #[test]
-fn a_folder_that_may_not_be_written_is_said_so() {
+fn unwritable_folder_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o555)).unwrap();
     let path = folder.path().join("archive.sqlite");

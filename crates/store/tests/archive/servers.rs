@@ -71,7 +71,7 @@ pub(crate) fn import_for_ever(place: &Path) {
 }
 
 #[test]
-fn a_server_that_dies_in_mid_import_leaves_whole_batches_and_a_clear_word() {
+fn killed_server_leaves_complete_batches_and_clear_error() {
     let server = Server::new();
     let address = server.database();
     for delay_ms in [0, 40, 120] {
@@ -107,7 +107,7 @@ fn a_server_that_dies_in_mid_import_leaves_whole_batches_and_a_clear_word() {
 }
 
 #[test]
-fn a_session_goes_on_when_its_server_is_back() {
+fn session_continues_after_server_restart() {
     let server = Server::new();
     let mut archive = Archive::open(server.database()).unwrap();
     let session = archive.begin_session(&start()).unwrap();
@@ -125,7 +125,7 @@ fn a_session_goes_on_when_its_server_is_back() {
 }
 
 #[test]
-fn a_server_that_does_not_answer_or_lets_nobody_in_is_said_so_without_the_password() {
+fn unreachable_server_is_reported_without_password() {
     let refused = Archive::open("postgres://me:secret@127.0.0.1:1/cards").unwrap_err();
     assert!(matches!(refused, ArchiveError::Unreachable { .. }), "{refused}");
     assert!(refused.to_string().contains("postgres://me@127.0.0.1:1/cards"), "{refused}");
@@ -142,7 +142,7 @@ fn a_server_that_does_not_answer_or_lets_nobody_in_is_said_so_without_the_passwo
 }
 
 #[test]
-fn a_database_of_a_newer_cardscope_or_of_another_program_is_refused_untouched() {
+fn newer_or_foreign_database_is_refused_unchanged() {
     let server = Server::shared();
     let newer = server.database();
     drop(Archive::open(&newer).unwrap());
@@ -168,7 +168,7 @@ fn a_database_of_a_newer_cardscope_or_of_another_program_is_refused_untouched() 
 }
 
 #[test]
-fn a_full_disk_of_a_server_is_said_so_and_nothing_is_half_done() {
+fn full_disk_of_server_is_reported_and_rolls_back() {
     let server = Server::new();
     let Some(folder) = server.small_disk(24) else {
         return println!("not tested: mounting a small disk needs root");
@@ -204,7 +204,7 @@ fn noise(seed: u32) -> Vec<u8> {
 }
 
 #[test]
-fn who_holds_the_archive_for_too_long_is_not_waited_for() {
+fn long_lock_is_reported_as_busy() {
     let server = Server::shared();
     let address = server.database();
     let mut archive = Archive::open(&address).unwrap();
@@ -226,7 +226,7 @@ fn who_holds_the_archive_for_too_long_is_not_waited_for() {
 }
 
 #[test]
-fn a_server_that_freezes_is_not_waited_for_for_ever() {
+fn frozen_server_times_out() {
     let server = Server::shared();
     let address = server.database();
     let database = address.split(['/', '?']).nth(3).unwrap();
@@ -245,7 +245,7 @@ fn a_server_that_freezes_is_not_waited_for_for_ever() {
 }
 
 #[test]
-fn who_ends_a_run_waits_for_who_puts_cards_together() {
+fn finishing_run_waits_for_card_merge() {
     let server = Server::shared();
     let address = server.database();
     let database = address.split(['/', '?']).nth(3).unwrap();
@@ -267,7 +267,7 @@ fn who_ends_a_run_waits_for_who_puts_cards_together() {
 }
 
 #[test]
-fn a_correction_of_which_a_part_fails_changes_nothing() {
+fn failed_card_edit_changes_nothing() {
     let server = Server::shared();
     let address = server.database();
     let mut archive = Archive::open(&address).unwrap();

@@ -7,7 +7,7 @@ use cardscope_model::condition::ConditionOrigin;
 use cardscope_store::{Archive, SessionEnd};
 
 #[test]
-fn own_runs_and_logs_of_one_card_stand_beside_each_other() {
+fn own_runs_and_logs_share_one_card() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let own = archive.begin_session(&sessions::start()).unwrap();
@@ -49,7 +49,7 @@ fn own_runs_and_logs_of_one_card_stand_beside_each_other() {
 }
 
 #[test]
-fn what_the_report_says_of_the_condition_is_what_the_runs_were_measured_under() {
+fn condition_of_report_applies_to_runs() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let own = archive.begin_session(&sessions::start()).unwrap();
@@ -68,7 +68,7 @@ fn what_the_report_says_of_the_condition_is_what_the_runs_were_measured_under() 
 }
 
 #[test]
-fn a_summary_is_made_anew_as_soon_as_there_are_more_runs() {
+fn summary_is_recomputed_after_new_runs() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let facts = card("Samsung", "EVO Plus", "128GB");
@@ -95,7 +95,7 @@ fn a_summary_is_made_anew_as_soon_as_there_are_more_runs() {
 }
 
 #[test]
-fn a_thousand_cards_are_summed_up_in_several_goes() {
+fn thousand_cards_are_summarized_in_batches() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let logs: Vec<_> =

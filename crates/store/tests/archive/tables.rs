@@ -113,7 +113,7 @@ fn fill(place: &Path) -> Archive {
 }
 
 #[test]
-fn what_the_archive_has_stands_in_the_tables_once() {
+fn tables_contain_every_row_once() {
     on_both(|place| {
         let mut archive = fill(place);
         let written = Written::of(&mut archive, &HashMap::new());
@@ -146,7 +146,7 @@ fn what_the_archive_has_stands_in_the_tables_once() {
 }
 
 #[test]
-fn an_own_run_has_its_details_and_a_log_what_it_says() {
+fn own_runs_have_details_and_logs_printed_values() {
     on_both(|place| {
         let mut archive = fill(place);
         let written = Written::of(&mut archive, &HashMap::new());
@@ -187,7 +187,7 @@ fn an_own_run_has_its_details_and_a_log_what_it_says() {
 }
 
 #[test]
-fn series_of_loops_and_of_long_runs_and_findings_of_all_verbs_are_there() {
+fn series_and_findings_of_all_verbs_are_exported() {
     on_both(|place| {
         let mut archive = fill(place);
         let written = Written::of(&mut archive, &HashMap::new());
@@ -225,7 +225,7 @@ fn series_of_loops_and_of_long_runs_and_findings_of_all_verbs_are_there() {
 }
 
 #[test]
-fn cards_have_their_marks_prices_and_the_reason_why_they_are_not_ranked() {
+fn cards_have_marks_prices_and_exclusion_reason() {
     on_both(|place| {
         let mut archive = fill(place);
         let cards = archive.cards().unwrap();
@@ -243,7 +243,7 @@ fn cards_have_their_marks_prices_and_the_reason_why_they_are_not_ranked() {
 }
 
 #[test]
-fn an_empty_archive_has_all_tables_without_rows() {
+fn empty_archive_exports_all_tables_without_rows() {
     on_both(|place| {
         let written = Written::of(&mut Archive::open(place).unwrap(), &HashMap::new());
         for table in ["sessions", "figures", "series", "findings", "cards"] {
@@ -253,7 +253,7 @@ fn an_empty_archive_has_all_tables_without_rows() {
 }
 
 #[test]
-fn a_full_disk_and_a_stop_end_it() {
+fn full_disk_and_stop_end_export() {
     on_both(|place| {
         let mut archive = fill(place);
         let folder = tempfile::tempdir().unwrap();
@@ -269,7 +269,7 @@ fn a_full_disk_and_a_stop_end_it() {
 }
 
 #[test]
-fn the_page_of_the_book_names_every_column_and_has_the_query_that_is_tested() {
+fn tables_page_names_every_column_and_tested_query() {
     let folder = tempfile::tempdir().unwrap();
     let written = Written::of(&mut Archive::open(folder.path().join("a.sqlite")).unwrap(), &HashMap::new());
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");

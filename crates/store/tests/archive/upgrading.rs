@@ -98,7 +98,7 @@ fn old(place: &Path, more: &str) {
 }
 
 #[test]
-fn what_an_older_cardscope_measured_has_its_card_its_figures_and_its_summary() {
+fn upgraded_sessions_have_card_figures_and_summary() {
     on_both(|place| {
         old(place, "");
         let mut archive = Archive::open(place).unwrap();
@@ -127,7 +127,7 @@ fn what_an_older_cardscope_measured_has_its_card_its_figures_and_its_summary() {
 }
 
 #[test]
-fn an_upgrade_that_fails_half_way_leaves_the_archive_as_it_was() {
+fn failed_upgrade_is_rolled_back() {
     on_both(|place| {
         // A table with the last name that the upgrade creates, so that it fails at its end.
         old(place, "CREATE TABLE stale (of_another TEXT);");
@@ -147,7 +147,7 @@ fn an_upgrade_that_fails_half_way_leaves_the_archive_as_it_was() {
 }
 
 #[test]
-fn four_that_open_an_older_archive_at_once_upgrade_it_once() {
+fn concurrent_opening_upgrades_once() {
     on_both(|place| {
         old(place, "");
         let children = [(); 4].map(|()| crate::child("write 40", place));

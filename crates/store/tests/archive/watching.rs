@@ -24,7 +24,7 @@ fn settled(changes: &mut ArchiveChanges) {
 }
 
 #[test]
-fn what_another_writes_is_told_once_and_reading_is_not() {
+fn watch_reports_foreign_writes_once_and_no_reads() {
     on_both(|place| {
         let mut archive = Archive::open(place).unwrap();
         let mut changes = ArchiveChanges::of(place).unwrap();
@@ -50,7 +50,7 @@ fn what_another_writes_is_told_once_and_reading_is_not() {
 }
 
 #[test]
-fn a_watch_ends_when_its_time_is_over_and_lives_on_a_thread() {
+fn watch_times_out_and_can_move_to_a_thread() {
     on_both(|place| {
         let _archive = Archive::open(place).unwrap();
         let mut changes = ArchiveChanges::of(place).unwrap();
@@ -66,7 +66,7 @@ fn a_watch_ends_when_its_time_is_over_and_lives_on_a_thread() {
 }
 
 #[test]
-fn a_file_that_is_not_there_yet_is_not_made_and_its_making_is_told() {
+fn watch_reports_creation_of_missing_file() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("archive.sqlite");
     let mut changes = ArchiveChanges::of(&place).unwrap();
@@ -92,7 +92,7 @@ fn a_file_that_is_not_there_yet_is_not_made_and_its_making_is_told() {
 }
 
 #[test]
-fn what_is_no_archive_is_not_watched() {
+fn watch_refuses_other_files() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("holiday.jpg");
     std::fs::write(&place, vec![7; 4096]).unwrap();
@@ -103,7 +103,7 @@ fn what_is_no_archive_is_not_watched() {
 }
 
 #[test]
-fn a_server_that_was_away_is_one_change_and_goes_on_telling() {
+fn watch_reports_restarted_server_as_one_change() {
     let server = Server::new();
     let address = server.database();
     let mut archive = Archive::open(&address).unwrap();
@@ -132,7 +132,7 @@ fn a_server_that_was_away_is_one_change_and_goes_on_telling() {
 }
 
 #[test]
-fn who_watches_a_server_hears_what_two_others_write_as_few_changes() {
+fn watch_coalesces_changes_of_two_writers() {
     let server = Server::shared();
     let address = server.database();
     let mut first = Archive::open(&address).unwrap();

@@ -139,7 +139,7 @@ fn is_long() -> bool {
 }
 
 #[test]
-fn nothing_is_clean_where_an_io_failed_twice() {
+fn repeated_io_failure_never_ends_clean() {
     let drawn = if is_long() { MANY } else { FEW };
     let mut touched = 0;
     for (command, seed) in COMMANDS.iter().zip(1..) {
@@ -164,7 +164,7 @@ fn nothing_is_clean_where_an_io_failed_twice() {
 }
 
 #[test]
-fn the_start_of_a_card_that_cannot_be_read_is_damage_to_a_quick_test() {
+fn unreadable_start_is_damaged_in_quick_test() {
     for seed in 1..=3 {
         for place in ["0+512", "0+1MiB"] {
             let ended = run("verify", &format!("faults.error_ranges={place}"), seed);
@@ -174,7 +174,7 @@ fn the_start_of_a_card_that_cannot_be_read_is_damage_to_a_quick_test() {
 }
 
 #[test]
-fn good_cards_with_rare_errors_pass_and_say_so() {
+fn rare_errors_pass_with_caveat() {
     let mut failed = 0;
     for seed in 1..=if is_long() { 6 } else { 3 } {
         for command in ["verify", "verify --full", "map --budget 10s", "bench --recipe short --size 16M"] {
@@ -188,7 +188,7 @@ fn good_cards_with_rare_errors_pass_and_say_so() {
 }
 
 #[test]
-fn what_often_fails_is_no_pass() {
+fn frequent_errors_do_not_pass() {
     for command in ["verify", "verify --full", "map --budget 10s", "check --budget 30s"] {
         let ended = run(command, "faults.read_error_p=0.02", 3);
         assert_ne!(ended.exit, ExitStatus::Good, "{command} {}", ended.document["findings"]);
@@ -196,7 +196,7 @@ fn what_often_fails_is_no_pass() {
 }
 
 #[test]
-fn no_mark_is_met_by_what_failed_ios_touched() {
+fn marks_are_not_met_on_failed_ios() {
     let clean = run("check --budget 60s --label C10_U1_A1", "", 1);
     assert!(clean.outcomes().any(|outcome| outcome == "met"), "{:?}", clean.outcomes().collect::<Vec<_>>());
     let failed = run(
@@ -209,7 +209,7 @@ fn no_mark_is_met_by_what_failed_ios_touched() {
 }
 
 #[test]
-fn what_fails_beyond_the_card_is_the_readers_and_has_a_cause() {
+fn failure_beyond_card_is_blamed_on_reader_with_cause() {
     let found = run("verify --erase", "extra_sectors=1", 1);
     let told = format!("{:?} {}", found.exit, found.document["findings"]);
     assert!(found.count("failed_twice") > 0, "{told}");

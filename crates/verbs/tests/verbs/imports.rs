@@ -60,7 +60,7 @@ fn counted(report: &ImportReport) -> [u64; 3] {
 }
 
 #[test]
-fn typed_figures_come_in_with_the_photograph_that_lies_beside_them() {
+fn typed_figures_are_imported_with_adjacent_photograph() {
     let place = Place::new();
     place.write("screen.png", PNG);
     let report = place.import(&[place.write("typed.csv", TYPED)]);
@@ -78,7 +78,7 @@ fn typed_figures_come_in_with_the_photograph_that_lies_beside_them() {
 }
 
 #[test]
-fn a_result_file_comes_in_whole_and_a_damaged_one_stops_no_other() {
+fn result_file_round_trips_and_damaged_file_stops_no_other() {
     let from = Place::new();
     from.import(&[from.write("typed.csv", TYPED)]);
     let out = from.0.path().join("out");
@@ -103,7 +103,7 @@ fn a_result_file_comes_in_whole_and_a_damaged_one_stops_no_other() {
 }
 
 #[test]
-fn files_of_one_name_are_not_one_card_and_one_log_under_two_names_is() {
+fn equal_file_names_stay_separate_and_equal_logs_merge() {
     let place = Place::new();
     let report = place.import(&[
         place.write("acme/dd.txt", dd(20, "\n")),
@@ -118,7 +118,7 @@ fn files_of_one_name_are_not_one_card_and_one_log_under_two_names_is() {
 }
 
 #[test]
-fn many_logs_of_one_card_that_the_user_names_are_one_card() {
+fn logs_named_by_user_become_one_card() {
     let place = Place::new();
     let files: Vec<PathBuf> = (1..=10).map(|n| place.write(&format!("{n}.txt"), dd(10 + n, "\n"))).collect();
     let named =
@@ -128,7 +128,7 @@ fn many_logs_of_one_card_that_the_user_names_are_one_card() {
 }
 
 #[test]
-fn the_logs_of_an_archive_are_called_after_what_is_packed_in_it() {
+fn logs_in_zip_are_named_by_their_entry() {
     let place = Place::new();
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for (name, text) in
@@ -150,7 +150,7 @@ const COUNTERS: &str = "Smart Log for NVME device:nvme0 namespace-id:ffffffff\n\
     critical_warning : 0\ndata_units_read : 191842\nhost_read_commands : 12869\n";
 
 #[test]
-fn logs_of_one_card_in_several_files_are_one_card_of_the_archive_with_its_limits() {
+fn logs_in_several_files_become_one_card_with_limits() {
     let place = Place::new();
     let identity = "NVME Identify Controller:\nvid       : 0x1234\nsn        : 0007\nmn        : EXAMPLE SWIFT\nfr        : 1.0\n";
     let limits = "get-feature:0x04 (Temperature Threshold), Current value:0x00000164\n\
@@ -171,7 +171,7 @@ fn logs_of_one_card_in_several_files_are_one_card_of_the_archive_with_its_limits
 }
 
 #[test]
-fn files_that_are_called_alike_are_one_card_though_none_of_them_names_it() {
+fn similar_file_names_become_one_unnamed_card() {
     let place = Place::new();
     place.write("logs/swift-smart-log.log", COUNTERS);
     place.write("logs/swift-passive-cooling.log", dd(20, "\n"));

@@ -71,7 +71,7 @@ fn no_memory() -> TargetError {
 }
 
 #[test]
-fn one_failed_flush_or_no_memory_for_a_moment_does_not_leave_the_card_overwritten() {
+fn temporary_errors_do_not_leave_card_overwritten() {
     for error in [failed_flush(), no_memory(), TargetError::Unsupported("no".into())] {
         let mut card = Overwritten::new("sim:constant?announced_bytes=64MiB");
         let returned = card.after(error);
@@ -84,7 +84,7 @@ fn one_failed_flush_or_no_memory_for_a_moment_does_not_leave_the_card_overwritte
 }
 
 #[test]
-fn a_card_that_is_gone_is_not_written_to() {
+fn missing_card_is_not_written() {
     let mut card = Overwritten::new("sim:constant?announced_bytes=64MiB");
     let gone = TargetError::Gone { operation: "write", offset: AT, reason: "no such device".into() };
     let returned = card.after(gone);
@@ -93,7 +93,7 @@ fn a_card_that_is_gone_is_not_written_to() {
 
 /// If restoring fails, that is reported and the journal stays.
 #[test]
-fn a_card_that_goes_away_while_it_is_put_back_is_told_of() {
+fn card_lost_during_restore_is_reported() {
     let limit = format!("sim:constant?announced_bytes=64MiB&faults.vanish_after_bytes={}", 2 * LEN + 512);
     let mut card = Overwritten::new(&limit);
     let returned = card.after(failed_flush());
@@ -102,7 +102,7 @@ fn a_card_that_goes_away_while_it_is_put_back_is_told_of() {
 
 /// A reader keeps its descriptor when the card is exchanged, so the journal of the first card must not be restored.
 #[test]
-fn another_card_and_one_that_cannot_be_read_are_not_written_to() {
+fn restore_refuses_unknown_and_unreadable_cards() {
     let mut card = Overwritten::new("sim:constant?announced_bytes=64MiB");
     write(&mut card.opened, &[5; LEN]);
     let returned = card.after(failed_flush());
@@ -138,7 +138,7 @@ struct Line {
 
 /// An unreadable range cannot be saved, so it must not be written; the rest of the card is tested.
 #[test]
-fn places_that_always_fail_leave_no_journal_behind() {
+fn permanently_failing_ranges_leave_no_journal() {
     for bad in [
         "rig.extra_sectors=1",
         "faults.error_ranges=67108352+512",

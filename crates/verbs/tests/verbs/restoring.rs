@@ -150,7 +150,7 @@ fn restored(
 }
 
 #[test]
-fn wherever_a_run_is_killed_its_card_is_restored_to_the_last_byte() {
+fn killed_run_is_restored_exactly() {
     let table = Table::new();
     let (mut torn, mut seen) = (0, 0);
     let whole = table.whole_run();
@@ -174,7 +174,7 @@ fn wherever_a_run_is_killed_its_card_is_restored_to_the_last_byte() {
 }
 
 #[test]
-fn restoring_twice_changes_nothing_and_another_card_is_refused_and_not_written_to() {
+fn second_restore_is_harmless_and_other_card_is_refused() {
     let table = Table::new();
     let journal = table.torn();
     let copy = table.dir.path().join("copy");
@@ -328,7 +328,7 @@ impl Ended {
 }
 
 #[test]
-fn a_journal_of_which_30_to_80_percent_are_left_stays_and_names_what_is_wrong() {
+fn truncated_journal_stays_and_names_damage() {
     let ended = Ended::new(24);
     assert!(ended.says_what_is_wrong(&ended.journal, "nothing"));
     for percent in [30, 40, 50, 60, 70, 80] {
@@ -343,7 +343,7 @@ fn a_journal_of_which_30_to_80_percent_are_left_stays_and_names_what_is_wrong() 
 }
 
 #[test]
-fn restoring_is_never_said_to_be_done_while_test_data_is_left_whatever_is_lost_of_a_journal() {
+fn damaged_journal_never_reports_complete_restore() {
     let ended = Ended::new(4);
     let len = ended.journal.len() as u64;
     for case in 0..90 {
@@ -361,7 +361,7 @@ fn restoring_is_never_said_to_be_done_while_test_data_is_left_whatever_is_lost_o
 
 /// The journal is intact but older than the card, as after a disk that lost its last writes.
 #[test]
-fn a_journal_from_a_moment_earlier_is_found_out_by_the_card() {
+fn stale_journal_is_detected_by_card_content() {
     let ended = Ended::new(4);
     assert!(ended.moments.len() > 4);
     let (last, earlier) = ended.moments.split_last().unwrap();
@@ -372,7 +372,7 @@ fn a_journal_from_a_moment_earlier_is_found_out_by_the_card() {
 }
 
 #[test]
-fn a_journal_of_an_earlier_version_is_restored_and_removed_where_the_card_holds_nothing_else_of_its_test() {
+fn old_version_journal_is_restored_and_removed() {
     let dir = tempfile::tempdir().unwrap();
     let (card, file) = (dir.path().join("card.img"), dir.path().join("journal-old"));
     std::fs::write(&file, include_bytes!("../../../journal/tests/fixtures/journal-without-a-tally")).unwrap();

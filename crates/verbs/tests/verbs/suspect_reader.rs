@@ -51,7 +51,7 @@ fn assert_ended_by_reader<B: ReportBody + std::fmt::Debug>(outcome: &mut VerbOut
 }
 
 #[test]
-fn nothing_is_written_through_a_reader_that_misreads_a_card_with_data() {
+fn misreading_reader_prevents_writes_to_card_with_data() {
     let folder = tempfile::tempdir().unwrap();
     for reader in READERS {
         let target = card_of_its_own(&format!("announced_bytes=81MiB&state=filled&{reader}"));
@@ -67,7 +67,7 @@ fn nothing_is_written_through_a_reader_that_misreads_a_card_with_data() {
 }
 
 #[test]
-fn an_image_is_not_taken_through_a_reader_that_misreads() {
+fn misreading_reader_prevents_saving_image() {
     let folder = tempfile::tempdir().unwrap();
     for reader in READERS {
         let target = card_of_its_own(&format!("announced_bytes=82MiB&state=filled&{reader}"));
@@ -86,7 +86,7 @@ fn assert_blames_reader<B: ReportBody + std::fmt::Debug>(outcome: &VerbOutcome<R
 }
 
 #[test]
-fn where_nothing_is_preserved_a_reader_that_misreads_is_reported_and_the_card_is_not_accused() {
+fn erasing_test_reports_misreading_reader_not_card() {
     let folder = tempfile::tempdir().unwrap();
     for reader in READERS {
         let target = card_of_its_own(&format!("announced_bytes=83MiB&state=filled&{reader}"));
@@ -112,7 +112,7 @@ fn where_nothing_is_preserved_a_reader_that_misreads_is_reported_and_the_card_is
 
 /// Readers that flip bits so rarely that most are not detected before the first write.
 #[test]
-fn one_wrong_read_is_no_loss_and_no_pass_either() {
+fn single_misread_gives_neither_loss_nor_pass() {
     let folder = tempfile::tempdir().unwrap();
     let mut unstable = 0;
     for seed in 1..=8 {
@@ -134,7 +134,7 @@ fn one_wrong_read_is_no_loss_and_no_pass_either() {
 }
 
 #[test]
-fn what_one_of_two_reads_found_wrong_was_formatted_all_the_same_and_the_reader_is_named() {
+fn format_succeeds_despite_one_misread_and_names_reader() {
     let folder = tempfile::tempdir().unwrap();
     let mut suspect = 0;
     for seed in 1..=24 {
@@ -148,7 +148,7 @@ fn what_one_of_two_reads_found_wrong_was_formatted_all_the_same_and_the_reader_i
 }
 
 #[test]
-fn an_honest_reader_is_not_suspected() {
+fn good_reader_is_not_suspected() {
     let folder = tempfile::tempdir().unwrap();
     for state in ["filled", "factory"] {
         let target = card_of_its_own(&format!("announced_bytes=86MiB&state={state}"));

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_slowest_second_is_that_of_the_stall() {
+    fn stall_is_the_slowest_second() {
         let mut meter = SpeedMeter::default();
         meter.begin(100.0);
         for tenth in 1..=20 {
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_between_two_files_does_not_count() {
+    fn time_between_files_does_not_count() {
         let mut meter = SpeedMeter::default();
         meter.begin(0.0);
         meter.moved(1.0, 10);

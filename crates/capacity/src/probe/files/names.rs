@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_that_the_writers_give_are_taken() {
+    fn only_names_of_h2testw_and_f3write_are_accepted() {
         assert_eq!(number("1.h2w"), Some(1));
         assert_eq!(number("1024.h2w"), Some(1024));
         for other in ["0.h2w", "01.h2w", "1.H2W", ".h2w", "a.h2w", "1.h2w.bak", "+1.h2w", "99999999999.h2w"] {

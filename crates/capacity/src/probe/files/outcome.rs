@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_near_128_gib_is_the_reader_s_where_the_file_system_held_little_besides() {
+    fn end_near_128_gib_accuses_the_reader_on_an_empty_file_system() {
         let gib = 1u64 << 30;
         let of = |first: u64, besides: u64| {
             let facts = TestedBytes { file_system: 400 * gib, free: 400 * gib - besides, ..facts(0) };
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_files_speak_for_the_card_where_enough_of_it_was_tested() {
+    fn intact_files_are_genuine_only_with_enough_tested() {
         let whole = sorted(SectorCounts { ok: 100 * MIB, ..SectorCounts::default() }, &[]);
         assert_eq!(judge(&whole, &facts(100 << 20)).0, Verdict::Genuine);
         assert_eq!(judge(&whole, &facts(50 << 20)).0, Verdict::Inconclusive);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shape_of_the_losses_names_the_kind() {
+    fn shape_of_losses_decides_the_verdict() {
         let counts =
             |ok, overwritten, corrupted| SectorCounts { ok, overwritten, corrupted, ..Default::default() };
         assert_eq!(verdict(counts(50 * MIB, 50 * MIB, 0), &[(50, 50 * MIB)]), Verdict::Wraparound);
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_card_refused_with_an_error_is_damage_and_no_fake() {
+    fn refused_writes_are_damage_not_a_fake() {
         let lost = sorted(
             SectorCounts { ok: 50 * MIB, corrupted: 50 * MIB, ..Default::default() },
             &[(50, 50 * MIB)],
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn another_answer_to_the_same_question_is_unstable() {
+    fn changed_answers_are_unstable() {
         let lost = sorted(SectorCounts { ok: 10, corrupted: 5, ..Default::default() }, &[(1, 5)]);
         let facts = TestedBytes { otherwise: 1, ..facts(100 << 20) };
         assert_eq!(judge(&lost, &facts).0, Verdict::Unstable);

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrap_shows_as_one_distance_and_aliases() {
+    fn wrap_is_one_distance_with_aliases() {
         let mut sorted =
             SortedSectors { tested: std::iter::once(0..FILE_BYTES).collect(), ..SortedSectors::default() };
         let place = FileOffset { number: 1, content: 1, offset_in_file: 4096 };
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_side_by_side_are_one_run() {
+    fn adjacent_losses_are_one_range() {
         let mut sorted = SortedSectors::default();
         for offset_in_file in [0, 8192, 4096, 1 << 20] {
             sorted.differs(FileOffset { number: 2, content: 2, offset_in_file }, &[0; 4096]);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sector_is_sorted_as_f3read_sorts_it() {
+    fn sectors_are_classified_as_by_f3read() {
         let own = sector(4096);
         assert_eq!(look(&own, 4096), SectorFound::Expected);
         assert_eq!(look(&sector(8192), 4096), SectorFound::Elsewhere { address: 8192 });
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn seven_wrong_bits_are_slightly_changed_and_eight_are_corrupted() {
+    fn seven_wrong_bits_are_changed_and_eight_corrupted() {
         for at in [8, 100, 511] {
             let mut flipped = sector(4096);
             flipped[at] ^= 0x7f;
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flip_in_the_first_word_is_no_other_sector() {
+    fn flipped_first_word_is_not_another_sector() {
         for bit in 0..64 {
             let mut flipped = sector(4096);
             flipped[bit / 8] ^= 1 << (bit % 8);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_belongs_to_another_tested_place_is_aliased() {
+    fn only_content_of_tested_ranges_is_aliased() {
         let mut counts = SectorCounts::default();
         let tested: Vec<Range<u64>> = std::iter::once(0..1 << 20).collect();
         for address in [512, 1 << 21] {

@@ -226,7 +226,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     #[test]
-    fn a_stall_of_three_seconds_is_the_slowest_second_and_stands_at_its_place() {
+    fn stall_is_the_slowest_second_with_its_address() {
         let mut chart = PassChart::new(64 * MIB);
         chart.write.resume(5 * NANOS_PER_S);
         let mut at = 5 * NANOS_PER_S;
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_at_one_moment_shares_the_time() {
+    fn simultaneous_completions_share_the_time() {
         let mut chart = PassChart::new(64 * MIB);
         chart.read.resume(0);
         for n in 0..8 {
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_heard_of_a_moment_later_is_not_a_faster_cell() {
+    fn late_reported_completions_are_no_faster_cell() {
         let mut chart = PassChart::new(64 * MIB);
         chart.read.resume(0);
         for n in 0..8 {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_that_takes_no_time_has_no_speed() {
+    fn cell_below_the_clock_resolution_has_no_speed() {
         let mut chart = PassChart::new(64 * MIB);
         chart.read.resume(0);
         chart.read.ended(0, MIB, 255);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_bytes_stand_in_the_cells_they_lie_in() {
+    fn bad_bytes_are_divided_among_their_cells() {
         let mut chart = PassChart::new(4 * MIB);
         chart.bad(MIB - 512, 3 * MIB + 1024);
         let bad: Vec<u64> = chart.finish().cells.iter().map(|c| c.bad_bytes).collect();

@@ -53,7 +53,7 @@ impl Target for LongSectorDevice {
 #[case::holes("fake=damaged&fake.damaged_share=0.2&fake.damaged_unit_bytes=65536&fake.lost=error", "damaged")]
 #[case::a_chain("fake=chain&wrap_bytes=17818112&fake_bytes=12887040&fake.lost=stale", "chain")]
 #[case::a_pool("fake=overcommitted&fake_bytes=9045504", "overcommitted")]
-fn only_whole_sectors_are_read_and_written(#[case] card: &str, #[case] verdict: &str) {
+fn io_uses_whole_device_sectors(#[case] card: &str, #[case] verdict: &str) {
     let card = SimTarget::named(&format!("sim:constant?announced_bytes=64MiB&{card}")).unwrap();
     let info = TargetInfo { sector: SECTOR, ..card.info().clone() };
     let mut target = LongSectorDevice { card, info, refused: None };
@@ -159,7 +159,7 @@ fn noticed(slot: &SwappingReader, found: &PassFindings, at_most: u64) {
 
 /// Ranges of this card have 8 MiB; earlier ones are sampled before each.
 #[test]
-fn a_swap_while_writing_costs_the_other_card_a_range_at_most() {
+fn swap_while_writing_overwrites_one_range_at_most() {
     for after in [40 * MIB, 100 * MIB + 1, 203 * MIB, 250 * MIB] {
         let mut slot = SwappingReader::new(IoDirection::Write, after);
         let (found, ..) = pass_over(&mut slot, &settings());
@@ -168,7 +168,7 @@ fn a_swap_while_writing_costs_the_other_card_a_range_at_most() {
 }
 
 #[test]
-fn a_swap_while_reading_back_costs_the_other_card_nothing() {
+fn swap_while_reading_overwrites_nothing() {
     for (two_passes, after) in [(false, 20 * MIB), (false, 150 * MIB), (true, 100 * MIB)] {
         let mut slot = SwappingReader::new(IoDirection::Read, after);
         let (found, ..) = pass_over(&mut slot, &PassSettings { two_passes, ..settings() });
@@ -219,7 +219,7 @@ fn stopped_at(name: &str, at: u64) -> (PassFindings, u64, u64) {
 #[case::with_a_cache("fake=limbo&fake_bytes=25MiB&cache_bytes=4MiB&fake.cache_kind=lru")]
 #[case::addresses_wrap("fake=wraparound&wrap_bytes=16MiB")]
 #[case::flips("faults.flip_p=0.001")]
-fn a_pass_stopped_anywhere_says_what_it_saw_and_no_more(#[case] card: &str) {
+fn interrupted_pass_reports_confirmed_losses_only(#[case] card: &str) {
     let name = format!("sim:constant?announced_bytes=64MiB&{card}");
     let (_, all, _) = stopped_at(&name, u64::MAX);
     let mut after_losses = 0;

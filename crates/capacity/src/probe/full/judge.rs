@@ -299,7 +299,7 @@ mod tests {
     const ZERO: SectorFound = SectorFound::Constant { byte: 0 };
 
     #[test]
-    fn an_end_is_limbo_and_a_hole_is_damage() {
+    fn lost_end_is_limbo_and_hole_is_damage() {
         let tail = judge(&ledger(64 * MIB, &[(10 * MIB, 64 * MIB, ZERO)]), &seen(64 * MIB));
         assert_eq!((tail.verdict, tail.usable_bytes), (Verdict::Limbo, Some(10 * MIB)));
         let hole = judge(&ledger(64 * MIB, &[(10 * MIB, 11 * MIB, ZERO)]), &seen(64 * MIB));
@@ -307,14 +307,14 @@ mod tests {
     }
 
     #[test]
-    fn an_end_where_the_addresses_of_readers_end_accuses_the_reader() {
+    fn end_at_a_reader_limit_accuses_the_reader() {
         let (all, end) = (1 << 38, 1 << 37);
         let judged = judge(&ledger(all, &[(end, all, ZERO)]), &seen(all));
         assert_eq!((judged.verdict, judged.usable_bytes), (Verdict::ReaderSuspect, Some(end)));
     }
 
     #[test]
-    fn the_period_of_a_wrap_is_what_all_distances_share() {
+    fn wrap_period_is_the_common_divisor_of_distances() {
         // 100 MiB with a wrap at 30 MiB + 512 bytes: the last write to each place is good.
         let wrap = 30 * MIB + 512;
         let elsewhere = |from: u64, k: u64| SectorFound::Elsewhere { address: from + k * wrap };
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_blocks_that_show_data_of_others_are_no_wrap() {
+    fn lost_blocks_with_foreign_data_are_no_wrap() {
         // Beyond 10 MiB each block shows the content of its cache slot: data of a later address.
         let elsewhere = SectorFound::Elsewhere { address: 60 * MIB };
         let judged = judge_all(&ledger(64 * MIB, &[(10 * MIB, 64 * MIB, elsewhere)]), seen(64 * MIB));
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_that_shows_what_its_slots_hold_is_no_wrap() {
+    fn direct_mapped_cache_is_no_wrap() {
         // Written to 40 MiB, with markers beyond; from 10 MiB on each block shows a marker some cache sizes further
         // on.
         let slot = |n: u64| (n * MIB, (n + 1) * MIB, SectorFound::Elsewhere { address: 60 * MIB });
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_beyond_an_end_are_no_fake() {
+    fn errors_beyond_an_end_are_damage() {
         let errors = ledger(64 * MIB, &[(10 * MIB, 64 * MIB, SectorFound::Error)]);
         let judged = judge(&errors, &PassEvidence { taken_to: 10 * MIB, ..seen(64 * MIB) });
         assert_eq!((judged.verdict, judged.fails_beyond), (Verdict::Damaged, true));
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_in_long_requests_alone_accuse_nobody() {
+    fn losses_in_long_requests_only_stay_below_accusation() {
         let lost = ledger(64 * MIB, &[(10 * MIB, 64 * MIB, ZERO)]);
         let of =
             |sentinels| judge(&lost, &PassEvidence { kept_in_sectors: true, sentinels, ..seen(64 * MIB) });
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_since_an_earlier_pass_leave_no_usable_prefix() {
+    fn losses_since_an_earlier_pass_have_no_usable_bytes() {
         let recheck = PassEvidence { recheck: true, ..seen(64 * MIB) };
         let of = |bad: &[(u64, u64, SectorFound)]| {
             let judged = judge(&ledger(64 * MIB, bad), &recheck);
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_before_the_limit_is_no_pool_that_ran_out() {
+    fn hole_before_the_limit_is_not_overcommitted() {
         let limited = |good| PassEvidence {
             written: 32 * MIB,
             read_to: 32 * MIB,
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_what_was_not_read() {
+    fn unread_bytes_leave_the_verdict_inconclusive() {
         let half = PassEvidence { read_to: 32 * MIB, ..seen(64 * MIB) };
         let judged = judge(&ledger(32 * MIB, &[]), &half);
         assert_eq!((judged.verdict, judged.usable_bytes), (Verdict::Inconclusive, None));

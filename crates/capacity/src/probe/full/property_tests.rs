@@ -109,7 +109,7 @@ fn mistake(case: &PassCase) -> Option<String> {
 
 /// Uses the same cards in each run; with `CARDSCOPE_LONG=1` many more and random ones.
 #[test]
-fn any_card_is_known_to_the_sector() {
+fn random_cards_are_judged_to_the_sector() {
     let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty());
     let mut runner = if long { TestRunner::default() } else { TestRunner::deterministic() };
     let cases = (0..if long { 2000 } else { 60 }).map(|_| case().new_tree(&mut runner).unwrap().current());
@@ -122,7 +122,7 @@ fn any_card_is_known_to_the_sector() {
 const ONCE_WRONG: &str = include_str!("once_wrong.txt");
 
 #[test]
-fn cards_that_were_judged_wrongly_once_are_judged_rightly() {
+fn once_misjudged_cards_are_judged_right() {
     let cases = ONCE_WRONG.lines().flat_map(|line| {
         let (salt, card) = line.strip_prefix("0x").unwrap().split_once(' ').unwrap();
         let (bytes, fake) = card.split_once('&').unwrap();

@@ -63,7 +63,7 @@ fn right_to_the_sector(name: &str) {
 const CARD: &str = "sim:constant?announced_bytes=64MiB";
 
 #[test]
-fn a_genuine_card_is_proven_to_its_last_byte() {
+fn genuine_card_is_proven_to_its_last_byte() {
     right_to_the_sector(CARD);
     right_to_the_sector("sim:constant?announced_bytes=67109376");
     let (found, _) = run(CARD, settings());
@@ -91,13 +91,13 @@ fn a_genuine_card_is_proven_to_its_last_byte() {
 #[case("fake=overcommitted&fake_bytes=24121344")]
 #[case("fake=overcommitted&fake_bytes=23MiB&fake.pool_full=slow")]
 #[case("fake=read-only&state=filled")]
-fn every_kind_of_fake_is_known_to_the_sector(#[case] fake: &str) {
+fn every_kind_of_fake_is_judged_to_the_sector(#[case] fake: &str) {
     right_to_the_sector(&format!("{CARD}&{fake}"));
 }
 
 /// A cache shows once more lost blocks were written than it holds. A cache that holds all of them is storage.
 #[rstest]
-fn no_cache_hides_what_is_lost(
+fn no_cache_hides_losses(
     #[values("direct", "lru", "fifo")] kind: &str,
     #[values("true&fake.cache_survives=false", "true", "false")] strict: &str,
     #[values("1MiB", "12MiB")] bytes: &str,
@@ -145,7 +145,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(32) })]
 
     #[test]
-    fn no_byte_is_written_beyond_the_limit(
+    fn write_limit_is_never_exceeded(
         fake in proptest::sample::select(FAKES),
         most in prop_oneof![0u64..2_000_000, 0u64..80_000_000],
         two_passes: bool,
@@ -160,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn the_budget_ends_every_phase(fake in proptest::sample::select(FAKES), seconds in 0.0..6.0f64) {
+    fn time_budget_ends_every_phase(fake in proptest::sample::select(FAKES), seconds in 0.0..6.0f64) {
         let name = format!("{CARD}{fake}");
         let mut target = SimTarget::named(&name).unwrap();
         let limited = PassSettings { budget_s: Some(seconds), ..settings() };
@@ -174,7 +174,7 @@ proptest! {
 
 /// Of eight I/Os in flight, only those are started that end in time.
 #[test]
-fn the_budget_holds_on_a_card_that_takes_long_for_each_io() {
+fn time_budget_holds_on_a_slow_card() {
     for latency in [0.001, 0.05, 0.2, 1.0] {
         for fake in ["", "&fake=limbo&fake_bytes=2GB"] {
             let name = format!("sim:constant?announced_bytes=4GB&command_s={latency}{fake}");
@@ -189,7 +189,7 @@ fn the_budget_holds_on_a_card_that_takes_long_for_each_io() {
 
 /// A check that was skipped for lack of room is named, and its result is not invented.
 #[test]
-fn what_was_not_asked_is_said() {
+fn skipped_checks_are_reported() {
     let name =
         "sim:constant?announced_bytes=64MiB&fake=limbo&fake_bytes=20MiB&cache_bytes=2MiB&fake.cache_kind=lru";
     let (whole, _) = run(name, settings());
@@ -212,7 +212,7 @@ fn what_was_not_asked_is_said() {
 }
 
 #[test]
-fn a_pass_that_left_only_sentinels_had_not_begun() {
+fn pass_with_sentinels_only_resumes_at_zero() {
     let content = IoContent::Stamp { salt: 99, generation: SENTINELS };
     let mut found = 0;
     for mib in [4, 8, 16, 32, 64] {

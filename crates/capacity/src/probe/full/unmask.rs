@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_read_and_written_again_are_whole_sectors() {
+    fn ranges_are_aligned_to_whole_sectors() {
         let ranges = vec![(512, 9000), (12_288, 12_800), (13_312, 20_480)];
         assert_eq!(whole_within(ranges.clone(), 4096), [(4096, 8192), (16_384, 20_480)]);
         assert_eq!(whole_around(ranges, 4096), [(0, 20_480)]);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_the_good_ranges_is_doubted_first() {
+    fn last_bytes_of_ranges_come_first() {
         assert_eq!(from_the_end(vec![(0, 100), (200, 250)], 80), [(70, 100), (200, 250)]);
         assert_eq!(from_the_end(vec![(0, 100)], 1000), [(0, 100)]);
     }

@@ -98,20 +98,20 @@ mod tests {
     }
 
     #[test]
-    fn a_clean_step_has_no_misfits() {
+    fn clean_step_has_no_misfits() {
         assert_eq!(step(&marks("+++--")), MarkerStep { kept: Some(20), lost: Some(30), misfits: 0 });
         assert_eq!(step(&marks("-----")), MarkerStep { kept: None, lost: Some(0), misfits: 0 });
         assert_eq!(step(&marks("+++++")), MarkerStep { kept: Some(40), lost: None, misfits: 0 });
     }
 
     #[test]
-    fn a_hole_is_no_step() {
+    fn hole_is_not_a_step() {
         assert_eq!(step(&marks("++-+++++")).misfits, 1);
         assert_eq!(step(&marks("+-+-+-+-")).misfits, 3);
     }
 
     #[test]
-    fn the_rule_of_three_holds() {
+    fn excluded_share_follows_the_rule_of_three() {
         // Rule of three: without a bad one among n, the limit is 3 / n for large n.
         assert!((excluded_above(300, 0) - 0.00993).abs() < 1e-4);
         assert!((excluded_above(10, 0) - 0.2589).abs() < 1e-4);
@@ -122,7 +122,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn places_lie_inside_and_every_beginning_is_spread(start in 0u64..1 << 40, width in 1u64 << 20..1 << 41, most in 1u32..300, seed: u64) {
+        fn positions_are_inside_and_every_prefix_is_spread(start in 0u64..1 << 40, width in 1u64 << 20..1 << 41, most in 1u32..300, seed: u64) {
             let places = spread(start, start + width, most, &mut SeededRandom::new(seed));
             prop_assert_eq!(places.len(), most as usize);
             prop_assert!(places.iter().all(|p| (start..start + width).contains(p)));

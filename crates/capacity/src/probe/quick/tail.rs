@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cache_is_overflown_with_at_most_a_quarter_more_than_it_holds() {
+    fn run_lengths_grow_by_at_most_a_quarter() {
         let steps = steps(514 << 20);
         assert_eq!((steps[0], *steps.last().unwrap()), (4096, 514 << 20));
         for pair in steps.windows(2).filter(|p| p[0] >= 64 << 20) {

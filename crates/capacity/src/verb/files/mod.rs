@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_directory_is_known_by_its_own_name_whatever_is_opened_meanwhile() {
+    fn directory_is_recognized_after_other_files_were_opened() {
         let folder = tempfile::tempdir().unwrap();
         let common = cardscope_session::frame::CommonOptions {
             target: folder.path().to_str().unwrap().to_owned(),

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_took_the_place_of_ours_stays() {
+    fn replaced_file_is_not_removed() {
         let (dir, mut own, ours) = ours();
         std::fs::rename(&ours, dir.path().join("kept")).unwrap();
         std::fs::write(&ours, "the user's").unwrap();
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_the_same_length_nor_the_same_inode_makes_a_file_ours() {
+    fn equal_length_or_inode_alone_is_not_the_created_file() {
         let (dir, mut own, ours) = ours();
         std::fs::rename(&ours, dir.path().join("kept")).unwrap();
         std::fs::write(&ours, "user").unwrap();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_took_the_place_of_ours_is_not_read_as_ours() {
+    fn replaced_file_is_not_read() {
         let (dir, own, ours) = ours();
         own.file(1).unwrap();
         std::fs::rename(&ours, dir.path().join("kept")).unwrap();
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pattern_is_known_by_either_end() {
+    fn pattern_is_recognized_in_first_or_last_sector() {
         let (_dir, own, path) = ours();
         let mut content: Vec<u8> = (0..4)
             .flat_map(|n| cardscope_engine::content::h2w::words(n * 512))
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_already_is_no_complaint() {
+    fn missing_file_is_no_error_on_removal() {
         let (_dir, mut own, path) = ours();
         std::fs::remove_file(&path).unwrap();
         assert!(own.remove_all().is_empty() && own.is_empty());

@@ -140,7 +140,7 @@ fn steps(events: u32) -> Vec<u32> {
 }
 
 #[test]
-fn whatever_is_swapped_between_two_steps_nothing_outside_is_touched() {
+fn swaps_during_a_run_leave_outside_files_untouched() {
     let place = AttackedFolder::new();
     let (AttackingListener { events, .. }, outcome) = run(&place, false, None);
     assert!(events > 8 && outcome.as_ref().unwrap().failure.is_none(), "{events} events: {outcome:?}");
@@ -154,7 +154,7 @@ fn whatever_is_swapped_between_two_steps_nothing_outside_is_touched() {
 }
 
 #[test]
-fn what_took_the_place_of_a_file_of_ours_stays_and_is_named() {
+fn file_that_replaced_a_test_file_stays_and_is_reported() {
     let place = AttackedFolder::new();
     let undisturbed = AttackedFolder::new();
     let (AttackingListener { moved, .. }, _) = run(&undisturbed, false, None);
@@ -165,7 +165,7 @@ fn what_took_the_place_of_a_file_of_ours_stays_and_is_named() {
 }
 
 #[test]
-fn files_that_are_there_are_only_read_and_links_and_pipes_not_even_that() {
+fn read_only_run_writes_nothing_and_skips_links_and_pipes() {
     for attack in ATTACKS {
         let place = AttackedFolder::new();
         fs::write(place.at("card/1.h2w"), SECRET).unwrap();

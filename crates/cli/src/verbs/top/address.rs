@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_taken_as_it_was_printed() {
+    fn printed_address_is_accepted() {
         let address = of("http://127.0.0.1:7400/#token=abc").unwrap();
         assert_eq!((address.url.as_str(), address.token().as_deref()), ("http://127.0.0.1:7400", Ok("abc")));
         assert_eq!(ServerAddress::of(7373, None, None).unwrap().url, "http://127.0.0.1:7373");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_address_or_would_send_the_own_token_away_is_refused() {
+    fn invalid_and_remote_addresses_without_token_are_refused() {
         for odd in [
             "https://127.0.0.1",
             "pi.local",
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn who_listens_is_found_in_the_kernels_table() {
+    fn listener_is_found_in_proc_net_tcp() {
         let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
             0: 0100007F:1CCD 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 1 1\n\
             1: 0100007F:1CCD 0100007F:9999 01 00000000:00000000 00:00000000 00000000  1001        0 1 1\n";

@@ -418,7 +418,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_read_one_by_one_with_words_in_between() {
+    fn events_are_parsed_between_comments() {
         let stream = ": alive\n\nevent: task\ndata: {\"a\":1}\nid: 7\n\nevent:gap\r\ndata:x\r\ndata:y\r\n\r\nevent: cut";
         let mut stream = stream.as_bytes();
         let event = next_event(&mut stream).unwrap().unwrap();
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_counts_becomes_speed_and_latency() {
+    fn kernel_counters_become_speed_and_latency() {
         let old =
             DeviceCounters { reads: 10, read_bytes: 1_000_000, read_ms: 5, ..DeviceCounters::default() };
         let new =

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_answered_by_y_alone_and_quitting_is_always_possible() {
+    fn only_y_confirms_and_ctrl_c_always_quits() {
         let asked = ScreenMode::Confirm("id".to_owned());
         assert_eq!(press(&asked, KeyCode::Char('y')), Some(KeyAction::Yes));
         for other in
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn escape_leads_back_first_and_then_out() {
+    fn escape_goes_back_then_quits() {
         assert_eq!(press(&ScreenMode::Details(0), KeyCode::Esc), Some(KeyAction::Back));
         assert_eq!(press(&ScreenMode::List, KeyCode::Esc), Some(KeyAction::Quit));
         assert_eq!(

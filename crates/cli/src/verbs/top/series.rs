@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_stay_small_and_a_fall_shows_where_it_was() {
+    fn days_stay_bounded_and_speed_drop_keeps_position() {
         let mut series = SpeedSeries::default();
         for tick in 0..2_000_000_u32 {
             let at = f64::from(tick) * 0.2;
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn few_points_fill_all_columns_and_nonsense_is_left_out() {
+    fn few_points_fill_columns_and_invalid_values_are_dropped() {
         let mut series = SpeedSeries::default();
         assert!(series.columns(4, SpeedPoint::mb_s).is_empty() && series.range(SpeedPoint::mb_s).is_none());
         series.push(1.0, Some(10.0), None);

@@ -12,7 +12,7 @@ fn names(state: &TopState) -> Vec<String> {
 }
 
 #[test]
-fn a_device_has_the_test_on_it_and_others_have_lines_of_their_own() {
+fn tests_on_devices_share_their_row_and_others_get_own_rows() {
     let mut state = two_running();
     assert_eq!(names(&state), ["mmcblk0:", "sda:1", "sdb:2"]);
     let waits =
@@ -25,7 +25,7 @@ fn a_device_has_the_test_on_it_and_others_have_lines_of_their_own() {
 }
 
 #[test]
-fn what_runs_is_shown_in_figures_until_it_ends_with_an_answer() {
+fn running_test_shows_figures_and_ended_test_answer() {
     let state = two_running();
     let rows = state.rows();
     assert_eq!(
@@ -43,7 +43,7 @@ fn what_runs_is_shown_in_figures_until_it_ends_with_an_answer() {
 }
 
 #[test]
-fn another_card_in_the_reader_has_not_the_result_of_the_one_before() {
+fn new_card_in_reader_has_no_old_result() {
     let mut empty = device("sdb", "Generic STORAGE", 0);
     empty.info.empty = true;
     for change in [vec![], vec![device("sdb", "Another", 1_000_000_000_000)], vec![empty]] {
@@ -60,7 +60,7 @@ fn another_card_in_the_reader_has_not_the_result_of_the_one_before() {
 }
 
 #[test]
-fn a_test_is_stopped_when_that_was_answered_with_yes_and_only_where_one_can_be() {
+fn stop_needs_confirmation_and_stoppable_test() {
     let mut state = two_running();
     assert_eq!(state.act(KeyAction::Stop), None);
     assert_eq!(state.mode, ScreenMode::Confirm("1".to_owned()), "what runs is selected first");
@@ -82,7 +82,7 @@ fn a_test_is_stopped_when_that_was_answered_with_yes_and_only_where_one_can_be()
 }
 
 #[test]
-fn what_is_selected_stays_so_when_others_come_and_go() {
+fn selection_survives_row_changes() {
     let mut state = two_running();
     state.act(KeyAction::Down(1));
     let selected = |state: &TopState| {
@@ -111,7 +111,7 @@ fn what_is_selected_stays_so_when_others_come_and_go() {
 }
 
 #[test]
-fn the_course_of_a_test_is_asked_for_where_it_is_not_known_and_only_once() {
+fn missing_samples_are_requested_once() {
     let mut ended = task("0", "verify", "sim:constant", "Constant, 32 GB");
     ended.state = Progress::Complete;
     let mut state = served(vec![device("sda", "A", 1)], vec![ended]);
@@ -122,7 +122,7 @@ fn the_course_of_a_test_is_asked_for_where_it_is_not_known_and_only_once() {
 }
 
 #[test]
-fn without_a_server_the_kernel_says_how_fast_a_card_is_read_and_written() {
+fn without_server_speed_comes_from_kernel() {
     let mut state = TopState::new("http://127.0.0.1:7373");
     hear(&mut state, ClientEvent::Link(ConnectionState::Away("no server answers".to_owned())));
     hear(
@@ -163,7 +163,7 @@ fn without_a_server_the_kernel_says_how_fast_a_card_is_read_and_written() {
 }
 
 #[test]
-fn days_of_tests_take_no_more_room_than_an_hour() {
+fn stored_tests_are_bounded() {
     let mut state = served(Vec::new(), Vec::new());
     for number in 0..3 * MOST_TASKS {
         let id = format!("{number:08}");
@@ -185,7 +185,7 @@ fn days_of_tests_take_no_more_room_than_an_hour() {
 }
 
 #[test]
-fn times_left_and_latencies_fit_their_columns() {
+fn time_left_and_latency_fit_columns() {
     assert_eq!([0.2, 59.5, 101.0, 3700.0, 90_000.0].map(countdown), ["1 s", "1:00", "1:41", "1h01", "1 d"]);
     assert_eq!([12.3, 999.6, 1234.0, 2_000_000.0].map(latency), ["12 µs", "1.00 ms", "1.23 ms", "2.00 s"]);
     assert_eq!([0.0, 0.5, 88.44, 2000.0, 1e30].map(short), ["0.00", "0.500", "88.4", "2000", "many"]);

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_of_a_card_have_the_mean_of_their_latencies_and_the_longest_of_all() {
+    fn latencies_are_averaged_and_the_longest_is_kept() {
         let run = |mean_us, p99, max_us| EntryLatency {
             n: 1,
             mean_us,

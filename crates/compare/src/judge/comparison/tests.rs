@@ -51,7 +51,7 @@ fn names(columns: &[ComparedColumn]) -> Vec<&str> {
 }
 
 #[test]
-fn a_card_measured_with_and_without_a_fan_stands_there_twice() {
+fn two_coolings_make_two_columns() {
     let runs =
         vec![run("cooling=active", 800.0), run("cooling=passive", 500.0), run("cooling=active", 810.0)];
     let columns = columns(&card("A"), runs, &RunDivision::BySetting);
@@ -60,7 +60,7 @@ fn a_card_measured_with_and_without_a_fan_stands_there_twice() {
 }
 
 #[test]
-fn what_only_describes_divides_nothing_and_what_is_unknown_is_said() {
+fn descriptive_words_do_not_divide_runs() {
     let runs = vec![run("room_c=20", 1.0), run("room_c=30", 2.0)];
     assert_eq!(columns(&card("A"), runs, &RunDivision::BySetting).len(), 1);
     let runs = vec![run("cooling=active", 1.0), run("room_c=30", 2.0)];
@@ -71,7 +71,7 @@ fn what_only_describes_divides_nothing_and_what_is_unknown_is_said() {
 }
 
 #[test]
-fn a_discarded_run_counts_nowhere() {
+fn discarded_run_is_not_counted() {
     let mut discarded = run("cooling=active", 1.0);
     discarded.run.counted = false;
     let columns = columns(&card("A"), vec![discarded, run("cooling=active", 2.0)], &RunDivision::Pooled);
@@ -79,14 +79,14 @@ fn a_discarded_run_counts_nowhere() {
 }
 
 #[test]
-fn one_piece_over_the_years_is_divided_by_month_in_their_order() {
+fn age_divides_runs_by_month_in_order() {
     let at = |date: &str| CardRun { at: Some(date.into()), ..run("cooling=active", 1.0) };
     let columns = columns(&card("A"), vec![at("2026-03-04"), at("2024-01-02T10:00:00")], &RunDivision::ByAge);
     assert_eq!(names(&columns), ["A · 2024-01", "A · 2026-03"]);
 }
 
 #[test]
-fn what_is_the_same_is_left_out_and_what_nobody_knows_is_unknown() {
+fn equal_words_are_omitted_and_missing_ones_unknown() {
     let of = |name: &str, conditions: &[&str]| {
         let runs = conditions.iter().map(|c| run(c, 1.0)).collect();
         columns(&card(name), runs, &RunDivision::Pooled).swap_remove(0)
@@ -108,7 +108,7 @@ fn what_is_the_same_is_left_out_and_what_nobody_knows_is_unknown() {
 }
 
 #[test]
-fn a_test_of_two_runs_is_named_though_the_column_has_ten() {
+fn few_runs_are_counted_by_test() {
     let mut runs: Vec<_> = (0..10).map(|i| run("cooling=active", 80.0 + f64::from(i))).collect();
     let mut other = runs[0].run.results[0].clone();
     other.test = "RND4K Q1T1".parse().unwrap();
@@ -127,7 +127,7 @@ fn column(name: &str, condition: &str, speeds: &[f64]) -> ComparedColumn {
 }
 
 #[test]
-fn a_card_twice_as_fast_is_faster_and_what_else_differs_stands_beside_it() {
+fn faster_card_wins_and_other_differences_are_listed() {
     let fast: Vec<f64> = (0..10).map(|i| 800.0 + f64::from(i)).collect();
     let slow: Vec<f64> = (0..10).map(|i| 400.0 + f64::from(i)).collect();
     let found = comparison(vec![column("A", "cooling=active", &fast), column("B", "cooling=passive", &slow)]);
@@ -139,7 +139,7 @@ fn a_card_twice_as_fast_is_faster_and_what_else_differs_stands_beside_it() {
 }
 
 #[test]
-fn one_card_with_and_without_a_fan_differs_in_what_is_compared() {
+fn cooling_of_one_card_is_compared_not_confounding() {
     let fast: Vec<f64> = (0..5).map(|i| 80.0 + 0.1 * f64::from(i)).collect();
     let slow: Vec<f64> = (0..5).map(|i| 40.0 + 0.1 * f64::from(i)).collect();
     let found = comparison(vec![column("A", "cooling=active", &fast), column("A", "cooling=passive", &slow)]);
@@ -147,7 +147,7 @@ fn one_card_with_and_without_a_fan_differs_in_what_is_compared() {
 }
 
 #[test]
-fn over_all_tests_the_best_comes_first_and_a_test_that_one_lacks_does_not_count() {
+fn overall_uses_common_tests_best_first() {
     let runs: Vec<CardRun> = (0..5).map(|i| run("cooling=active", 80.0 + 0.1 * f64::from(i))).collect();
     let mut other = runs[0].run.results[0].clone();
     other.test = "RND4K Q1T1".parse().unwrap();
@@ -175,7 +175,7 @@ fn over_all_tests_the_best_comes_first_and_a_test_that_one_lacks_does_not_count(
 }
 
 #[test]
-fn what_the_cards_were_divided_by_is_not_blamed_for_their_difference() {
+fn dividing_word_is_listed_but_not_confounding() {
     let mut small = run("cooling=active", 400.0);
     small.setting.size_bytes = Some(1 << 28);
     let runs = vec![run("cooling=active", 800.0), small];
@@ -195,7 +195,7 @@ fn on(board: &str, clock: Option<&str>, mb_s: f64) -> CardRun {
 }
 
 #[test]
-fn stock_and_overclocked_are_never_averaged_whatever_the_cards_are_divided_by() {
+fn overclocked_runs_are_never_averaged_with_others() {
     let runs = || vec![on("Pi 3", None, 22.8), on("Pi 3", Some("100 MHz"), 39.5), on("Pi 4", None, 43.9)];
     let names = |by: Vec<&'static str>| {
         let columns = columns(&card("A"), runs(), &RunDivision::By(by));
@@ -210,7 +210,7 @@ fn stock_and_overclocked_are_never_averaged_whatever_the_cards_are_divided_by() 
 }
 
 #[test]
-fn what_goes_with_the_word_that_was_asked_for_is_not_named_beside_it() {
+fn word_implied_by_a_requested_one_is_not_named() {
     let with_bus = |mut run: CardRun, mode: &str| {
         run.setting.condition.state(&format!("bus_mode={mode}")).unwrap();
         run
@@ -223,7 +223,7 @@ fn what_goes_with_the_word_that_was_asked_for_is_not_named_beside_it() {
 }
 
 #[test]
-fn what_another_board_is_worth_is_told_test_by_test_over_the_cards_that_were_measured_on_both() {
+fn change_of_board_is_computed_over_cards_measured_on_both() {
     let by = RunDivision::By(vec!["board", "board_clock"]);
     let of = |name: &str, speeds: [f64; 3]| {
         let [stock, over, four] = speeds;
@@ -252,7 +252,7 @@ fn what_another_board_is_worth_is_told_test_by_test_over_the_cards_that_were_mea
 }
 
 #[test]
-fn boards_are_held_against_each_other_only_where_nothing_else_that_moves_speeds_differs() {
+fn change_needs_equal_confounding_words() {
     let by = RunDivision::By(vec!["board"]);
     let changed = |word: &str| {
         let mut other = on("Pi 4", None, 44.0);
@@ -264,7 +264,7 @@ fn boards_are_held_against_each_other_only_where_nothing_else_that_moves_speeds_
 }
 
 #[test]
-fn the_bytes_of_a_mean_are_those_of_its_ios() {
+fn mean_speed_agrees_with_its_iops() {
     let found = comparison(vec![column("A", "cooling=active", &[41.0, 43.0])]);
     let (test, spread) = (&found.tests[0], found.tests[0].spreads[0].as_ref().unwrap());
     assert_eq!(test.block_bytes, 1 << 20);
@@ -272,7 +272,7 @@ fn the_bytes_of_a_mean_are_those_of_its_ios() {
 }
 
 #[test]
-fn runs_that_follow_each_other_have_a_wider_interval_than_student_says() {
+fn drifting_runs_widen_the_interval() {
     let drift: Vec<f64> = (0..10).map(|i| 80.0 + f64::from(i)).collect();
     let found = comparison(vec![column("A", "cooling=active", &drift)]);
     let [low, high] = found.tests[0].spreads[0].as_ref().unwrap().ci95.unwrap();
@@ -281,7 +281,7 @@ fn runs_that_follow_each_other_have_a_wider_interval_than_student_says() {
 }
 
 #[test]
-fn one_run_each_has_an_interval_and_is_never_significant() {
+fn single_runs_have_an_interval_but_no_significance() {
     let found =
         comparison(vec![column("A", "cooling=active", &[13.0]), column("B", "cooling=active", &[12.0])]);
     assert_eq!(found.tests[0].pairs[0].verdict, PairVerdict::CannotTell);
@@ -290,7 +290,7 @@ fn one_run_each_has_an_interval_and_is_never_significant() {
 }
 
 #[test]
-fn printed_figures_are_averaged_as_printed_unless_their_units_differ() {
+fn printed_speeds_are_averaged_in_one_unit_only() {
     let prints = |value: f64, unit: &str| Some(ToolPrints { value, unit: unit.into() });
     let all = printed(&[prints(413.0, "MB/s"), prints(409.0, "MB/s")]).unwrap();
     assert_eq!((all.mean.value, all.worst.value, all.best.value), (411.0, 409.0, 413.0));
@@ -308,7 +308,7 @@ fn said(runs: Vec<CardRun>) -> Vec<(String, FindingWeight)> {
 }
 
 #[test]
-fn a_card_that_loses_speed_from_year_to_year_is_named() {
+fn card_that_slows_over_years_is_reported() {
     let runs = (0..8)
         .map(|i| measured(&format!("20{}-0{}-01", 18 + i, 1 + i), "a", 90.0 - 5.0 * f64::from(i)))
         .collect();
@@ -319,7 +319,7 @@ fn a_card_that_loses_speed_from_year_to_year_is_named() {
 }
 
 #[test]
-fn two_pieces_of_one_card_do_not_age_into_each_other() {
+fn ageing_is_judged_for_each_unit() {
     // As one unit, the slow card that was bought later would pass for a fast one that wore out.
     let early = (0..6).map(|i| measured(&format!("2018-0{}-01", 1 + i), "a", 90.0 + f64::from(i % 2)));
     let late = (0..6).map(|i| measured(&format!("2024-0{}-01", 1 + i), "b", 50.0 + f64::from(i % 2)));
@@ -329,12 +329,12 @@ fn two_pieces_of_one_card_do_not_age_into_each_other() {
 }
 
 #[test]
-fn too_few_sessions_say_nothing() {
+fn ageing_needs_several_sessions() {
     assert!(said(vec![measured("2018-01-01", "a", 90.0), measured("2020-01-01", "a", 50.0)]).is_empty());
 }
 
 #[test]
-fn a_date_of_any_length_is_a_day_or_none() {
+fn dates_without_a_day_are_refused() {
     assert_eq!(day("1970-01-03T12:00:00"), Some(2.5));
     assert_eq!(day("1970-01-03T12:00:00Z"), Some(2.5));
     assert_eq!(day("1970-01-03"), Some(2.0));
@@ -354,7 +354,7 @@ fn sized(name: &str, area: u64, tests: &[(&str, f64)]) -> ComparedColumn {
 }
 
 #[test]
-fn each_card_has_the_remark_that_a_reviewer_would_write_under_the_table() {
+fn remarks_on_area_queue_class_and_lead() {
     let old = [("RND4K Q1T1 read", 8.0), ("RND4K Q1T1 write", 0.58), ("RND4K Q32T1 write", 0.035)];
     let new = [("RND4K Q1T1 read", 8.5), ("RND4K Q1T1 write", 2.13), ("RND4K Q32T1 write", 4.2)];
     let found = comparison(vec![
@@ -387,7 +387,7 @@ fn remark(marks: &[&str], columns: &[(u64, &[(&str, f64)])]) -> String {
 }
 
 #[test]
-fn what_a_mark_promises_and_the_card_does_not_give_is_a_remark() {
+fn missed_marks_are_remarked() {
     let small = [("RND4K Q1T1 read", 9.0), ("RND4K Q32T1 write", 4.2)];
     let a2 = "marked A2, but reaches the rates of A1 only (2197 reads and 1025 writes a second)";
     assert_eq!(remark(&["A2"], &[(1 << 30, &small)]), a2);
@@ -405,7 +405,7 @@ fn what_a_mark_promises_and_the_card_does_not_give_is_a_remark() {
 }
 
 #[test]
-fn no_mark_is_missed_where_the_bus_ends_the_writes_or_another_setting_reaches_it() {
+fn bus_limit_or_faster_setting_excuses_a_mark() {
     let marked = |mb_s, bus: &str| {
         let mut column = sized("Card", 1 << 30, &[("SEQ1M Q1T1 write", mb_s)]);
         column.entry.card.marks = vec!["U3".to_owned()];
@@ -424,7 +424,7 @@ fn no_mark_is_missed_where_the_bus_ends_the_writes_or_another_setting_reaches_it
 }
 
 #[test]
-fn a_buffer_a_card_that_hardly_writes_and_fast_blocks_of_512_kib_are_noticed() {
+fn remarks_on_buffer_stalls_and_512_kib_blocks() {
     let test = "RND4K Q1T1 write";
     assert_eq!(
         remark(&[], &[(1 << 26, &[(test, 1.5)]), (1 << 30, &[(test, 0.15)])]),
@@ -443,7 +443,7 @@ fn a_buffer_a_card_that_hardly_writes_and_fast_blocks_of_512_kib_are_noticed() {
 }
 
 #[test]
-fn a_small_area_is_no_rival_of_the_large_one_and_its_effect_is_listed() {
+fn small_area_is_not_ranked_and_its_effect_listed() {
     let test = "RND4K Q1T1 write";
     let both = |name: &str, small: f64, large: f64| {
         [sized(name, 1 << 26, &[(test, small)]), sized(name, 1 << 30, &[(test, large)])]
@@ -462,7 +462,7 @@ fn a_small_area_is_no_rival_of_the_large_one_and_its_effect_is_listed() {
 }
 
 #[test]
-fn cards_whose_settings_share_no_test_are_compared_by_each_test_over_its_largest_area() {
+fn cards_without_common_settings_are_combined_by_test() {
     let of = |name: &str, mb_s: f64| {
         [
             sized(name, 1 << 26, &[("RND4K Q1T1 write", mb_s)]),
@@ -475,7 +475,7 @@ fn cards_whose_settings_share_no_test_are_compared_by_each_test_over_its_largest
 }
 
 #[test]
-fn a_fan_is_worth_what_the_same_card_loses_without_it() {
+fn cooling_gain_of_one_card_has_an_interval() {
     let at = |condition: &str, mb_s: f64| {
         (0..6).map(|i| run(condition, mb_s + f64::from(i))).collect::<Vec<CardRun>>()
     };
@@ -495,7 +495,7 @@ fn a_fan_is_worth_what_the_same_card_loses_without_it() {
 }
 
 #[test]
-fn nothing_is_said_of_a_fan_where_more_than_the_cooling_differs_or_the_fan_cools_the_reader() {
+fn cooling_gain_needs_equal_rig_and_a_cooled_card() {
     let of = |active: &[&str]| {
         let with = |words: &[&str], mb_s: f64| {
             let mut one = run(words[0], mb_s);

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_is_the_best_for_sure_is_bought_and_one_that_may_be_is_named_beside_it() {
+    fn likely_rival_is_named_with_the_best_card() {
         let sure = [card("A", 90.0, 0.02, 0.97, None), card("B", 60.0, 0.02, 0.03, None)];
         assert_eq!(names(&decision(&sure, &[], 0.0).unwrap()), ["A"]);
         let open = [card("A", 90.0, 0.2, 0.6, None), card("B", 80.0, 0.2, 0.4, None)];
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worse_card_is_worth_its_share_of_the_price_and_one_that_costs_more_is_no_advice() {
+    fn worse_card_is_advised_below_its_share_of_the_price() {
         let at = |euros| [card("A", 90.0, 0.1, 0.97, Some(30.0)), card("B", 60.0, 0.1, 0.03, euros)];
         let instead = |euros| decision(&at(euros), &[], 0.05).unwrap().instead;
         let open = instead(None).unwrap();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn fakes_are_avoided_and_simulated_cards_are_not() {
+    fn fakes_are_avoided_but_not_simulated_cards() {
         let excluded = |name: &str, avoid| ExcludedCard { name: name.into(), reason: "fake".into(), avoid };
         let found =
             decision(&[card("A", 90.0, 0.1, 1.0, None)], &[excluded("F", true), excluded("S", false)], 0.05);

@@ -312,7 +312,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn money_buys_speeds_and_no_waiting() {
+    fn only_speeds_are_divided_by_the_price() {
         let mut slow = row("a", "SEQ1M Q1T1 write", "", 3, 20.0);
         slow.max_latency_us = Some(2e6);
         let rows =
@@ -333,7 +333,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn random_speeds_become_ios_a_second_and_the_fastest_sequential_pattern_counts() {
+    fn random_speeds_become_iops_and_the_fastest_pattern_counts() {
         let rows = [
             row("a", "SEQ1G Q1T1 read", "", 10, 750.0),
             row("a", "SEQ32M Q32T1 read", "", 10, 800.0),
@@ -348,7 +348,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_card_measured_mostly_with_a_fan_is_judged_so_and_the_rest_is_said() {
+    fn setting_with_most_runs_counts_and_others_are_doubts() {
         let rows = [
             row("a", "SEQ1G Q1T1 read", "cooling=active", 10, 750.0),
             row("a", "SEQ1G Q1T1 read", "cooling=passive", 3, 900.0),
@@ -359,7 +359,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_small_test_area_that_fits_a_cache_says_less_than_a_large_one() {
+    fn largest_area_counts() {
         let of = |bytes: u64, mean: f64, n: u32| {
             let mut found = row("a", "RND4K Q1T1 write", "", n, mean);
             let setting = Setting { size_bytes: Some(bytes), ..(*found.setting).clone() };
@@ -372,7 +372,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_queue_under_which_writes_stop_is_said() {
+    fn collapse_under_a_queue_is_reported() {
         let rows = [row("a", "RND4K Q1T1 write", "", 1, 1.8), row("a", "RND4K Q32T1 write", "", 1, 0.035)];
         let said = known(&rows, SustainedFigures::default(), None).collapse;
         let collapse = "writes with 32 requests in flight collapse to 0.0350 MB/s (one at a time: 1.80 MB/s)";
@@ -382,7 +382,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_speed_into_a_cache_is_the_best_case_until_somebody_wrote_long() {
+    fn short_write_is_a_best_case_until_a_long_run() {
         let rows = [row("a", "SEQ1G Q1T1 write", "", 5, 80.0)];
         let short = known(&rows, SustainedFigures::default(), None);
         assert_eq!(short.figures().sustained_write_mb_s, Some(80.0));

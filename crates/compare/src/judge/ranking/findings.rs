@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn cards_that_were_cooled_differently_are_not_ordered_as_cards_alone() {
+    fn different_cooling_is_a_finding() {
         let found = rig(&[place("A", "cooling=active"), place("B", "cooling=passive")]).unwrap();
         assert_eq!(found.claim, "not-the-card-alone");
         assert_eq!(found.evidence, [("cooling".to_owned(), "active, passive".to_owned())]);

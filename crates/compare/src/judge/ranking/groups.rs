@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_is_known_by_its_highest_mark() {
+    fn card_is_grouped_by_its_highest_mark() {
         assert_eq!(GroupBy::Mark.of(&facts(&["C10", "U3", "V30", "A2"]), None).as_deref(), Some("V30"));
         assert_eq!(GroupBy::Mark.of(&facts(&["C10", "U1"]), None).as_deref(), Some("U1"));
         assert_eq!(GroupBy::AppMark.of(&facts(&["U3", "A1"]), None).as_deref(), Some("A1"));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_six_cards_do_not_show_is_not_said_to_be_nothing() {
+    fn few_cards_do_not_prove_the_absence_of_an_effect() {
         let of = |by, explained, p| verdict(by, explained, p, 6, "4K writes");
         assert_eq!(
             of(GroupBy::Mark, Some(0.05), Some(0.4)),

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_write_is_believed_before_a_map_and_a_map_without_a_cache_says_that_speed_lasts() {
+    fn long_write_takes_precedence_over_map() {
         let cached = map(Property::measured(1 << 30, 0.9, PropertyEvidence::default()), Some(25.0));
         let none = map(Property::none(0.9, PropertyEvidence::default()), None);
         let untested = map(Property::not_tested("no time"), None);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_document_wins_and_an_older_one_fills_what_it_does_not_know() {
+    fn older_document_fills_unknown_values_only() {
         let mut known =
             SustainedFigures::of_parts(None, Some(&map(Property::not_tested("no time"), Some(30.0))));
         known.complete_from(SustainedFigures::of_parts(Some(&long(22.0)), None));

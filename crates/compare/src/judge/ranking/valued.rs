@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_caps_both_ends_of_the_interval_and_leaves_what_the_card_did() {
+    fn host_limits_value_and_interval_but_not_the_cards_speed() {
         let card = card("a");
         let found = of(&asked(READ, Some("usb2")), &card, &[row("a", READ, "", 10, 90.0)]);
         assert_eq!((found.value, found.ci95), (40.0, Some([40.0, 40.0])));
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_s_least_time_of_a_read_caps_small_random_reads_one_at_a_time() {
+    fn host_limits_single_small_random_reads() {
         let (card, test) = (card("a"), "RND4K Q1T1 read");
         let found = of(&asked(test, Some("pi-2")), &card, &[row("a", test, "", 10, 12.0)]);
         // 4096 bytes in 493 µs.
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_ordered_by_a_test_is_told_to_have_been_measured_otherwise_too_and_seldom() {
+    fn ranking_by_test_doubts_other_settings_and_few_runs() {
         let card = card("a");
         let rows = [row("a", READ, "cooling=active", 2, 90.0), row("a", READ, "cooling=passive", 1, 50.0)];
         let found = of(&asked(READ, None), &card, &rows);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_camera_is_promised_no_speed_that_was_only_seen_in_a_cache() {
+    fn camera_job_needs_the_speed_after_the_cache() {
         let rows = [row("a", "SEQ1G Q1T1 write", "", 5, 80.0), row("a", "SEQ1G Q1T1 read", "", 5, 90.0)];
         let mut card = card("a");
         card.facts.capacity_bytes = Some(64_000_000_000);

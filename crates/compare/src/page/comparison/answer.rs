@@ -211,7 +211,7 @@ mod tests {
     use cardscope_testkit::samples as sample;
 
     #[test]
-    fn a_name_in_a_sentence_has_as_many_words_as_set_it_apart() {
+    fn short_names_keep_distinguishing_words() {
         let cards = ["SanDisk Extreme 32GB", "SanDisk Ultra 32GB", "ADATA Premier Extreme 256GB"];
         assert_eq!(brief(&cards), ["SanDisk Extreme", "SanDisk Ultra", "ADATA"]);
         let alike = "a card that somebody described at length";
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leads_is_said_with_the_chance_that_it_is_so() {
+    fn answer_names_the_leader_with_its_chance() {
         let said = |chances: [f64; 2]| answer(&compared(&[("Alder", chances[0]), ("Birch", chances[1])]));
         assert_eq!(
             said([0.97, 0.03]),
@@ -256,14 +256,14 @@ mod tests {
     }
 
     #[test]
-    fn where_the_rig_differs_too_nothing_is_almost_certain() {
+    fn confounded_lead_is_at_most_likely() {
         let mut comparison = compared(&[("Alder", 0.97), ("Birch", 0.03)]);
         comparison.overall[0].confounded_by = vec!["cooling".into()];
         assert!(answer(&comparison).ends_with("(likely, 97 %)."), "{}", answer(&comparison));
     }
 
     #[test]
-    fn settings_of_one_card_are_no_rivals_of_it_and_alone_they_are_compared() {
+    fn settings_compete_only_if_there_is_one_card() {
         let said = answer(&compared(&[("Alder", 0.5), ("Alder", 0.4), ("Birch", 0.1)]));
         assert_eq!(said, "Alder leads Birch in 1 of 1 test, typically 1.29 × (likely, 90 %).");
         let alone = answer(&compared(&[("Alder", 0.9), ("Alder", 0.1)]));

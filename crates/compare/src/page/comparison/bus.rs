@@ -44,7 +44,7 @@ mod tests {
     use cardscope_testkit::samples as sample;
 
     #[test]
-    fn a_card_on_pcie_3_uses_a_share_of_985_mb_s_and_one_on_an_unknown_bus_has_none() {
+    fn bus_share_needs_a_known_bus() {
         let mut two = sample::comparison(2, 3, 12);
         for (entry, mode) in two.entries.iter_mut().zip(["PCIe 3.0 x1", "unknown"]) {
             entry
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_where_no_bus_is_known_or_the_runs_of_a_card_mix_two() {
+    fn mixed_buses_have_no_share() {
         let mut two = sample::comparison(2, 3, 12);
         for entry in &mut two.entries {
             let mut other = entry.settings[0].clone();

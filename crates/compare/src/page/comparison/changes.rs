@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_said_by_the_test_that_gains_least_and_the_one_that_gains_most() {
+    fn change_names_the_largest_and_smallest_gain() {
         let said = page(vec![change(&[1.99, 1.012])]);
         let line = "Pi 4 against Pi 3: 1.99 × in SEQ1M Q1T1 read, no change in RND4K Q1T1 read";
         assert!(said.contains(line), "{said}");
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_changes_there_is_a_table_and_of_none_nothing() {
+    fn many_changes_are_a_table_only() {
         let many = page(vec![change(&[1.5]); 4]);
         assert!(!many.contains("against") && many.matches("Pi 3 → Pi 4").count() == 4, "{many}");
         assert_eq!(page(Vec::new()), Page::plain("answer".to_owned()).text());

@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fan_is_worth_what_the_card_gains_and_nothing_where_that_is_chance() {
+    fn fan_gain_is_stated_unless_it_is_chance() {
         assert_eq!(
             line(&gain(1.284, 0.997)),
             "A fan is worth 28.4 % for Lexar (12 tests, almost certain, 99.7 %)."
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_cards_the_lines_are_a_section_and_not_the_reasons() {
+    fn many_fan_gains_are_a_section() {
         let with = |cards: usize| {
             let mut page = Page::plain("answer".to_owned());
             add(&mut page, &Comparison { cooling: vec![gain(1.3, 0.99); cards], ..Comparison::default() });

@@ -170,12 +170,12 @@ mod tests {
     use cardscope_testkit::samples as sample;
 
     #[test]
-    fn three_cards_stand_beside_each_other_with_what_is_sure_and_what_is_not() {
+    fn page_of_three_cards_matches_the_sample() {
         sample::same("compared.txt", &page(&sample::comparison(3, 3, 2), ComparisonLayout::default()).text());
     }
 
     #[test]
-    fn a_card_s_own_tool_s_figures_are_shown_in_its_units_where_asked_for() {
+    fn printed_figures_are_shown_in_the_tools_units() {
         let mut comparison = sample::comparison(2, 3, 1);
         if let Some(spread) = &mut comparison.tests[0].spreads[0] {
             spread.as_printed = None;
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn twenty_cards_fit_a_terminal_and_none_is_missing() {
+    fn page_of_twenty_cards_fits_80_columns() {
         let comparison = sample::comparison(20, 10, 12);
         let page = page(&comparison, ComparisonLayout::default()).text();
         assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn six_settings_in_two_tests_have_a_row_each_and_keep_their_intervals() {
+    fn six_entries_have_rows_with_intervals() {
         let table = tables::figures(&sample::comparison(6, 3, 2), RunMeasure::Average, false);
         assert_eq!(table.rows().len(), 6);
         let page = page(&sample::comparison(6, 3, 2), ComparisonLayout::default()).text();
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_compare_and_a_card_alone_say_so() {
+    fn empty_and_single_comparisons_are_explained() {
         assert_eq!(
             page(&sample::comparison(0, 0, 0), ComparisonLayout::default()).text(),
             "Nothing to compare.\n"

@@ -408,7 +408,7 @@ mod tests {
     use cardscope_testkit::samples as sample;
 
     #[test]
-    fn a_card_three_hundred_times_as_fast_is_said_to_be_so() {
+    fn large_ratios_are_added_to_percentages() {
         let written = [301.2, 12.34, 2.4, 1.9, 0.51, 0.5, 0.003_32].map(times);
         let expected = [Some("×301"), Some("×12.3"), Some("×2.40"), None, None, Some("÷2.00"), Some("÷301")];
         assert_eq!(written.each_ref().map(Option::as_deref), expected);
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn how_far_cards_lie_apart_is_said_of_the_widest_and_the_closest_test() {
+    fn widest_and_closest_test_are_named() {
         let mut comparison = sample::comparison(20, 2, 2);
         comparison.apart.iter_mut().for_each(|apart| apart.cards = 20);
         (comparison.apart[0].factor, comparison.apart[1].factor) = (7.093, 301.2);
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_large_area_does_is_one_sentence_over_all_cards() {
+    fn area_effect_is_one_sentence() {
         let mut comparison = sample::comparison(2, 1, 1);
         let effect = |name: &str, test: &str, share: f64| AreaEffect {
             name: name.to_owned(),
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn the_count_of_many_pairs_says_what_chance_alone_would_do() {
+    fn count_of_many_pairs_states_expected_false_ones() {
         assert!(!counted(&sample::comparison(6, 2, 1)).unwrap().contains("By chance"), "15 pairs");
         let many = counted(&sample::comparison(20, 2, 2)).unwrap();
         assert!(

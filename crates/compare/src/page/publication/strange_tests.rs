@@ -39,7 +39,7 @@ fn strange_spread() -> impl Strategy<Value = Option<Spread>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn whatever_was_measured_and_whatever_cards_are_called_every_format_is_sound(
+    fn any_numbers_and_names_keep_every_format_valid(
         spreads in proptest::collection::vec(strange_spread(), 3),
         name in ".{0,40}",
         percent in strange_number(),
@@ -76,7 +76,7 @@ proptest! {
 }
 
 #[test]
-fn a_card_measured_under_two_settings_gives_neither_its_latencies_nor_its_facts_to_the_next_card() {
+fn entries_of_one_card_do_not_shift_latencies_and_facts() {
     let mut publication = sample::of_two_settings(2, 3, 1);
     publication.cards[1].latencies.clear();
     publication.cards[0].card.note = Some("note of the first".into());
@@ -94,7 +94,7 @@ fn a_card_measured_under_two_settings_gives_neither_its_latencies_nor_its_facts_
 }
 
 #[test]
-fn an_order_alone_is_no_report_of_a_disk_mark() {
+fn disk_mark_layouts_refuse_a_ranking_only() {
     let mut publication = sample::publication(3, 2, 1);
     publication.comparison.entries.clear();
     publication.comparison.tests.clear();
@@ -112,7 +112,7 @@ fn an_order_alone_is_no_report_of_a_disk_mark() {
 }
 
 #[test]
-fn a_plotly_block_of_averages_has_the_whiskers_that_its_caption_names() {
+fn plotly_averages_have_whiskers() {
     let page = plotly(&small());
     let averages = page.split("## Comparison of averages").nth(1).unwrap();
     let block = averages.split("{{< plotly >}}").nth(1).and_then(|b| b.split("{{< /plotly").next()).unwrap();
@@ -129,7 +129,7 @@ fn a_plotly_block_of_averages_has_the_whiskers_that_its_caption_names() {
 }
 
 #[test]
-fn places_and_groups_of_an_order_are_rows_too() {
+fn csv_has_rows_for_places_and_groups() {
     let publication = sample::publication(3, 2, 1);
     let rows = rows(&publication);
     let of = |what: &str| rows.iter().filter(|row| row["figure"] == what).collect::<Vec<_>>();
@@ -148,7 +148,7 @@ fn places_and_groups_of_an_order_are_rows_too() {
 }
 
 #[test]
-fn every_chart_can_be_a_picture_of_its_own_with_a_name_of_its_own() {
+fn every_chart_is_a_picture_with_a_unique_name() {
     let publication = sample::of_two_settings(3, 2, 2);
     let all = pictures(&publication, PictureFormat::Svg).unwrap();
     let names: std::collections::BTreeSet<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
@@ -170,7 +170,7 @@ fn every_chart_can_be_a_picture_of_its_own_with_a_name_of_its_own() {
 }
 
 #[test]
-fn an_order_of_many_cards_is_published_without_a_comparison() {
+fn ranking_of_many_cards_has_no_comparison() {
     let mut publication = sample::publication(0, 0, 0);
     publication.rankings = vec![sample::ranking(200)];
     let page = page(&publication);

@@ -23,7 +23,7 @@ pub(super) fn small() -> Publication {
 }
 
 #[test]
-fn a_card_as_crystaldiskmark_writes_it() {
+fn crystaldiskmark_layout_matches_its_snapshot() {
     let text = crystaldiskmark(&small());
     assert_eq!(text.matches("[Read]").count(), 2, "a report a card");
     insta::assert_snapshot!(text.split("\n\n---").next().unwrap(), @r"
@@ -46,7 +46,7 @@ fn a_card_as_crystaldiskmark_writes_it() {
 }
 
 #[test]
-fn crystaldiskmark_s_own_recipe_gives_its_own_figure_the_best_of_the_loops() {
+fn crystaldiskmark_recipe_gives_the_best_of_the_loops() {
     let mut publication = small();
     let spread = publication.comparison.tests[0].spreads[0].as_mut().unwrap();
     let own = spread.as_printed.as_mut().unwrap();
@@ -58,7 +58,7 @@ fn crystaldiskmark_s_own_recipe_gives_its_own_figure_the_best_of_the_loops() {
 }
 
 #[test]
-fn a_card_as_kdiskmark_writes_it_in_its_units() {
+fn kdiskmark_layout_matches_its_snapshot() {
     let text = kdiskmark(&small());
     let second = text.match_indices("Cardscope (").nth(1).unwrap().0;
     insta::assert_snapshot!(text[..second].trim_end(), @r"
@@ -80,13 +80,13 @@ fn a_card_as_kdiskmark_writes_it_in_its_units() {
 }
 
 #[test]
-fn each_figure_of_a_card_is_a_row() {
+fn csv_matches_its_sample() {
     let rows = String::from_utf8(csv(&small()).unwrap()).unwrap().replace('\r', "");
     sample::same("small.csv", &rows);
 }
 
 #[test]
-fn limits_and_flash_of_a_card_stand_in_every_format_with_text() {
+fn details_of_a_card_are_in_every_text_format() {
     let mut publication = small();
     let mut details = CardDetails { pcie_link: Some("PCIe 3.0 x1".into()), ..CardDetails::default() };
     details.limits.tmt1_celsius = Some(81.0);
@@ -110,12 +110,12 @@ fn limits_and_flash_of_a_card_stand_in_every_format_with_text() {
 }
 
 #[test]
-fn cards_as_a_page_of_markdown() {
+fn markdown_matches_its_sample() {
     sample::same("small.md", &markdown(&page(&small())));
 }
 
 #[test]
-fn a_plotly_block_has_the_form_of_seed_000() {
+fn plotly_block_has_the_published_form() {
     let page = plotly(&small());
     let block = page.split("{{< plotly >}}").nth(1).and_then(|rest| rest.split("{{< /plotly >}}").next());
     let chart: serde_json::Value = serde_json::from_str(block.unwrap()).unwrap();
@@ -140,7 +140,7 @@ fn a_plotly_block_has_the_form_of_seed_000() {
 }
 
 #[test]
-fn the_whole_document_survives_json() {
+fn document_survives_json() {
     let publication = sample::publication(3, 3, 3);
     let written = super::document(&publication).unwrap();
     let back: Publication = serde_json::from_slice(&written).unwrap();
@@ -150,7 +150,7 @@ fn the_whole_document_survives_json() {
 }
 
 #[test]
-fn a_format_is_known_by_its_name_and_by_the_end_of_a_file_s() {
+fn format_is_found_by_name_and_file_ending() {
     assert_eq!(by_file("cards.PNG").map(|f| f.name), Some("png"));
     assert_eq!(by_file("post.plotly.md").map(|f| f.name), Some("plotly"));
     assert_eq!(by_file("post.md").map(|f| f.name), Some("markdown"));
@@ -158,13 +158,13 @@ fn a_format_is_known_by_its_name_and_by_the_end_of_a_file_s() {
 }
 
 #[test]
-fn a_publication_without_figures_has_no_picture_and_says_what_has() {
+fn picture_without_figures_is_refused_with_alternatives() {
     let error = main(&sample::publication(0, 0, 0)).unwrap_err().to_string();
     assert!(error.contains("no card in it has a speed") && error.contains(".html"), "{error}");
 }
 
 #[test]
-fn a_name_that_is_a_formula_is_a_text_to_a_spreadsheet() {
+fn formulas_in_names_are_escaped_in_csv() {
     let mut publication = small();
     publication.comparison.entries[0].name = "=HYPERLINK(\"x\")".into();
     publication.comparison.entries[1].sources = vec!["@SUM(A1)".into()];
@@ -173,7 +173,7 @@ fn a_name_that_is_a_formula_is_a_text_to_a_spreadsheet() {
 }
 
 #[test]
-fn a_name_ends_no_block_no_table_and_no_front_matter() {
+fn markup_in_names_is_escaped() {
     let mut publication = small();
     let name = "a | b {{< /plotly >}} +++\n# <script>";
     publication.title = name.into();
@@ -204,7 +204,7 @@ fn figures(line: &str) -> Option<(f64, f64)> {
 }
 
 #[test]
-fn in_both_layouts_and_in_csv_the_bytes_are_those_of_the_ios() {
+fn speeds_agree_with_iops_in_all_layouts() {
     let publication = sample::publication(4, 5, 12);
     let blocks = publication.comparison.tests.iter().map(|t| (t.test.pattern.block as f64, t.test.op));
     let reads_first: Vec<f64> = blocks

@@ -100,7 +100,7 @@ mod tests {
     use cardscope_testkit::samples as sample;
 
     #[test]
-    fn of_many_cards_that_a_host_limits_none_is_named_as_the_fastest() {
+    fn equal_cards_on_a_limiting_host_are_counted() {
         let mut ranking = sample::ranking(12);
         for place in &mut ranking.places {
             (place.value, place.placement.tier) = (25.0, if place.placement.place <= 8 { 1 } else { 2 });
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_told_to_buy_a_card_is_told_what_stops_it() {
+    fn caveat_of_the_advised_card_is_stated() {
         let mut ranking = sample::ranking(2);
         let collapse = "writes with 32 requests in flight collapse to 0.0302 MB/s (one at a time: 1.16 MB/s)";
         for place in &mut ranking.places {

@@ -188,12 +188,12 @@ mod tests {
     use cardscope_testkit::samples as sample;
 
     #[test]
-    fn a_ranking_begins_with_what_to_buy() {
+    fn ranking_page_matches_its_sample() {
         sample::same("ranked.txt", &page(&sample::ranking(3)).text());
     }
 
     #[test]
-    fn a_fake_is_named_with_its_reason_and_never_ranked() {
+    fn fake_is_listed_with_its_reason_but_not_ranked() {
         let mut ranking = sample::ranking(3);
         let fake = ExcludedCard { name: "SanDian 1TB".into(), reason: "fake".into(), avoid: true };
         ranking.decision.as_mut().unwrap().avoid = vec![(fake.name.clone(), fake.reason.clone())];
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_that_is_open_says_so_and_what_would_settle_it() {
+    fn undecided_choice_states_missing_runs() {
         let mut ranking = sample::ranking(2);
         let decision = ranking.decision.as_mut().unwrap();
         decision.buy = vec!["Alder Swift 64GB".into(), "Birch Endure 128GB".into()];
@@ -217,14 +217,14 @@ mod tests {
     }
 
     #[test]
-    fn of_cards_ordered_by_a_test_the_fastest_is_named_with_its_speed() {
+    fn ranking_by_test_names_the_fastest_with_its_speed() {
         let mut ranking = sample::ranking(2);
         ranking.by = RankedBy::Test("SEQ1M Q1T1 read".parse().unwrap());
         assert_eq!(answer(&ranking), "Alder Swift 64GB is fastest in SEQ1M Q1T1 read: 91.5 MB/s (83 %).");
     }
 
     #[test]
-    fn an_order_without_cards_says_so_and_names_who_could_not_be_placed() {
+    fn empty_ranking_lists_cards_that_were_not_placed() {
         let mut ranking = sample::ranking(0);
         ranking.decision = None;
         let page = page(&ranking).text();

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_keeps_its_numbers_but_for_those_that_name_the_unit() {
+    fn finding_loses_only_identifying_evidence() {
         let finding = Finding::new("serial-low", FindingWeight::Hint, 0.3, "Card 0x00c0ffee is odd.")
             .because("psn", "0x00c0ffee")
             .because("mid", "0x03")
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_keeps_its_shape_and_no_name_in_it_survives() {
+    fn document_is_redacted_in_all_its_parts() {
         let mut document = json!({
             "target": "/dev/disk/by-id/mmc-SU08G_0x00c0ffee",
             "identity": { "cid": { "raw": CID }, "csd": { "raw": "400e" } },
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_serial_number_that_is_called_like_what_stands_in_its_place_ends_too() {
+    fn serial_equal_to_the_replacement_does_not_loop() {
         let mut text = "hidden, 100000000, Hidden".to_owned();
         let facts = CardFacts { serial: Some("0x00000000".into()), ..CardFacts::default() };
         of("HIDDEN", facts).clear_text(&mut text);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_serial_number_does_not_eat_other_numbers() {
+    fn short_serial_is_not_redacted_in_other_numbers() {
         let mut document = json!({ "words": "11 of 100", "serial": "1" });
         of("1", CardFacts::default()).clear(&mut document);
         assert_eq!(document, json!({ "words": "11 of 100" }));

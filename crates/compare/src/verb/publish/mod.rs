@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn of_240_cards_the_orders_are_published() {
+    fn many_cards_are_published_as_rankings() {
         let found = many(&["SEQ1M Q8T1 read"], &[]).unwrap();
         assert_eq!((found.title.as_str(), found.comparison.entries.len()), ("240 cards in order", 0));
         assert_eq!(found.rankings[0].places.len(), 240);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn cards_beyond_number_are_put_in_order_even_if_nobody_says_by_what() {
+    fn many_cards_are_ranked_by_default_tests() {
         let usual = many(&[], &[]).unwrap();
         let by = |found: &Publication| found.rankings.iter().map(|r| r.by.clone()).collect::<Vec<_>>();
         let reads = RankedBy::Test("SEQ1M Q8T1 read".parse().unwrap());

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn of_each_kind_the_test_that_most_of_the_cards_have_is_taken() {
+    fn most_common_test_of_each_kind_is_chosen() {
         let rows = rows(&[
             ("a", &["RND4K Q1T1 write", "SEQ1M Q8T1 read", "RND4K Q1T1 mix70"]),
             ("b", &["SEQ1M Q8T1 read", "SEQ1M Q1T1 read"]),

@@ -180,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_is_named_by_what_is_known_of_it() {
+    fn unit_name_uses_serial_cid_or_hash() {
         assert_eq!(named(&unit(Some("0x811e"), Some("1d41"))), "0x811e (CID 1d41)");
         assert_eq!(named(&unit(None, None)), "#01234567");
     }
 
     #[test]
-    fn a_card_of_one_unit_has_its_cid_where_serial_numbers_are_published() {
+    fn single_unit_gives_the_card_serial_and_cid() {
         let card = cardscope_testkit::cards::card("A");
         let mut part = bare(&card, Vec::new(), true);
         name_units(&mut part, &[unit(Some("0x811e"), Some("1d41"))]);
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quick_test_does_not_take_the_place_of_a_full_one_and_a_fake_does() {
+    fn surest_verification_is_kept() {
         let mut shown = None;
         let mut after = |verdict: Verdict, method: TestMethod| {
             let mut report = VerifyReport::default();
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_visits_minute_does_not_take_the_place_of_a_long_run() {
+    fn longest_sustain_run_is_kept() {
         let lasting = |seconds: f64, target: &str| {
             let mut run = SustainReport::default();
             (run.body.moved.seconds, run.header.target) = (seconds, target.to_owned());

@@ -65,7 +65,7 @@ mod tests {
     use cardscope_store::{AttachmentOwner, NewAttachment};
 
     #[test]
-    fn pictures_are_shown_as_far_as_there_is_room_and_nothing_that_only_calls_itself_one() {
+    fn real_pictures_are_published_within_the_size_limit() {
         let folder = tempfile::tempdir().unwrap();
         let mut archive = Archive::open(folder.path().join("archive")).unwrap();
         let mut start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_intervals_allow_is_said() {
+    fn difference_is_reported_only_beyond_the_interval() {
         assert_eq!(words(1.35, [1.30, 1.41]), "faster");
         assert_eq!(words(0.72, [0.70, 0.75]), "slower");
         assert_eq!(words(1.01, [0.97, 1.04]), "same within ±5 %");
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_compared_with_both_intervals_at_their_worst() {
+    fn level_ratio_uses_opposite_interval_ends() {
         let level =
             |mb_s: f64| SpeedLevel { mb_s, ci95: [mb_s * 0.99, mb_s * 1.01], ..SpeedLevel::default() };
         let line = speeds("full speed", Some(&level(750.0)), Some(&level(540.0)));

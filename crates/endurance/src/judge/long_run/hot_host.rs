@@ -95,21 +95,21 @@ mod tests {
     }
 
     #[test]
-    fn a_controller_that_warms_while_reads_fall_is_named_with_its_numbers() {
+    fn hot_controller_is_reported() {
         let load = load(&run(140.0, 70.0, "host controller")).unwrap();
         assert!((load.null_rise.unwrap() - 0.4).abs() < 1e-9 && load.host_rise_k == Some(25.0), "{load:?}");
         assert!(hot_host(&load).unwrap().confidence > 0.9);
     }
 
     #[test]
-    fn a_card_that_warms_is_no_host() {
+    fn warm_card_is_not_a_hot_host() {
         let load = load(&run(100.0, 82.0, "card reader side")).unwrap();
         assert_eq!((load.host_rise_k, load.card_c), (None, Some(82.0)));
         assert_eq!(hot_host(&load), None);
     }
 
     #[test]
-    fn a_few_seconds_are_no_long_run() {
+    fn short_run_has_no_hot_host() {
         assert_eq!(load(&run(140.0, 70.0, "soc")[..10]), None);
     }
 }

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn five_even_rounds_are_steady_and_four_are_no_window() {
+    fn five_even_rounds_are_steady() {
         let found = steady(&rounds(&[500.0, 100.0, 104.0, 98.0, 101.0, 97.0]), 1.0).unwrap();
         assert!(found.reached && (found.mb_s - 100.0).abs() < 1e-6 && found.from_s == 1.0);
         assert!((found.spread - 0.07).abs() < 1e-9);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_that_fall_by_a_tenth_or_differ_by_a_fifth_are_not() {
+    fn falling_or_uneven_rounds_are_not_steady() {
         // 106, 103 … 94: the line falls by 12 % of the mean.
         assert!(!steady(&rounds(&[106.0, 103.0, 100.0, 97.0, 94.0]), 1.0).unwrap().reached);
         assert!(!steady(&rounds(&[100.0, 111.0, 89.0, 111.0, 89.0]), 1.0).unwrap().reached);
@@ -125,12 +125,12 @@ mod tests {
     };
 
     #[test]
-    fn a_cache_gives_writes_back_and_takes_nothing_from_reads() {
+    fn pause_frees_a_cache_for_writes_only() {
         assert_eq!(CACHE.named(), [SlowdownCause::CacheEnd]);
     }
 
     #[test]
-    fn a_card_that_cooled_down_reads_and_writes_faster() {
+    fn pause_cools_reads_and_writes() {
         // Lexar without a fan: reads at 0.72, writes at 0.83 of the cool level.
         let heat = PauseExperiment {
             reads_before: 540.0,
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_a_pause_does_nothing_to_has_neither() {
+    fn pause_without_effect_names_no_cause() {
         let settled = PauseExperiment { writes_after: 295.0, writes_later: 291.0, ..CACHE };
         assert_eq!(settled.named(), []);
     }

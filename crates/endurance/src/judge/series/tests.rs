@@ -28,7 +28,7 @@ fn minute(change: impl Fn(usize, &mut SeriesSlice)) -> Vec<SeriesSlice> {
 const WRITES: SeriesFacts = SeriesFacts { writes: true, tmt1_c: Some(81.0), at_once: 4 };
 
 #[test]
-fn a_cache_of_half_a_gigabyte_ends_after_half_a_gigabyte() {
+fn cache_end_is_found_at_its_size() {
     let slices = minute(|i, s| s.bytes = if i < 100 { s.bytes } else { s.bytes * 2 / 5 });
     let found = causes(&slices, WRITES);
     assert_eq!(found.named(), [SlowdownCause::CacheEnd]);
@@ -38,7 +38,7 @@ fn a_cache_of_half_a_gigabyte_ends_after_half_a_gigabyte() {
 }
 
 #[test]
-fn levels_begin_where_the_speed_steps_wherever_in_a_block_that_is() {
+fn levels_begin_at_the_slice_of_the_step() {
     for step in 97..105 {
         let slices = minute(|i, s| s.bytes = if i < step { s.bytes } else { s.bytes * 2 / 5 });
         let found = causes(&slices, WRITES);
@@ -50,7 +50,7 @@ fn levels_begin_where_the_speed_steps_wherever_in_a_block_that_is() {
 }
 
 #[test]
-fn a_cache_that_is_full_within_a_second_or_two_ends_there() {
+fn tiny_cache_end_is_found() {
     for fast in [2, 4, 7, 10] {
         let slices = minute(|i, s| s.bytes = if i < fast { s.bytes } else { s.bytes * 2 / 5 });
         let found = causes(&slices, WRITES);
@@ -71,14 +71,14 @@ fn a_cache_that_is_full_within_a_second_or_two_ends_there() {
 }
 
 #[test]
-fn the_same_step_in_reads_is_no_cache() {
+fn slower_reads_are_no_cache_end() {
     let slices = minute(|i, s| s.bytes = if i < 100 { s.bytes } else { s.bytes * 2 / 5 });
     let found = causes(&slices, SeriesFacts { writes: false, ..WRITES });
     assert_eq!((found.named(), found.unexplained.len()), (vec![], 1));
 }
 
 #[test]
-fn a_card_that_counts_its_throttling_is_believed_even_if_small_reads_are_as_fast_as_ever() {
+fn counters_prove_throttling_despite_fast_small_reads() {
     // The ADATA of docs/reference/reports.md#microsd-express-benchmarks throttles by its duty: short reads fit into its
     // pauses.
     let slices = minute(|i, s| {
@@ -97,7 +97,7 @@ fn a_card_that_counts_its_throttling_is_believed_even_if_small_reads_are_as_fast
 }
 
 #[test]
-fn reads_of_another_mode_are_no_heat_on_a_card_that_counts_none_and_is_cool() {
+fn slow_reads_of_a_cool_card_are_no_heat() {
     let slices = minute(|i, s| {
         (s.celsius, s.throttles) = (Some(45.0), Some(0));
         if i >= 100 {
@@ -123,14 +123,14 @@ fn between_two_limits(i: usize, s: &mut SeriesSlice) {
 }
 
 #[test]
-fn a_card_that_heat_slows_on_and_off_has_a_cache_that_stays_full() {
+fn oscillating_heat_is_no_cache_recovery() {
     let found = causes(&minute(between_two_limits), WRITES);
     assert_eq!(found.named(), [SlowdownCause::Throttling, SlowdownCause::CacheEnd]);
     assert_eq!((found.cache_ends.len(), found.cache_ends[0].slice, &found.recoveries), (1, 40, &vec![]));
 }
 
 #[test]
-fn what_lies_between_a_step_of_the_reads_and_one_of_the_speed_is_no_level() {
+fn range_between_two_steps_is_no_level() {
     let slices = minute(|i, s| {
         s.probe_s = s.probe_s.map(|probe_s| if i >= 100 { probe_s * 2.0 } else { probe_s });
         s.bytes = if i >= 108 { s.bytes / 2 } else { s.bytes };
@@ -140,7 +140,7 @@ fn what_lies_between_a_step_of_the_reads_and_one_of_the_speed_is_no_level() {
 }
 
 #[test]
-fn reads_that_fall_when_the_card_counts_throttling_fall_from_heat_even_if_small_ones_do_not() {
+fn counted_throttling_explains_slow_reads() {
     let slices = minute(|i, s| {
         s.throttles = Some(u32::from(i >= 101));
         s.bytes = if i < 100 { s.bytes } else { s.bytes * 62 / 100 };
@@ -150,14 +150,14 @@ fn reads_that_fall_when_the_card_counts_throttling_fall_from_heat_even_if_small_
 }
 
 #[test]
-fn a_cache_has_room_again_only_after_it_was_full() {
+fn recovery_needs_a_full_cache() {
     let faster = minute(|i, s| s.bytes = if i < 100 { s.bytes } else { s.bytes * 2 });
     let found = causes(&faster, WRITES);
     assert_eq!((found.cache_ends, found.recoveries), (vec![], vec![]));
 }
 
 #[test]
-fn stalls_that_take_most_of_the_time_are_the_speed_of_the_card() {
+fn dominant_stalls_are_the_normal_speed() {
     // An old card that merges a block for nearly every small write.
     let slices = minute(|i, s| {
         (s.ios, s.interval_s, s.bytes) = (8, Some(0.002), s.bytes / 1000 * (2 + i as u64 % 2));
@@ -170,7 +170,7 @@ fn stalls_that_take_most_of_the_time_are_the_speed_of_the_card() {
 }
 
 #[test]
-fn stalls_each_64_mib_have_that_period_and_a_poisson_interval() {
+fn regular_stalls_have_a_period_and_poisson_interval() {
     let slices = minute(|i, s| {
         s.ios = 20;
         // One stall per 64 MiB at 5 MB a slice: every 13.4 slices.
@@ -192,7 +192,7 @@ fn stalls_each_64_mib_have_that_period_and_a_poisson_interval() {
 }
 
 #[test]
-fn a_stall_of_two_minutes_is_one_stall_and_no_level() {
+fn long_stall_is_one_stall() {
     let slices = minute(|i, s| {
         s.ios = 20;
         if [60, 110, 170].contains(&i) {
@@ -207,7 +207,7 @@ fn a_stall_of_two_minutes_is_one_stall_and_no_level() {
 }
 
 #[test]
-fn bursts_of_somebody_else_are_told_from_the_card_by_a_command_that_needs_no_flash() {
+fn other_load_is_found_by_the_ping() {
     let slices = minute(|i, s| {
         if i % 60 >= 48 {
             s.bytes /= 2;
@@ -223,7 +223,7 @@ fn bursts_of_somebody_else_are_told_from_the_card_by_a_command_that_needs_no_fla
 }
 
 #[test]
-fn too_few_slices_say_nothing() {
+fn too_few_slices_have_no_causes() {
     for few in 0..8 {
         let slices = minute(|_, _| {}).into_iter().take(few).collect::<Vec<_>>();
         assert_eq!(causes(&slices, WRITES).named(), []);
@@ -232,7 +232,7 @@ fn too_few_slices_say_nothing() {
 
 proptest::proptest! {
     #[test]
-    fn no_series_whatever_is_in_it_ends_in_a_panic(
+    fn any_series_is_judged_without_panic(
         values in proptest::collection::vec((0u64..1 << 40, 0.0..500.0f64, 0.0..1.0f64, proptest::bool::ANY), 0..80)
     ) {
         let slices: Vec<SeriesSlice> = values.iter().enumerate().map(|(i, (bytes, seconds, probe, known))| SeriesSlice {
@@ -255,7 +255,7 @@ proptest::proptest! {
 /// Card of 4 MB/s past its cache, behind a reader that returns all four I/Os in flight together. That is its speed and no
 /// stall, and the end of its cache must be found.
 #[test]
-fn waits_for_all_that_is_in_flight_are_no_stalls() {
+fn waits_for_the_whole_queue_are_no_stalls() {
     let slices = minute(|i, s| {
         if i < 20 {
             (s.ios, s.interval_s) = (20, Some(0.0125));

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_comes_first_in_words_and_in_order() {
+    fn sustain_page_starts_with_the_causes() {
         let page = text(&report());
         let first = page.lines().next().unwrap();
         assert_eq!(first, "Slows to 22.0 MB/s after 2.4 GB (cache full); throttles after 55.0 s at 81 °C.");
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_shows_nothing_says_so_and_one_that_measured_nothing_too() {
+    fn sustain_page_of_steady_and_empty_runs() {
         let mut quiet = report();
         (quiet.body.measured.throttling, quiet.body.measured.cache_bytes) =
             (None, Property::at_least(26_000_000_000, 0.95, PropertyEvidence::default()));
@@ -287,7 +287,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_answer_fits_into_80_columns_whatever_happened(
+        fn sustain_answer_fits_80_columns(
             (cache, after) in (1u64..2_000_000_000_000, 0.01f64..4000.0),
             (at_s, celsius, longest_s) in (0.0f64..500_000.0, 30.0f64..110.0, 0.0f64..9000.0),
             happened in 0u8..16,
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_that_gives_nothing_back_says_so() {
+    fn pause_without_recovery_is_reported() {
         let mut run = report();
         run.body.measured.recovery = Some(PauseRecovery { pause_s: 30.0, ..PauseRecovery::default() });
         let page = text(&run);
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_gives_up_says_so_first() {
+    fn refused_io_is_the_first_cause() {
         let mut run = report();
         run.body.measured.events.push(SustainEvent::new(EventKind::NoMoreWrites, 58.0, 26_000_000_000, 0.99));
         let page = text(&run);
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn two_conditions_stand_beside_each_other_with_their_ratio() {
+    fn comparison_table_has_ratios() {
         let line = ComparedLine {
             what: "full speed".into(),
             unit: "MB/s".into(),

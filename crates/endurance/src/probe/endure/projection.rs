@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn half_is_bad_where_the_line_says() {
+    fn projection_is_the_zero_crossing() {
         // Endurance 1000 cycles, sigma 0.2: the share after n cycles is the normal integral of ln(n/1000)/0.2.
         let share = |n: u32| Normal::standard().cdf((f64::from(n) / 1000.0).ln() / 0.2);
         let rounds: Vec<EndureRound> = (1..=700).map(|n| at(n, share(n))).map(visible).collect();
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_without_a_trend() {
+    fn no_projection_without_a_trend() {
         assert!(project(&[at(1, 0.0), at(2, 0.0)], 1000).unwrap_err().contains("no sector was lost"));
         assert!(project(&[at(1, 0.0), at(2, 0.1)], 1000).unwrap_err().contains("needs 4"));
     }

@@ -37,7 +37,7 @@ fn wear(name: &str, most: u32) -> (Vec<EndureRound>, Option<CardEnd>) {
 }
 
 #[test]
-fn a_card_that_does_not_wear_loses_nothing() {
+fn card_without_wear_loses_nothing() {
     let (rounds, ended) = wear("sim:constant?announced_bytes=64MiB", 5);
     assert_eq!((rounds.len(), ended), (5, None));
     assert!(rounds.iter().all(|r| r.bad.all() == 0 && r.written == SPAN && r.read == SPAN));
@@ -46,7 +46,7 @@ fn a_card_that_does_not_wear_loses_nothing() {
 }
 
 #[test]
-fn blocks_that_fail_one_by_one_reach_half_of_the_card_after_its_endurance() {
+fn half_is_bad_after_the_endurance() {
     let (rounds, _) = wear(&format!("{WORN}&wear.spare_blocks=0&wear.end=loses-blocks"), 120);
     let first = rounds.iter().find(|r| r.bad.all() > 0).unwrap();
     // 1 of 64 blocks is a probit of -2.15: exp(-0.43) of 30 cycles.
@@ -63,7 +63,7 @@ fn blocks_that_fail_one_by_one_reach_half_of_the_card_after_its_endurance() {
 }
 
 #[test]
-fn a_card_that_takes_no_more_writes_is_known_and_one_that_swallows_them_too() {
+fn refused_and_discarded_writes_end_the_run() {
     let end = |end: &str| wear(&format!("{WORN}&wear.spare_blocks=2&wear.end={end}"), 120);
     let (rounds, ended) = end("read-only");
     assert_eq!(ended, Some(CardEnd::RefusesWrites), "{:?}", rounds.last());
@@ -76,7 +76,7 @@ fn a_card_that_takes_no_more_writes_is_known_and_one_that_swallows_them_too() {
 }
 
 #[test]
-fn a_card_that_dies_or_vanishes_is_gone() {
+fn removed_card_fails_the_round() {
     for fault in
         ["wear.endurance_cycles=5&wear.spare_blocks=0&wear.end=dead", "faults.vanish_after_bytes=100MiB"]
     {
@@ -89,7 +89,7 @@ fn a_card_that_dies_or_vanishes_is_gone() {
 }
 
 #[test]
-fn sorts_of_bad_sectors_are_distinguished() {
+fn bad_sectors_are_classified() {
     let (rounds, _) = wear("sim:constant?announced_bytes=64MiB&fake=wraparound&wrap_bytes=32MiB", 1);
     // Of two addresses that share a place, the one written last is good.
     assert_eq!((rounds[0].bad.misdirected, rounds[0].bad.all()), (SPAN / 2 / 512, SPAN / 2 / 512));
@@ -100,7 +100,7 @@ fn sorts_of_bad_sectors_are_distinguished() {
 }
 
 #[test]
-fn what_is_bad_in_one_of_two_readings_is_counted_and_no_loss() {
+fn single_bad_reading_is_no_loss() {
     let flips = wear("sim:constant?announced_bytes=64MiB&flip_read_every=8", 3).0;
     let of = |round: &EndureRound| (round.bad.all(), round.passing_sectors > 0);
     assert_eq!(flips.iter().map(of).collect::<Vec<_>>(), [(0, true); 3]);

@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_settles_what_was_in_doubt_and_one_without_effect_leaves_less_of_it() {
+    fn pause_resolves_ambiguous_causes() {
         assert_eq!(after(&[SlowdownCause::Throttling]), [Some(0.95), Some(0.99), None]);
         assert_eq!(after(&[SlowdownCause::CacheEnd]), [None, Some(0.99), Some(0.98)]);
         assert_eq!(

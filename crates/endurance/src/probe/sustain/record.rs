@@ -184,7 +184,7 @@ mod tests {
     use cardscope_sd::nvme::SmartLog;
 
     #[test]
-    fn counters_of_a_device_that_are_at_their_end_break_nothing() {
+    fn saturated_counters_do_not_overflow() {
         let new = SmartLog::decode(&[0; 512]).unwrap();
         let at_end = SmartLog {
             thermal_management_t1_transitions: u32::MAX,

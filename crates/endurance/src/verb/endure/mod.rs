@@ -371,7 +371,7 @@ mod tests {
     use super::lasting;
 
     #[test]
-    fn a_long_time_is_said_in_the_largest_unit_that_it_has_two_of() {
+    fn long_duration_uses_the_largest_fitting_unit() {
         let said: Vec<String> = [0.0, 1.25, 90.0, 3600.0, 90_000.0, 400_000.0, 1e9].map(lasting).to_vec();
         assert_eq!(said, ["0.0 s", "1.2 s", "90 s", "60 min", "25 h", "4.6 days", "32 years"]);
     }

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_is_too_small_is_not_said_to_be_forbidden() {
+    fn small_card_and_excluded_start_have_different_reasons() {
         let why = |start, len| no_room(TargetRegion { start, len });
         assert!(why(0, 24 * MIB).unwrap().contains("too few"));
         assert!(why(MIB, 64 * MIB).unwrap().contains("outside"));
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_region_ends_where_writes_are_as_elsewhere() {
+    fn region_ends_where_writes_match_other_ranges() {
         let elsewhere = vec![walk(0); 3];
         assert_eq!(conclude(&elsewhere, &walk(8)).unwrap().value, Some(8 * MIB));
         let whole = conclude(&elsewhere, &walk(16)).unwrap();

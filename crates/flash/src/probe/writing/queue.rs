@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn one_slice_of_a_halting_queue_is_enough_to_name_it_and_one_of_a_working_queue_is_not_called_fake() {
+    fn one_slice_detects_a_halting_queue_only() {
         let alone = slice(64, 0.001);
         let gain = |many: &WriteSlice| WriteQueueGain::of(&alone.groups(), &many.groups()).unwrap();
         assert!(gain(&slice(40, 1.0)).is_fake());
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_pair_has_no_interval_and_no_number_that_is_none() {
+    fn single_pair_has_no_interval_and_finite_numbers() {
         let gain = WriteQueueGain::of(&[1000.0], &[10.0]).unwrap();
         assert!(gain.evidence().numbers.iter().all(|n| n.value.is_finite()));
         assert!(!gain.is_fake() && gain.confidence() == 0.5);

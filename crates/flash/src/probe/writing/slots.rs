@@ -138,7 +138,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn places_have_rested_lie_inside_and_begin_on_a_boundary(
+        fn taken_slots_are_rested_aligned_and_inside_the_region(
             start in 0u64..1 << 34, mib in 8u64..4096, unit in prop::sample::select(vec![1u64, 4, 6, 24]), seed: u64,
         ) {
             let region = TargetRegion { start, len: mib * MIB };
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_keeps_off_what_was_written() {
+    fn range_avoids_used_slots() {
         let region = TargetRegion { start: 0, len: 1024 * MIB };
         let mut slots = WriteSlots::new(region, 4 * MIB, false, CARD_START).unwrap();
         let mut random = SeededRandom::new(1);

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_span_is_the_last_before_the_writes_get_slower() {
+    fn span_ends_before_writes_get_slower() {
         let said = conclude(&spans(&[1.0, 1.0, 1.1, 2.0, 4.0]), Some(1.0), PropertyEvidence::default());
         assert_eq!(said.value, Some(64 * MIB));
         let said = conclude(&spans(&[1.0, 1.0, 1.1, 1.2, 1.3]), Some(1.0), PropertyEvidence::default());

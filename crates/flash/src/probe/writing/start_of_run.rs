@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_is_slow_at_the_begin_of_each_run_has_no_special_start() {
+    fn slow_first_blocks_are_an_effect_of_order() {
         // docs/reference/reports.md#lexar-review at 16 KiB: 4.86 against 6.3 MB/s in the first column of each
         // table.
         assert_eq!(
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_with_a_fast_start_has_it_by_place() {
+    fn fast_card_start_is_an_effect_of_place() {
         assert_eq!(
             said(2.6e-3, 2.6e-3, 2.61e-3, 1.3e-3).unwrap(),
             "Writes of 16 KiB are 100 % faster in the first 4 MiB of the card: an effect of place, not of order."
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_even_or_explained_otherwise_gets_no_finding() {
+    fn even_or_unexplained_blocks_have_no_finding() {
         assert_eq!(said(2.6e-3, 2.65e-3, 2.55e-3, 2.7e-3), None);
         assert_eq!(said(3.4e-3, 2.6e-3, 2.6e-3, 3.4e-3), None, "one block is slow, not the first of a run");
         let slow_start =

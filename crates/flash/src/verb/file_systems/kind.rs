@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_file_system_is_made_as_the_map_advises() {
+    fn mkfs_arguments_follow_the_advice() {
         let advice = MapAdvice {
             ext4_stride: Some(4),
             ext4_stripe_width: Some(1024),

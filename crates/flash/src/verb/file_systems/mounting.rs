@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kernel_that_does_not_know_a_file_system_says_so() {
+    fn unsupported_file_system_is_named() {
         let said = kernel_has("no-such-file-system").unwrap_err().to_string();
         assert!(said.contains("no-such-file-system") || said.contains("root"), "{said}");
     }

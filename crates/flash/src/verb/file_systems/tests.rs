@@ -39,7 +39,7 @@ impl SwappableCard {
 }
 
 #[test]
-fn a_card_swapped_between_the_look_and_the_mount_is_let_go_of() {
+fn card_swapped_during_the_mount_is_unmounted() {
     let (slot, own) = (SwappableCard::new(), InterruptFlag::default());
     let trial = slot.trial(&own);
     let mounted = trial.mount(|path| {
@@ -54,14 +54,14 @@ fn a_card_swapped_between_the_look_and_the_mount_is_let_go_of() {
 }
 
 #[test]
-fn the_card_of_before_is_mounted() {
+fn unchanged_card_is_mounted() {
     let (slot, own) = (SwappableCard::new(), InterruptFlag::default());
     let mounted = slot.trial(&own).mount(|path| MountedTrial::new(path, "ext4")).unwrap();
     mounted.unmount().unwrap();
 }
 
 #[test]
-fn a_card_swapped_before_anything_is_done_is_not_mounted() {
+fn card_swapped_before_the_mount_is_not_mounted() {
     let (slot, own) = (SwappableCard::new(), InterruptFlag::default());
     let trial = slot.trial(&own);
     slot.swap();

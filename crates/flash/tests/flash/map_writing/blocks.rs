@@ -81,7 +81,7 @@ fn open_blocks_of_random_cards_are_exact_or_none() {
 /// On these cards a log was still full of earlier blocks when 17 of them were written in order. Each write merged
 /// one, which looks like closing a block, and a limit of 16, 20, 22 or 29 random blocks was reported.
 #[test]
-fn a_log_full_of_the_blocks_of_earlier_rounds_is_no_limit() {
+fn log_full_of_earlier_blocks_is_no_limit() {
     for seed in [1_795_352_808_008, 5_000_093, 5_001_072, 5_001_788, 5_003_859] {
         let name = format!("sim:random-{seed}");
         let card = target(&name);
@@ -116,7 +116,7 @@ fn pages_and_small_write_logs_of_built_in_cards() {
 }
 
 #[test]
-fn erase_blocks_and_pages_of_random_cards_that_only_closings_show() {
+fn erase_blocks_and_pages_of_random_cards_without_reads() {
     let (mut with, mut right, mut pages, mut right_pages, mut wrong) = (0, 0, 0, 0, Vec::new());
     // The two explicit seeds failed once: a log full of earlier blocks, and a fake that had become slow.
     let (fixed, fresh) = if cardscope_testkit::is_long() { (60, 10) } else { (40, 2) };

@@ -88,7 +88,7 @@ fn every_part_ends_soon_on_a_card_that_fails_everything() {
 const STALLS: &str = "sim:constant?announced_bytes=1GiB&noise.hiccup_p=1&noise.hiccup_s=60";
 
 #[test]
-fn a_budget_holds_on_a_card_that_stalls_for_a_minute_at_each_access() {
+fn time_budget_holds_on_a_stalling_card() {
     for only in PARTS {
         for keep in [false, true] {
             let map = ended(STALLS, only, keep, |o| o.limits.budget = Some(Duration::from_secs(300)));
@@ -99,7 +99,7 @@ fn a_budget_holds_on_a_card_that_stalls_for_a_minute_at_each_access() {
 }
 
 #[test]
-fn without_a_budget_every_part_loses_patience_with_such_a_card_and_claims_nothing() {
+fn parts_end_without_results_on_a_stalling_card() {
     // One part may take an hour, all together six times that.
     for only in PARTS {
         let map = ended(STALLS, only, false, |o| o.tables = false);
@@ -114,7 +114,7 @@ fn without_a_budget_every_part_loses_patience_with_such_a_card_and_claims_nothin
 }
 
 #[test]
-fn a_card_that_takes_no_write_is_said_to_keep_no_block_open_nor_to_have_a_span() {
+fn failing_writes_leave_open_blocks_and_span_untested() {
     let name = "sim:constant?announced_bytes=1GiB&faults.write_error_p=1";
     let m =
         mapped(name, 3, Some(4 << 20), &[MapPart::OpenBlocks, MapPart::Span, MapPart::Queue], |_| {}).found;
@@ -130,7 +130,7 @@ fn a_card_that_takes_no_write_is_said_to_keep_no_block_open_nor_to_have_a_span()
 }
 
 #[test]
-fn a_card_that_stops_taking_writes_half_way_loses_no_limit_that_was_found_and_gains_none() {
+fn writes_failing_midway_do_not_change_the_limit() {
     for mib in [1, 2, 4, 6, 8, 10, 12, 16] {
         let name = format!(
             "sim:lexar-16g-c10?announced_bytes=2GiB&faults.write_error_p=1&faults.begin_after_bytes={}",
@@ -146,7 +146,7 @@ fn a_card_that_stops_taking_writes_half_way_loses_no_limit_that_was_found_and_ga
 }
 
 #[test]
-fn a_queue_that_halts_the_card_is_named_even_where_it_took_all_the_time() {
+fn halting_queue_is_reported_despite_the_time_limit() {
     // The reads take 6 s, a slice that nearly halts another 6 to 9 s.
     for seconds in [16, 17, 20] {
         let map = mapped("sim:evoplus-32g-u1-fakeq", 3, None, &[MapPart::Queue], |o| {

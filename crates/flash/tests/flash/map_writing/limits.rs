@@ -16,7 +16,7 @@ use cardscope_probing::write_scope::WriteScope;
 use cardscope_testkit::memory_journal::MemoryJournal;
 
 #[test]
-fn a_whole_map_of_a_class_10_card_takes_under_five_minutes_with_its_data_restored() {
+fn map_of_a_class_10_card_takes_under_five_minutes() {
     let mut target = target("sim:lexar-16g-c10");
     let mut options = options(&target, 8, &[]);
     options.max_cache_bytes = 64 << 20;
@@ -56,7 +56,7 @@ fn a_whole_map_of_a_class_10_card_takes_under_five_minutes_with_its_data_restore
 }
 
 #[test]
-fn with_the_card_s_start_it_takes_little_more() {
+fn fat_option_adds_little_time() {
     let mut target = target("sim:lexar-16g-c10");
     let options = MapOptions { max_cache_bytes: 64 << 20, fat: true, ..options(&target, 8, &[]) };
     let mut memory = MemoryJournal::default();
@@ -75,7 +75,7 @@ fn with_the_card_s_start_it_takes_little_more() {
 }
 
 #[test]
-fn the_start_of_the_card_is_left_alone_unless_it_is_asked_for() {
+fn card_start_is_written_only_with_fat() {
     const START: u64 = 16 << 20;
     for (name, fat) in [("sim:wb6-hard3", false), ("sim:wb6-hard3", true), ("sim:sdsc-2g", false)] {
         let mut target = target(name);
@@ -105,7 +105,7 @@ fn the_start_of_the_card_is_left_alone_unless_it_is_asked_for() {
 }
 
 #[test]
-fn what_a_budget_leaves_no_room_for_says_so() {
+fn limits_are_kept_and_named_as_reason() {
     let map = mapped("sim:lexar-16g-c10", 9, Some(4 << 20), &[], |o| {
         o.limits.max_write = Some(3_000_000);
     });
@@ -119,7 +119,7 @@ fn what_a_budget_leaves_no_room_for_says_so() {
     assert_eq!(map.found.slc_cache_bytes.status, PropertyStatus::NotTested);
 }
 #[test]
-fn a_map_with_a_journal_leaves_everything_as_it_was_and_writes_nowhere_else() {
+fn journaled_map_restores_data_and_stays_in_its_region() {
     let name = "sim:lexar-16g-c10?announced_bytes=768MiB&state=filled";
     let mut target = target(name);
     let before = read_all_of(&mut target);
@@ -144,7 +144,7 @@ fn a_map_with_a_journal_leaves_everything_as_it_was_and_writes_nowhere_else() {
 }
 
 #[test]
-fn in_a_file_nothing_is_said_of_boundaries() {
+fn erase_block_and_fat_region_are_not_tested_in_a_file() {
     let map = mapped("sim:lexar-16g-c10", 11, None, &[MapPart::OpenBlocks, MapPart::Fat], |o| {
         o.card_addresses = false;
         o.fat = true;

@@ -7,7 +7,7 @@ use cardscope_simulator::archetype::WriteTimes;
 use cardscope_simulator::random;
 
 #[test]
-fn a_fake_queue_is_told_from_one_that_helps() {
+fn fake_write_queues_differ_from_real_ones() {
     for (name, low, high, fake) in [
         ("evoplus-32g-u1-fakeq", 0.0, 0.1, true),
         ("pro-64g-u3", 2.0, 5.0, false),
@@ -26,7 +26,7 @@ fn a_fake_queue_is_told_from_one_that_helps() {
 }
 
 #[test]
-fn a_reader_that_cuts_at_120_kib_is_named_and_no_other() {
+fn only_readers_that_split_writes_are_reported() {
     for (name, cuts) in
         [("usb-stick-tlc", true), ("wb6-hard3", true), ("lexar-16g-c10", false), ("evo-64g-u3", false)]
     {
@@ -43,7 +43,7 @@ fn a_reader_that_cuts_at_120_kib_is_named_and_no_other() {
 }
 
 #[test]
-fn the_span_of_random_writes_is_that_of_the_card() {
+fn random_write_spans_match_the_cards() {
     for (name, low, high) in [("lexar-16g-c10", 4 << 20, 20 << 20), ("pro-64g-u3", 16 << 20, 256 << 20)] {
         let name = format!("sim:{name}");
         let map = mapped(&name, 5, shown_unit(&target(&name)), &[MapPart::Span], |_| {});
@@ -61,7 +61,7 @@ fn start_of_run(name: &str, seed: u64) -> Option<String> {
 }
 
 #[test]
-fn the_slow_start_of_the_review_s_card_is_an_effect_of_order_and_a_fat_region_one_of_place() {
+fn start_of_run_distinguishes_order_from_place() {
     for (name, verdict) in [
         ("lexar-16g-c10", Some("an effect of order, not of place.")),
         ("wb6-hard3", Some("of the card: an effect of place")),
@@ -77,7 +77,7 @@ fn the_slow_start_of_the_review_s_card_is_an_effect_of_order_and_a_fat_region_on
 }
 
 #[test]
-fn only_cards_with_a_region_at_their_start_are_said_to_have_one_and_only_those_that_open_blocks_a_slow_start()
+fn start_of_run_findings_match_random_cards()
 {
     let mut right = [0; 2];
     for seed in seeds(150, 50) {
@@ -95,7 +95,7 @@ fn only_cards_with_a_region_at_their_start_are_said_to_have_one_and_only_those_t
 }
 
 #[test]
-fn a_unit_that_was_chosen_is_the_one_in_which_open_blocks_are_searched() {
+fn chosen_unit_is_used_for_open_blocks_and_tables() {
     let map = mapped("sim:lexar-16g-c10", 7, Some(4 << 20), &[MapPart::OpenBlocks], |o| {
         o.unit = Some(2 << 20);
         o.tables = true;
@@ -110,7 +110,7 @@ fn a_unit_that_was_chosen_is_the_one_in_which_open_blocks_are_searched() {
 }
 
 #[test]
-fn the_region_at_the_start_is_found_where_it_is_and_only_when_asked_for() {
+fn fat_region_is_measured_only_with_fat() {
     for (name, bytes) in [("wb6-hard3", Some(8 << 20)), ("lexar-16g-c10", None), ("wb3-full6", None)] {
         let name = format!("sim:{name}");
         let unit = shown_unit(&target(&name));

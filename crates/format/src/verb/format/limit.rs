@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partition_is_laid_out_only_by_a_size_that_verify_is_sure_of() {
+    fn limit_needs_a_capacity_verdict_that_is_sure() {
         assert_eq!(found("chain", 0.999), Ok(23_000_000_512));
         let refusal = found("wraparound", 0.8).unwrap_err();
         assert!(refusal.contains("80 % sure") && refusal.contains("--full"), "{refusal}");

@@ -192,13 +192,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fat_label_is_in_capitals_and_an_exfat_label_as_typed() {
+    fn fat_labels_are_upper_case_and_exfat_labels_unchanged() {
         assert_eq!(checked_label("Camera 1", FileSystem::Fat32).unwrap(), "CAMERA 1");
         assert_eq!(checked_label("Kamera Öl", FileSystem::Exfat).unwrap(), "Kamera Öl");
     }
 
     #[test]
-    fn what_no_volume_may_be_called_is_refused() {
+    fn invalid_labels_are_refused() {
         for (label, file_system) in [
             ("", FileSystem::Exfat),
             ("twelve chars", FileSystem::Exfat),

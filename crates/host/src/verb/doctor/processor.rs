@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_computer_s_clock_is_tried_and_has_a_cost_and_a_step() {
+    fn clock_of_this_computer_has_cost_and_resolution() {
         let (cost, step) = cost_and_step();
         assert!(cost > 0.0 && step > 0 && step < u64::MAX);
         assert!(lateness_us().windows(2).all(|pair| pair[0] <= pair[1]));

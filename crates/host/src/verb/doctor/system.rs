@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn releases_are_compared_by_number() {
+    fn kernel_releases_compare_by_number() {
         assert_eq!(version("6.12.25+rpt-rpi-2712"), Some((6, 12)));
         assert!(version("5.4.0-42-generic").unwrap() < NUMBERS_DISKS);
         assert!(version("5.15.0").unwrap() >= NUMBERS_DISKS && version("10.0").unwrap() >= NUMBERS_DISKS);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_missing_tool_would_give_is_what_the_verbs_do_with_it() {
+    fn tool_descriptions_name_the_verbs_that_use_them() {
         let gives = |tool: &str| TOOLS.iter().find(|(name, _, _)| *name == tool).map(|(_, gives, _)| *gives);
         for tool in ["mkfs.ext4", "mkfs.f2fs", "mkfs.nilfs2", "mkfs.exfat"] {
             assert!(gives(tool).is_some_and(|gives| gives.contains("`map`")), "{tool}");
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_cut_to_fifteen_letters_by_the_kernel_and_found_so() {
+    fn program_names_match_after_truncation_to_15_bytes() {
         assert!(DISTURBERS.iter().all(|(name, _, _)| name.len() <= 15));
         assert!(is("tracker-miner-f", "tracker-miner") && is("fsck.ext4", "fsck") && is("dd", "dd"));
         assert!(!is("ddrescue", "dd") && !is("fiona", "fio"));

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_is_told_by_what_the_counters_grew() {
+    fn sample_is_the_growth_of_counters() {
         let before = DeviceCounters {
             reads: 100,
             read_bytes: 409_600,
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn pressure_and_processor_times_are_shares_of_the_time_between() {
+    fn pressure_and_cpu_times_are_shares_of_the_interval() {
         let cpu =
             |busy, idle, iowait| CpuTimes { busy, idle, iowait, blocked: Some(4), ..CpuTimes::default() };
         let before = CounterSnapshot {
@@ -147,14 +147,14 @@ mod tests {
     }
 
     #[test]
-    fn counters_that_went_back_count_as_nothing_and_no_time_divides_by_nothing() {
+    fn decreasing_counters_and_empty_intervals_give_zero() {
         let many = DeviceCounters { reads: 10, busy_ms: 10, ..DeviceCounters::default() };
         let sample = between(&look(1.0, many), &look(1.0, DeviceCounters::default()), 0.0);
         assert_eq!((sample.reads, sample.utilisation, sample.wait_ms), (0, 0.0, None));
     }
 
     #[test]
-    fn since_boot_is_one_stretch_over_the_whole_uptime() {
+    fn sample_since_boot_covers_the_uptime() {
         let all =
             DeviceCounters { writes: 7, write_bytes: 7 << 20, busy_ms: 30_000, ..DeviceCounters::default() };
         let mut seen = look(120.0, all);

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn size_loops_and_how_full_a_card_was_are_read() {
+    fn size_loops_and_fill_level_are_read() {
         let (log, run) = footer(&["  Test : 100 MB [G: 12.5% (3.7/29.7 GB)] (x9)"]);
         assert_eq!((run.size_bytes, run.loops), (Some(100 << 20), Some(9)));
         assert_eq!(log.condition.get("full_percent"), Some("12.5"));
@@ -108,14 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn the_target_of_a_report_names_the_drive() {
+    fn target_names_the_drive() {
         let (log, _) = footer(&[" Target: /media/card 40% (12/29 GiB) [SD Card Reader]"]);
         assert_eq!(log.card.model.as_deref(), Some("SD Card Reader"));
         assert_eq!(log.condition.get("note"), Some("drive /media/card 40% (12/29 GiB)"));
     }
 
     #[test]
-    fn what_is_usual_is_not_noted_and_the_comment_is() {
+    fn default_settings_are_not_noted() {
         let (log, _) = footer(&["Profile: Default", "   Mode:", "Comment: reader on the left port"]);
         assert_eq!(log.condition.get("note"), Some("reader on the left port"));
         let (log, _) = footer(&["Profile: Real World", "   Mode: [Admin]"]);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_footer_of_garbage_leaves_all_unknown() {
+    fn malformed_footer_sets_nothing() {
         let (log, run) = footer(&["Test : many MB (xx) [%]", "Date : soon", "OS :", "Device :"]);
         assert_eq!((run.size_bytes, run.loops, log.date, log.card.model), (None, None, None, None));
     }

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_of_every_version_name_the_same_tests() {
+    fn labels_of_every_version_are_parsed() {
         for (line, name) in [
             ("         Sequential Read :    20.505 MB/s", "SEQ1M Q1T1 read"),
             ("        Random Write 512KB :    10.461 MB/s", "RND512K Q1T1 write"),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_result_is_none() {
+    fn lines_similar_to_results_are_refused() {
         for line in [
             "",
             "* MB/s = 1,000,000 bytes/s [SATA/600 = 600,000,000 bytes/s]",
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn iops_and_latency_stand_behind_the_speed() {
+    fn iops_and_latency_after_the_speed_are_read() {
         let line = read("  Random 4KiB (Q= 32, T=16):  0.851 MB/s [    207.8 IOPS] <635043.04 us>").unwrap();
         assert_eq!((line.value, line.iops, line.latency_us), (0.851, Some(207.8), Some(635_043.04)));
         let cut = read("  Random 4KiB (Q= 32, T=16):  0.851 MB/s [    20").unwrap();

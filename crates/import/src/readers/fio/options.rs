@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_of_job_files_are_powers_of_two_unless_they_say_i() {
+    fn job_sizes_are_binary_unless_they_have_an_i() {
         for (text, bytes) in [
             ("4k", Some(4096)),
             ("256M", Some(256 << 20)),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_the_engine_cannot_fill_is_none() {
+    fn synchronous_engine_ignores_iodepth() {
         let queued = options(&[("rw", "randwrite"), ("bs", "4k"), ("iodepth", "16"), ("ioengine", "libaio")]);
         let capped = options(&[("rw", "randwrite"), ("bs", "4k"), ("iodepth", "16")]);
         let test = |options: &JobOptions| {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_tells_nothing_is_guessed_by_name_and_block() {
+    fn pattern_without_options_is_guessed_from_name_and_block() {
         let guess = |name, block| JobOptions::default().pattern(name, TestOp::Read, block, 1);
         assert_eq!(guess("seqread", 4096).0.to_string(), "SEQ4K Q1T1");
         assert_eq!(guess("test", 1 << 20).0.to_string(), "SEQ1M Q1T1");
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_of_a_mix_are_asked_for_or_measured() {
+    fn share_of_reads_is_requested_or_measured() {
         assert_eq!(options(&[("rwmixwrite", "30")]).share_of_reads(1.0, 9.0), 70);
         assert_eq!(options(&[("rw", "randrw")]).share_of_reads(1.0, 9.0), 50);
         assert_eq!(JobOptions::default().share_of_reads(75.0, 25.0), 75);

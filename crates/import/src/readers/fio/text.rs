@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_of_a_card_are_those_of_the_direction_above_them() {
+    fn percentiles_belong_to_the_direction_above_them() {
         let text = "j: (groupid=0, jobs=1): err= 0: pid=7: x\n\
             \u{20} write: IOPS=250, BW=1000KiB/s (1024kB/s)(1MiB/1msec)\n\
             \u{20}   clat (usec): min=50, max=90000, avg=400.5, stdev=1\n\
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_what_they_say_in_version_3_and_binary_before() {
+    fn units_are_exact_in_version_3_and_binary_before() {
         for (unit, old, bytes) in [
             ("B/s", false, Some(1.0)),
             ("KiB/s", false, Some(1024.0)),

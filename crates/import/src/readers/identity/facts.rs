@@ -49,7 +49,7 @@ mod tests {
     use cardscope_model::identity::{HexRegisters, from_hex};
 
     #[test]
-    fn a_cards_registers_become_its_facts() {
+    fn registers_become_card_facts() {
         let registers_hex = HexRegisters {
             cid: Some("1b534d454231515430a1b2c3d4017a00"),
             csd: Some("400e00325b590000ee7f7f800a400000"),
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_month_that_is_none_is_no_date() {
+    fn invalid_month_gives_no_date() {
         let registers =
             HexRegisters { cid: Some("1b534d454231515430a1b2c3d4017000"), ..HexRegisters::default() };
         assert_eq!(facts(&from_hex(registers).unwrap()).made, None);

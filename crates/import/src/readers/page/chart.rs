@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found_on_either_axis_and_numbers_that_are_none_left_out() {
+    fn names_are_on_either_axis_and_bad_numbers_are_skipped() {
         let lying = r#"{"common_data": {"y": ["a", "b", "c"]}, "data": [{"x": [1, null, 2.5, 9], "name": "Test 2"}],
             "layout": {"xaxis": {"ticksuffix": " MB/s"}}}"#;
         let standing = r#"{"data": [{"x": ["a", "b", "c"], "y": [1, "?", 2.5], "name": "Test 2"}]}"#;
@@ -75,14 +75,14 @@ mod tests {
     }
 
     #[test]
-    fn a_series_named_after_a_card_is_no_run() {
+    fn series_with_a_card_name_is_not_a_run() {
         for name in ["Lexar", "Card 7", "", "Test", "Test x"] {
             assert_eq!(BarSeries { name: name.to_owned(), values: Vec::new() }.run(), None, "{name}");
         }
     }
 
     #[test]
-    fn a_chart_that_is_broken_or_empty_says_why() {
+    fn broken_or_empty_chart_is_refused() {
         for (json, why) in [("{", "EOF"), ("{}", "no data"), (r#"{"data": [{}]}"#, "numbers")] {
             assert!(read(json).unwrap_err().contains(why), "{json}");
         }

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_page_says_once_is_short_in_every_log() {
+    fn shared_heading_is_shortened_in_every_log() {
         let heading = format!("64GB Example {}", "x".repeat(10_000));
         let one = chart(&[("Test 1", "3, 60")], "MB/s");
         let logs = logs(&format!("## {heading}\n{one}{one}"));
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn series_without_end_are_left_out_and_counted() {
+    fn series_beyond_the_limit_are_counted() {
         let names: Vec<String> = (0..1200).map(|n| format!("Card {n}")).collect();
         let series: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "1, 2")).collect();
         let logs = logs(&chart(&series, "MB/s"));

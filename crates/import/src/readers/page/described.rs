@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_is_described_in_any_order() {
+    fn description_is_parsed_in_any_order() {
         for (text, card) in [
             (
                 "16GB Example Swift MicroSDHC UHS-I Class U1 (9€)",
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_brackets_and_behind_a_comma_is_kept() {
+    fn brackets_and_text_after_a_comma_are_kept() {
         let fake = described("“2TB” (50GB real) Exampel MicroSDXC, plus a 4K logo (free");
         assert_eq!(fake.brackets, ["50GB real", "free"]);
         assert_eq!(fake.card.note.as_deref(), Some("plus a 4K logo"));

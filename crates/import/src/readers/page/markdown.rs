@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headings_items_and_links_are_told_from_text() {
+    fn headings_items_and_links_are_parsed() {
         assert_eq!(heading("## 64GB Card"), Some((2, "64GB Card")));
         assert_eq!((heading("#tag"), heading("text")), (None, None));
         assert_eq!(item("  • 64GB Card"), Some("64GB Card"));
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn title_and_date_come_from_front_matter_of_both_kinds() {
+    fn front_matter_of_yaml_and_toml_is_read() {
         let toml = "+++\ndate = '2024-05-06T07:08:09+02:00'\ntitle = 'Cards'\n+++\nText";
         let yaml = "---\ntitle: \"Cards\"\ndate: 2024-05-06\n---\nText";
         assert_eq!((title(toml), title(yaml), title("\n Cards \n")), ("Cards", "Cards", "Cards"));

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_are_known_in_the_words_of_all_tools() {
+    fn labels_of_all_tools_name_tests() {
         for (text, test) in [
             ("SEQ1M Q8T1 read (MB/s)", "SEQ1M Q8T1 read"),
             ("Random Read 4KB (QD=32)", "RND4K Q32T1 read"),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_cards_and_half_a_test_are_no_tests() {
+    fn card_names_and_incomplete_labels_name_no_test() {
         for text in [
             "SanDisk Ultra 32GB",
             "A2",

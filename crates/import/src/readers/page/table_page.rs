@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn one_cards_tests_stand_in_rows_and_reads_and_writes_in_columns() {
+    fn tests_in_rows_and_operations_in_columns() {
         let found = read_of(
             "## Swift 64GB\n| Test | Read (MB/s) | Write |\n|---|---:|:-:|\n| SEQ1M Q8T1 | **92.9** | 61.3 MB/s |\n| Random 4KiB (QD=32) | 8.5 | - |\n",
         );
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn cards_stand_in_rows_and_tests_in_columns() {
+    fn cards_in_rows_and_tests_in_columns() {
         let text = "Card | hdparm buffered | 4K rand read | Price\n--- | --- | --- | ---\n[Acme Swift 32GB](http://x) | 40.0 MB/s | 8.5 MB/s | $7\n| Other Go 64GB | 41.0 MB/s | 2300 IOPS | $9 |\n";
         let found = read_of(text);
         let acme = ["SEQ2M Q1T1 read 41.94", "RND4K Q1T1 read 8.50"].map(str::to_owned).to_vec();
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn cards_stand_in_columns_and_what_is_no_test_is_named() {
+    fn cards_in_columns_and_other_headings_are_named() {
         let text = "|  | Acme Swift | Acme Go |\n|---|---|---|\n| SEQ1M Q8T1 read (MB/s) | 92,9 | 95.1 |\n| RND4K Q1T1 write (IOPS) | 2500 | n/a |\n| fun | 3 | 4 |\n";
         let found = read_of(text);
         assert_eq!(found[0].1, ["SEQ1M Q8T1 read 92.90", "RND4K Q1T1 write 10.24 2500 IOPS"]);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_other_things_have_no_results() {
+    fn tables_without_tests_have_no_results() {
         for text in [
             "| Board | RAM |\n|---|---|\n| Pi 4 | 1 GB |\n| Pi 5 | 8 GB |\n",
             "| read | write |\n|---|---|\n| 5 | 6 |\n",

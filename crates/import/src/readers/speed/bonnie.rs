@@ -162,7 +162,7 @@ mod tests {
     const LINE: &str = "1.97,1.97,host,1,1400000000,256M,,500,90,6100,1,3100,1,1500,98,17100,2,55.5,1,2,102400,2,,100,7,0,+++++,+++,301,1,8,0,+++++,+++,902,3,20100us,9011ms,8022ms,5033us,44us,55us,21066us,577us,388us,20199ms,4110us,1211us\n";
 
     #[test]
-    fn any_place_may_be_the_end_of_a_line() {
+    fn line_may_be_cut_off_anywhere() {
         for end in 0..LINE.len() {
             let _ = read(&LogText::of(&LINE[..end]));
         }

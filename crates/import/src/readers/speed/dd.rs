@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_from_a_card_is_read_and_what_goes_there_is_written() {
+    fn direction_follows_from_source_and_sink() {
         for (operands, op) in [
             ("if=/dev/mmcblk0 of=card.img", Some(TestOp::Read)),
             ("if=card.img of=/dev/sdb", Some(TestOp::Write)),

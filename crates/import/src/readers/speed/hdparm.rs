@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_was_cut_is_left_out() {
+    fn truncated_line_is_ignored() {
         let whole = " Timing buffered disk reads:  66 MB in  3.03 seconds =  21.75 MB/sec";
         for cut in 1..whole.len() {
             assert!(!recognise(&LogText::of(&whole[..cut])), "{}", &whole[..cut]);

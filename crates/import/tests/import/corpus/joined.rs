@@ -32,7 +32,7 @@ fn figures(logs: &[CardLog], format: &str) -> Vec<(String, f64)> {
 }
 
 #[test]
-fn of_any_two_tools_in_one_file_both_are_read() {
+fn logs_of_any_two_tools_in_one_file_are_read() {
     let mut lost = Vec::new();
     for first in SIDE_BY_SIDE {
         for second in SIDE_BY_SIDE.into_iter().filter(|second| *second != first) {

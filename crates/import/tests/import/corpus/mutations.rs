@@ -156,7 +156,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
     #[test]
-    fn no_accident_does_harm(
+    fn damaged_logs_keep_the_invariants(
         file: Index,
         accidents in prop::collection::vec(accident(), 1..5),
         bytes_too in prop::option::of((any::<Index>(), any::<u8>())),
@@ -179,7 +179,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_panics(
+    fn shuffled_words_keep_the_invariants(
         format: Index,
         parts in prop::collection::vec((any::<Index>(), 0..12_usize, foreign()), 0..24),
     ) {

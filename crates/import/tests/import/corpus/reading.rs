@@ -16,14 +16,14 @@ const LONG_ENOUGH: Duration = Duration::from_secs(10);
 const CUTS: usize = 24;
 
 #[test]
-fn each_format_has_a_folder_and_nothing_else_has() {
+fn corpus_folders_match_the_formats() {
     let mut wanted: Vec<String> = formats().iter().map(|format| format.name.to_owned()).collect();
     wanted.sort();
     assert_eq!(names(&fuzz().join("corpus")), wanted);
 }
 
 #[test]
-fn every_whole_file_is_known_for_what_it_is_and_says_something() {
+fn every_undamaged_file_is_read_as_its_format() {
     for example in corpus().iter().filter(|example| !example.is_damaged()) {
         let logs = read(&example.bytes).unwrap_or_else(|error| panic!("{}: {error}", example.place()));
         let formats: Vec<&str> = logs.iter().map(|log| log.format.as_str()).collect();
@@ -32,7 +32,7 @@ fn every_whole_file_is_known_for_what_it_is_and_says_something() {
 }
 
 #[test]
-fn a_format_has_a_whole_file_and_names_tell_what_is_in_them() {
+fn every_format_has_an_undamaged_small_file() {
     for format in formats() {
         let of_it = |example: &&Example| example.format.name == format.name;
         let all = corpus();
@@ -46,7 +46,7 @@ fn a_format_has_a_whole_file_and_names_tell_what_is_in_them() {
 }
 
 #[test]
-fn every_importer_bears_every_file() {
+fn every_reader_keeps_the_invariants_for_every_file() {
     for example in corpus() {
         let text = LogText::decode(&example.bytes);
         formats().iter().for_each(|format| invariants::check_text(format, &text));
@@ -55,14 +55,14 @@ fn every_importer_bears_every_file() {
 }
 
 #[test]
-fn the_same_file_reads_the_same_again() {
+fn reading_is_deterministic() {
     for example in corpus() {
         assert_eq!(read(&example.bytes), read(&example.bytes), "{}", example.place());
     }
 }
 
 #[test]
-fn a_file_may_end_anywhere() {
+fn truncated_files_keep_the_invariants() {
     for example in corpus() {
         let length = example.bytes.len();
         let lines =
@@ -84,7 +84,7 @@ fn moved(format: &str, figure: &TestFigure) -> Option<(f64, f64, f64)> {
 }
 
 #[test]
-fn speed_and_iops_of_a_figure_agree_in_true_units() {
+fn speed_and_iops_of_a_figure_agree() {
     let mut compared = 0;
     for example in corpus().iter().filter(|example| !example.is_damaged()) {
         let logs = read(&example.bytes).expect("it is read elsewhere");
@@ -121,7 +121,7 @@ fn in_time(
 }
 
 #[test]
-fn a_long_log_takes_no_longer_than_its_length() {
+fn reading_time_is_linear_in_length() {
     for example in corpus() {
         let bytes = repeated(&example, LONG);
         in_time(&example.place(), &bytes, |_| read(&bytes));
@@ -129,7 +129,7 @@ fn a_long_log_takes_no_longer_than_its_length() {
 }
 
 #[test]
-fn lines_without_end_take_no_longer_than_their_length_and_are_told_up_to_a_number() {
+fn many_lines_take_linear_time_and_few_doubts() {
     let lines = |format: &str, line: fn(u32) -> String| {
         let text: String = (1..60_000).map(line).collect();
         let format = formats().iter().find(|known| known.name == format).expect("a format");

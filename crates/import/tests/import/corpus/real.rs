@@ -4,7 +4,7 @@ use crate::data::{data, files_below};
 use cardscope_import::readers::{invariants, read};
 
 #[test]
-fn every_real_log_keeps_the_invariants_whole_and_cut() {
+fn real_logs_keep_the_invariants() {
     let Some(folder) = data() else { return };
     let mut known = 0;
     for path in files_below(&folder) {

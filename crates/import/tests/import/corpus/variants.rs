@@ -70,28 +70,28 @@ pub(super) fn with_commas(text: &str) -> String {
 }
 
 #[test]
-fn line_ends_of_windows_change_nothing() {
+fn windows_line_ends_are_read_alike() {
     same(|text| text.replace('\n', "\r\n").into_bytes());
 }
 
 #[test]
-fn line_ends_of_old_macs_change_nothing() {
+fn old_mac_line_ends_are_read_alike() {
     same(|text| text.replace('\n', "\r").into_bytes());
 }
 
 #[test]
-fn utf16_of_either_end_changes_nothing() {
+fn utf16_of_both_byte_orders_is_read_alike() {
     same(|text| utf16(text, true));
     same(|text| utf16(text, false));
 }
 
 #[test]
-fn a_mark_of_utf8_changes_nothing() {
+fn utf8_byte_order_mark_is_ignored() {
     same(|text| [b"\xef\xbb\xbf", text.as_bytes()].concat());
 }
 
 #[test]
-fn colours_of_a_terminal_change_nothing() {
+fn terminal_colours_are_ignored() {
     same(|text| coloured(text).into_bytes());
 }
 
@@ -101,7 +101,7 @@ fn figures(logs: &[CardLog]) -> Vec<&TestFigure> {
 }
 
 #[test]
-fn decimal_commas_change_no_figure() {
+fn decimal_commas_are_read_alike() {
     let with = |(example, _): &(Example, String)| {
         WITHOUT_COMMAS.iter().all(|(format, _)| *format != example.format.name) && example.name != "json"
     };

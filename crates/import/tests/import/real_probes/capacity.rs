@@ -3,7 +3,7 @@
 use super::{data, log, printed};
 
 #[test]
-fn f3s_verdicts_speeds_and_counts_hold() {
+fn f3_logs_have_verdicts_speeds_and_counts() {
     let Some(data) = data() else { return };
     let f3 = data.join("f3");
     let good = log(&f3, "lexar-32gb-f3probe-good.log").other["f3probe"].clone();
@@ -40,7 +40,7 @@ fn f3s_verdicts_speeds_and_counts_hold() {
 }
 
 #[test]
-fn f3probes_geometries_hold() {
+fn f3probe_logs_have_geometries() {
     let Some(data) = data() else { return };
     let probe = |file: &str| log(&data.join("f3"), file).other["f3probe"].clone();
     let old = probe("f3probe-8.0-good-960mb.log");
@@ -79,7 +79,7 @@ fn f3probes_geometries_hold() {
 }
 
 #[test]
-fn h2testws_speeds_and_losses_hold() {
+fn h2testw_logs_have_speeds_and_losses() {
     let Some(data) = data() else { return };
     let h2testw = data.join("h2testw");
     for (file, write, read, verdict) in [

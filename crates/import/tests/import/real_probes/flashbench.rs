@@ -35,7 +35,7 @@ fn rows(log: &CardLog, table: &str) -> usize {
 }
 
 #[test]
-fn all_tables_of_flashbench_are_found_as_the_index_counts_them() {
+fn flashbench_tables_match_the_index() {
     let Some(data) = data() else { return };
     let index = std::fs::read_to_string(data.join("INDEX.md")).unwrap();
     let indexed = indexed(&index);
@@ -106,7 +106,7 @@ fn holds(check: &str, log: &CardLog, file: &str) {
 }
 
 #[test]
-fn a_megabyte_of_complaints_costs_no_time() {
+fn flashbench_log_with_a_megabyte_of_messages_is_read_fast() {
     let Some(data) = data() else { return };
     let start = std::time::Instant::now();
     log(&data.join("flashbench"), "result_3_2.txt");

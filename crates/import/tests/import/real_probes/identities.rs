@@ -3,7 +3,7 @@
 use super::{data, log};
 
 #[test]
-fn what_nvme_cards_say_of_themselves_holds() {
+fn nvme_identify_of_real_cards_is_decoded() {
     let Some(data) = data() else { return };
     let card = |file: &str| log(&data.join("nvme"), file);
     let adata = card("adata-SD71-id-ctrl.log");
@@ -36,7 +36,7 @@ fn what_nvme_cards_say_of_themselves_holds() {
 }
 
 #[test]
-fn what_nvme_cards_count_and_are_set_to_holds() {
+fn nvme_counters_and_features_of_real_cards_are_decoded() {
     let Some(data) = data() else { return };
     let nvme = |file: &str| log(&data.join("nvme"), file).other["nvme"].clone();
     let features = nvme("adata-SD71-get-feature.log");
@@ -78,7 +78,7 @@ fn what_nvme_cards_count_and_are_set_to_holds() {
 }
 
 #[test]
-fn links_and_buses_hold() {
+fn pcie_links_and_sd_buses_are_decoded() {
     let Some(data) = data() else { return };
     for file in ["adata-SD71.log", "sandisk-ST25671.log"] {
         let log = log(&data.join("lspci"), file);

@@ -43,7 +43,7 @@ fn printed(log: &CardLog, test: &str, step: Option<&str>) -> f64 {
 }
 
 #[test]
-fn every_file_is_read_by_the_importer_of_its_folder() {
+fn every_file_is_read_as_the_format_of_its_folder() {
     let Some(data) = data() else { return };
     for (folder, format) in [
         ("bonnie", "bonnie++"),

@@ -3,7 +3,7 @@
 use super::{data, figures, log, printed};
 
 #[test]
-fn the_simple_speed_tools_hold() {
+fn hdparm_dd_and_iozone_logs_are_read() {
     let Some(data) = data() else { return };
     let six = log(&data, "hdparm/rpi4-sd-ddr50-six-runs.txt");
     let speeds: Vec<f64> = figures(&six).map(|f| f.printed().value).collect();
@@ -35,7 +35,7 @@ fn the_simple_speed_tools_hold() {
 }
 
 #[test]
-fn scripts_that_run_several_tools_hold() {
+fn script_logs_of_several_tools_are_read() {
     let Some(data) = data() else { return };
     for (file, hdparm, dd, read, write) in [
         ("sandisk-extreme-plus-32gb-orangepi-zero2w.txt", 67.51, 54.1, 9761.0, 5744.0),
@@ -67,7 +67,7 @@ fn scripts_that_run_several_tools_hold() {
 }
 
 #[test]
-fn bonnies_lines_hold() {
+fn bonnie_lines_are_read() {
     let Some(data) = data() else { return };
     let eight = log(&data, "bonnie/bonnie_8.txt");
     assert_eq!(

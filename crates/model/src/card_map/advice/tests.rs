@@ -14,7 +14,7 @@ fn has(advice: &MapAdvice, wanted: &str) -> bool {
 }
 
 #[test]
-fn the_card_of_seed_004_is_given_its_units_and_the_sizes_that_it_is_slow_with() {
+fn lexar_card_gets_advice_from_units_and_curves() {
     let advice = advise(&seed_004(), &card(16_012_804_096));
     assert_eq!(advice.partition_start_bytes, Some(4 * MIB));
     assert_eq!((advice.ext4_stride, advice.ext4_stripe_width), (Some(4), Some(1024)));
@@ -33,7 +33,7 @@ fn the_card_of_seed_004_is_given_its_units_and_the_sizes_that_it_is_slow_with() 
 }
 
 #[test]
-fn a_tlc_card_of_24_mib_blocks_is_not_given_a_power_of_two() {
+fn erase_block_of_24_mib_needs_cardscope_format() {
     let advice = advise(&with_units(48 * KIB, 24 * MIB), &card(64 << 30));
     assert_eq!(advice.partition_start_bytes, Some(24 * MIB));
     assert_eq!((advice.ext4_stride, advice.ext4_stripe_width), (Some(12), Some(6144)));
@@ -43,7 +43,7 @@ fn a_tlc_card_of_24_mib_blocks_is_not_given_a_power_of_two() {
 }
 
 #[test]
-fn where_no_erase_block_shows_nothing_is_advised_on_it_but_a_safe_start_and_why() {
+fn unknown_erase_block_gives_safe_start_with_reason() {
     let unknown = [
         (Property::none(0.97, PropertyEvidence::default()), "show no erase block"),
         (Property::not_tested("there was no time for it"), "there was no time for it"),
@@ -68,14 +68,14 @@ fn where_no_erase_block_shows_nothing_is_advised_on_it_but_a_safe_start_and_why(
 }
 
 #[test]
-fn a_larger_unit_that_the_card_claims_costs_nothing_and_is_kept_to() {
+fn claimed_multiple_of_measured_unit_is_used() {
     let claims = |unit| AdviceFacts { claimed_unit: Some(unit), ..card(64 << 30) };
     let start = |unit| advise(&with_units(16 * KIB, 4 * MIB), &claims(unit)).partition_start_bytes;
     assert_eq!((start(16 * MIB), start(6 * MIB), start(MIB)), (Some(16 * MIB), Some(4 * MIB), Some(4 * MIB)));
 }
 
 #[test]
-fn the_stripe_of_the_review_is_advised_where_mkfs_set_none() {
+fn stripe_is_a_mount_option_without_stripe_width() {
     let said = |measured: &MeasuredMap| advise(measured, &card(16 << 30));
     let whole = said(&seed_004());
     let words = whole.words.join("\n");
@@ -87,7 +87,7 @@ fn the_stripe_of_the_review_is_advised_where_mkfs_set_none() {
 }
 
 #[test]
-fn a_directory_gets_no_advice_on_partitions_and_a_partition_none_on_its_start() {
+fn directory_and_partition_get_limited_advice() {
     let directory = AdviceFacts {
         target: "/mnt/card".into(),
         target_kind: TargetKind::Directory,
@@ -116,7 +116,7 @@ fn words_of(tried: Vec<TriedState>) -> String {
 }
 
 #[test]
-fn what_made_no_difference_is_not_advised() {
+fn discard_and_file_system_advice_needs_a_significant_effect() {
     let nothing = words_of(vec![
         tried(AS_IT_WAS, 290.0, (270.0, 310.0)),
         tried(AFTER_DISCARD, 300.0, (280.0, 320.0)),
@@ -145,14 +145,14 @@ fn what_made_no_difference_is_not_advised() {
 }
 
 #[test]
-fn names_that_a_shell_would_take_apart_are_quoted() {
+fn target_names_are_shell_quoted() {
     let image = AdviceFacts { target: "my card?.img".into(), ..card(8 << 30) };
     let advice = advise(&seed_004(), &image);
     assert!(has(&advice, "mkfs.f2fs -s 2 -z 1 'my card?.img1'"), "{advice:#?}");
 }
 
 #[test]
-fn without_a_curve_no_size_is_called_slow() {
+fn slow_size_needs_two_points() {
     assert_eq!(smallest_reaching(&[], 0.5), None);
     assert_eq!(smallest_reaching(&[point((4, 2.0))], 0.5), None);
     // A single fast small size does not count while a larger one is slow.
@@ -168,7 +168,7 @@ fn units() -> impl Strategy<Value = (u64, u64)> {
 
 proptest! {
     #[test]
-    fn every_boundary_that_is_advised_is_one_of_the_card((page, unit) in units(), gib in 1u64..2048) {
+    fn advised_boundaries_match_page_and_erase_block((page, unit) in units(), gib in 1u64..2048) {
         let mut measured = seed_004();
         measured.page_bytes = Property::measured(page, 0.9, PropertyEvidence::default());
         measured.erase_block_bytes = Property::measured(unit, 0.9, PropertyEvidence::default());

@@ -8,7 +8,7 @@ use sha2::Digest;
 const STRANGE: &str = "</script><img src=x onerror=alert(1)>\"'&\u{1}\u{202e}";
 
 #[test]
-fn the_policy_lets_our_script_run_and_no_other() {
+fn policy_allows_only_the_page_script() {
     let hash =
         base64::engine::general_purpose::STANDARD.encode(sha2::Sha256::digest(format!("{SCRIPT}{START}")));
     assert_eq!(hash, SCRIPT_HASH, "page.js changed: SCRIPT_HASH follows");
@@ -18,7 +18,7 @@ fn the_policy_lets_our_script_run_and_no_other() {
 }
 
 #[test]
-fn a_photograph_stands_in_the_page_itself() {
+fn photographs_are_embedded() {
     let mut page = Page::new("a card", NewsTone::Plain, "One card.");
     let picture = CardPicture { caption: STRANGE.into(), media_type: "image/png", bytes: vec![1, 2, 3] };
     page.add("", [PageBlock::Picture(picture)]);
@@ -30,7 +30,7 @@ fn a_photograph_stands_in_the_page_itself() {
 }
 
 #[test]
-fn a_verdict_stands_out_and_is_still_read_as_a_sentence() {
+fn verdict_is_emphasized_and_readable_as_a_sentence() {
     let said = answer(&Answer::with_verdict("FAKE", ": holds 52 GB of 1 TB."));
     assert_eq!(
         said,
@@ -41,7 +41,7 @@ fn a_verdict_stands_out_and_is_still_read_as_a_sentence() {
 
 /// `UPDATE_DOCS=1 cargo test -p cardscope-page --lib` updates the stylesheet of the app.
 #[test]
-fn the_browser_app_has_the_colours_of_the_pages() {
+fn app_stylesheet_has_the_page_colours() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/style/charts.css");
     let head = "/* Colours and charts of the published pages, as `palette::page()` of crates/page writes them: copied, not edited. */";
     let style = format!("{head}\n{}", svg::palette::page());

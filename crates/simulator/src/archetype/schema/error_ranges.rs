@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_read_from_text_and_written_as_it() {
+    fn ranges_round_trip_as_text() {
         let two = ranges("50MB+100kB, 1MiB+512:write").unwrap();
         assert_eq!(two.to_string(), "50000000+100000, 1048576+512:write");
         assert_eq!(ranges(&two.to_string()).unwrap(), two);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_fail_where_they_touch_a_range_of_their_kind() {
+    fn commands_fail_in_ranges_of_their_kind() {
         let two = ranges("4096+512, 8192+4096:write").unwrap();
         assert!(two.fail(false, 0, 4608) && two.fail(true, 4096, 512));
         assert!(!two.fail(false, 4608, 8192) && two.fail(true, 4608, 8192));

@@ -24,7 +24,7 @@ fn near(found: f64, expected: f64) {
 }
 
 #[test]
-fn a_dynamic_cache_holds_a_third_of_what_is_free_and_shrinks_as_the_card_fills() {
+fn dynamic_cache_is_a_third_of_free_bytes() {
     // 253 GB free: 84 GB of cache. With 150 GB of other data: a third of the rest.
     for (held, expected) in [(0, 84.5), (150, 34.5)] {
         let mut card = card("bits=3&clean_bytes=120000000000&clean_mb_s=0&reopen_bytes=0");
@@ -44,19 +44,19 @@ fn a_dynamic_cache_holds_a_third_of_what_is_free_and_shrinks_as_the_card_fills()
 }
 
 #[test]
-fn a_folding_cache_that_is_full_writes_at_both_costs_together() {
+fn full_folding_cache_adds_both_costs() {
     let mut card = card("when_full=fold&start_bytes=0&clean_mb_s=100&write_mb_s=600");
     near(write(&mut card, 0.0, 0, GB).1, 1.0 / (1.0 / 600.0 + 1.0 / 100.0));
 }
 
 #[test]
-fn past_a_full_cache_that_does_not_fold_the_flashs_own_speed_remains() {
+fn full_direct_cache_writes_at_flash_speed() {
     let mut card = card("start_bytes=0&clean_mb_s=0&reopen_bytes=1GB&write.mb_s=200");
     near(write(&mut card, 0.0, 0, GB).1, 200.0);
 }
 
 #[test]
-fn a_used_up_cache_comes_back_with_the_time_in_which_nothing_is_written() {
+fn used_up_cache_refills_while_nothing_is_written() {
     let refill = "start_bytes=0&clean_mb_s=50&reopen_bytes=1GB&idle_s=2&write_mb_s=600&write.mb_s=200";
     let second = 1e9;
     // 1 GB at 50 MB/s takes 20 s, after the 2 s that count as no pause.
@@ -73,7 +73,7 @@ fn a_used_up_cache_comes_back_with_the_time_in_which_nothing_is_written() {
 }
 
 #[test]
-fn nothing_is_cleaned_once_the_pool_is_drawn_empty_until_the_card_has_rested_long() {
+fn empty_pool_stops_cleaning_until_long_rest() {
     let pool = "start_bytes=0&clean_mb_s=500&reopen_bytes=1GB&pool_bytes=2GB&write_mb_s=600&write.mb_s=200&pool_rest_s=300";
     let second = 1e9;
     let mut card = card(pool);
@@ -86,7 +86,7 @@ fn nothing_is_cleaned_once_the_pool_is_drawn_empty_until_the_card_has_rested_lon
 }
 
 #[test]
-fn in_front_of_mapped_blocks_only_writes_in_order_get_faster() {
+fn cache_speeds_up_only_writes_in_order_on_hybrid() {
     let plain =
         target_spec::parse("sim:usb-stick-tlc?read_sigma=0&write_sigma=0&hiccup_p=0").unwrap().archetype;
     let mut card = CardModel::new(&plain, 1);

@@ -33,7 +33,7 @@ fn extra(engine: &mut HybridEngine, offset: u64, len: u64) -> f64 {
 }
 
 #[test]
-fn a_block_written_whole_closes_for_nothing_whatever_the_limit() {
+fn whole_block_closes_without_copy() {
     let mut engine = engine(card(CloseCopy::Full, 1));
     for place in 0..64 {
         assert!(extra(&mut engine, place * MIB, MIB).abs() < 1e-6);
@@ -42,7 +42,7 @@ fn a_block_written_whole_closes_for_nothing_whatever_the_limit() {
 }
 
 #[test]
-fn one_block_too_many_costs_what_the_kind_of_closing_copies() {
+fn block_beyond_limit_costs_one_closing() {
     for (close, copied) in
         [(CloseCopy::Partial, 3 * MIB), (CloseCopy::Full, 4 * MIB), (CloseCopy::Written, MIB)]
     {
@@ -55,7 +55,7 @@ fn one_block_too_many_costs_what_the_kind_of_closing_copies() {
 }
 
 #[test]
-fn a_block_that_takes_no_random_write_merges_at_each() {
+fn random_write_merges_block_without_log() {
     let mut engine = engine(HybridWrite { open_random: 0, ..card(CloseCopy::Full, 3) });
     extra(&mut engine, 0, PAGE);
     for place in [3, 1, 2] {
@@ -65,7 +65,7 @@ fn a_block_that_takes_no_random_write_merges_at_each() {
 }
 
 #[test]
-fn the_log_of_small_writes_spares_the_blocks_until_it_is_full() {
+fn small_write_log_merges_only_when_full() {
     let small_log = SmallLog {
         max_write_bytes: 8192,
         write_s: 0.002,

@@ -18,7 +18,7 @@ fn overwrite(page: &mut PageEngine, mapped: u64, offset: u64, len: u64) -> f64 {
 }
 
 #[test]
-fn the_valid_share_solves_the_models_equation() {
+fn valid_share_solves_its_equation() {
     // By hand: u = 0.935 gives p = 0.87, and a write amplification of 7.7.
     let p = valid_share(0.935);
     assert!((p - 0.87).abs() < 0.005, "{p}");
@@ -31,7 +31,7 @@ fn the_valid_share_solves_the_models_equation() {
 }
 
 #[test]
-fn random_overwrites_of_a_full_card_stall_as_the_closed_form_says() {
+fn random_overwrites_stall_by_closed_form() {
     let (mut page, bytes) = page(0.07);
     page.hold(bytes);
     let mut random = SeededRandom::from_state(1);
@@ -58,7 +58,7 @@ fn random_overwrites_of_a_full_card_stall_as_the_closed_form_says() {
 }
 
 #[test]
-fn overwriting_in_order_costs_erasures_and_no_copies() {
+fn overwriting_in_order_copies_nothing() {
     let (mut page, bytes) = page(0.07);
     page.hold(bytes);
     let mut stalled = 0.0;
@@ -74,7 +74,7 @@ fn overwriting_in_order_costs_erasures_and_no_copies() {
 }
 
 #[test]
-fn what_is_discarded_need_not_be_copied() {
+fn discarded_bytes_are_not_copied() {
     let copied = |discard: bool| {
         let (mut page, bytes) = page(0.07);
         page.hold(bytes);
@@ -94,7 +94,7 @@ fn what_is_discarded_need_not_be_copied() {
 proptest::proptest! {
     /// Erased, stale and valid bytes always make up the flash.
     #[test]
-    fn no_byte_of_flash_gets_lost(writes in proptest::collection::vec((0u64..65536, 1u64..512), 1..400)) {
+    fn flash_bytes_always_add_up(writes in proptest::collection::vec((0u64..65536, 1u64..512), 1..400)) {
         let (mut page, bytes) = page(0.1);
         let mut mapped = crate::card::mapped::MappedBlocks::new(bytes);
         for (block, blocks) in writes {

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn one_more_that_negotiates_costs_the_first_its_place() {
+    fn excess_negotiation_disconnects_the_first() {
         let guests = guests();
         let all: Vec<_> = (0..NEGOTIATING + 3).map(|_| guests.enter(|| ())).collect();
         let gone: Vec<bool> = all.iter().map(|guest| guest.is_gone()).collect();
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_idle_gives_its_seat_and_nobody_who_works() {
+    fn longest_idle_client_loses_its_seat() {
         let guests = guests();
         let all: Vec<_> = (0..SEATS).map(|_| seated(&guests)).collect();
         let late = guests.enter(|| ());
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_does_not_take_is_bounded_and_keeps_no_other_from_working() {
+    fn memory_is_bounded_and_guaranteed_per_client() {
         let guests = guests();
         let hoard = |guest: &Arc<NbdClient>| -> Vec<ReservedMemory> {
             let fits = || guests.inside().has_room(guest.held(), EACH / 4);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn who_holds_what_others_wait_for_and_moves_nothing_is_cut_off() {
+    fn stalled_holder_of_memory_is_disconnected() {
         let guests = guests();
         let stalled: Vec<_> = (0..4).map(|_| seated(&guests)).collect();
         let mut held: Vec<_> = stalled.iter().map(|guest| guests.take(guest, EACH)).collect();
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_gone_waits_for_nothing() {
+    fn disconnected_client_gets_no_memory() {
         let guests = guests();
         let guest = seated(&guests);
         let first = guests.take(&guest, EACH);

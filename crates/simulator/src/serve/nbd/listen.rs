@@ -362,7 +362,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn who_sends_a_byte_now_and_then_is_not_waited_for() {
+    fn trickling_client_hits_the_deadline() {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let trickle = std::thread::spawn(move || {
             while theirs.write_all(&[0]).is_ok() {
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn who_never_reads_and_who_sends_without_end_are_not_waited_for() {
+    fn unread_and_endless_transfers_are_limited() {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         let mut stream = ours;
         let soon = || Instant::now() + Duration::from_millis(100);
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_and_paths_are_told_apart() {
+    fn address_is_parsed_as_port_or_path() {
         let address = |text: &str| text.parse::<NbdAddress>().map_err(|e| e.to_string());
         assert_eq!(address("127.0.0.1:10809"), Ok(NbdAddress::Tcp("127.0.0.1:10809".to_owned())));
         assert_eq!(address("[::1]:0"), Ok(NbdAddress::Tcp("[::1]:0".to_owned())));

@@ -107,20 +107,20 @@ fn good() -> Vec<u8> {
 }
 
 #[test]
-fn a_good_client_is_served() {
+fn correct_client_is_served() {
     let seen = converse(&good());
     assert!(seen.ends_with(&[0xab; 512]));
 }
 
 #[test]
-fn a_client_that_leaves_in_the_middle_of_anything_is_let_go() {
+fn client_may_leave_at_any_byte() {
     let all = good();
     (0..all.len()).for_each(|len| drop(converse(&all[..len])));
     assert!(converse(&all).ends_with(&[0xab; 512]));
 }
 
 #[test]
-fn a_name_longer_than_its_option_and_an_option_that_never_ends_are_refused() {
+fn overlong_names_and_options_are_refused() {
     let long_name = option(7, &[&u32::MAX.to_be_bytes()[..], b"constant"].concat());
     let seen = converse(&[&3u32.to_be_bytes()[..], &long_name].concat());
     assert!(seen.windows(4).any(|w| w == 0x8000_0003u32.to_be_bytes()), "invalid: {seen:?}");
@@ -132,7 +132,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn a_negotiation_survives_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
+    fn negotiation_survives_arbitrary_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
         let (exports, mut out) = (exports(), Vec::new());
         let mut handshake = NbdHandshake::new(&exports);
         let mut rest = &bytes[..];
@@ -147,7 +147,7 @@ proptest! {
     }
 
     #[test]
-    fn options_of_any_kind_and_content_never_end_a_good_negotiation(
+    fn arbitrary_options_do_not_end_negotiation(
         options in proptest::collection::vec((0u32..20, proptest::collection::vec(any::<u8>(), 0..40)), 0..8),
     ) {
         // EXPORT_NAME, ABORT and GO end a negotiation by design.
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn a_request_that_is_done_lies_within_the_card(bytes in any::<[u8; REQUEST_BYTES - 4]>(), aligned: bool) {
+    fn accepted_requests_are_within_the_card(bytes in any::<[u8; REQUEST_BYTES - 4]>(), aligned: bool) {
         let head: Vec<u8> = REQUEST_MAGIC.to_be_bytes().into_iter().chain(bytes).collect();
         let request = WireRequest::parse(&head.try_into().unwrap()).unwrap();
         let small = WireRequest { command: request.command % 8, flags: request.flags % 4, ..request };
@@ -174,7 +174,7 @@ proptest! {
     }
 
     #[test]
-    fn requests_of_any_kind_are_answered_and_the_next_client_served(
+    fn arbitrary_requests_do_not_harm_next_client(
         requests in proptest::collection::vec((0u16..4, 0u16..9, 0u64..2 * BYTES, 0u32..(1 << 26)), 0..6),
         rubbish in proptest::collection::vec(any::<u8>(), 0..200),
     ) {

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_refused_and_its_data_skipped() {
+    fn invalid_requests_are_refused_and_skipped() {
         let (end, last) = (CARD.bytes - 4096, u64::MAX - 511);
         let (endless, strict) =
             (ExportLimits { bytes: u64::MAX, ..CARD }, ExportLimits { aligned: true, ..CARD });
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_done_and_fua_asks_for_a_flush() {
+    fn valid_requests_are_accepted_and_fua_flushes() {
         let endless = ExportLimits { bytes: u64::MAX, ..CARD };
         for (limits, task, flags, offset, len) in [
             (CARD, NbdCommand::Read, 0, CARD.bytes - 4096, 4096),

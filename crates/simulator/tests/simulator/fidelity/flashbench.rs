@@ -32,7 +32,7 @@ pub(crate) fn open_au(card: &mut SimTarget, n: u64, block: u64, random: bool) ->
 }
 
 #[test]
-fn a_shuffled_order_visits_each_place_once() {
+fn shuffled_order_visits_each_place_once() {
     for count in [1, 2, 4, 64, 512, 1024] {
         let mut places = order(count, true);
         places.sort_unstable();

@@ -76,12 +76,12 @@ fn judge(form: RunForm) {
 }
 
 #[test]
-fn the_model_gives_what_the_sources_published_and_the_page_says_so() {
+fn short_form_matches_sources_and_page() {
     judge(RunForm::Short);
 }
 
 #[test]
 #[ignore = "whole sessions of a quarter of a billion I/Os: run it optimised"]
-fn the_whole_sessions_give_it_too() {
+fn full_form_matches_sources_and_page() {
     judge(RunForm::Full);
 }

@@ -33,7 +33,7 @@ fn runs(mean: f64, spread: f64, count: usize, seed: u64) -> Vec<f64> {
 }
 
 #[test]
-fn a_card_that_is_twice_as_fast_in_five_runs_is_faster() {
+fn twice_as_fast_in_five_runs_is_significant() {
     let found = difference(&runs(45.0, 0.02, 5, 1), &runs(90.0, 0.02, 5, 2));
     assert_eq!((found.verdict, found.more_runs), (PairVerdict::SecondFaster, None));
     let [low, high] = found.ci95.unwrap();
@@ -41,7 +41,7 @@ fn a_card_that_is_twice_as_fast_in_five_runs_is_faster() {
 }
 
 #[test]
-fn the_writes_of_seed_000_suggest_a_tenth_and_show_nothing() {
+fn published_writes_are_not_significant() {
     let found = among(true, IoOrder::Sequential, TestOp::Write, &ADATA, &LEXAR);
     // The ratio of arithmetic means would be 403.7 / 452.4 = 0.892.
     assert!((found.factor - 0.8876).abs() < 1e-3, "{found:?}");
@@ -54,20 +54,20 @@ fn the_writes_of_seed_000_suggest_a_tenth_and_show_nothing() {
 }
 
 #[test]
-fn two_steady_cards_with_the_same_speed_are_alike() {
+fn equal_steady_cards_are_alike() {
     let found = difference(&runs(90.0, 0.01, 10, 3), &runs(90.5, 0.01, 10, 4));
     assert_eq!(found.verdict, PairVerdict::Alike, "{found:?}");
 }
 
 #[test]
-fn two_runs_against_ten_cannot_tell_and_say_how_many_are_missing() {
+fn two_runs_give_no_verdict_but_a_number_of_runs() {
     let found = difference(&[50.0, 50.2], &runs(70.0, 0.02, 10, 5));
     assert_eq!((found.p, found.verdict), (None, PairVerdict::CannotTell));
     assert!(found.ci95.is_some() && found.more_runs.is_some_and(|more| more <= 3), "{found:?}");
 }
 
 #[test]
-fn a_single_run_of_each_has_an_interval_and_a_chance_and_is_never_real() {
+fn single_runs_are_never_significant() {
     let found = difference(&[20.0], &[25.0]);
     assert_eq!((found.p, found.verdict), (None, PairVerdict::CannotTell));
     assert!((found.factor - 1.25).abs() < 1e-12 && found.more_runs.is_some(), "{found:?}");
@@ -76,7 +76,7 @@ fn a_single_run_of_each_has_an_interval_and_a_chance_and_is_never_real() {
 }
 
 #[test]
-fn where_the_rig_differs_too_an_interval_is_wider_and_nothing_is_almost_certain() {
+fn different_setup_widens_the_interval_and_limits_the_grade() {
     let spread = SpreadTable::shipped()
         .spread(SpreadKind { express: false, of: SpreadSubject::Test(IoOrder::Sequential, TestOp::Read) });
     let [first, second] =
@@ -90,7 +90,7 @@ fn where_the_rig_differs_too_an_interval_is_wider_and_nothing_is_almost_certain(
 }
 
 #[test]
-fn the_further_runs_that_are_asked_for_settle_it_in_most_cases() {
+fn recommended_runs_usually_suffice() {
     let mut settled = 0;
     for seed in 0..200 {
         let (first, second) = (runs(50.0, 0.05, 40, seed), runs(56.0, 0.05, 40, 1000 + seed));
@@ -104,7 +104,7 @@ fn the_further_runs_that_are_asked_for_settle_it_in_most_cases() {
 }
 
 #[test]
-fn among_many_comparisons_a_difference_must_be_surer() {
+fn correction_requires_stronger_evidence() {
     let found = difference(&runs(50.0, 0.03, 6, 8), &runs(57.0, 0.03, 6, 9));
     assert_eq!(found.verdict, PairVerdict::SecondFaster, "{found:?}");
     let many = found.clone().corrected(0.2);
@@ -114,7 +114,7 @@ fn among_many_comparisons_a_difference_must_be_surer() {
 }
 
 #[test]
-fn five_hundred_runs_in_twelve_tests_take_no_time() {
+fn large_comparisons_are_fast() {
     let (first, second) = (runs(50.0, 0.05, 500, 1), runs(50.5, 0.05, 500, 2));
     let began = std::time::Instant::now();
     for _ in 0..12 {
@@ -126,7 +126,7 @@ fn five_hundred_runs_in_twelve_tests_take_no_time() {
 }
 
 #[test]
-fn garbage_has_an_answer() {
+fn difference_handles_extreme_inputs() {
     for (first, second) in [
         (&[][..], &[1.0][..]),
         (&[f64::NAN, -5.0], &[f64::INFINITY]),
@@ -161,7 +161,7 @@ fn any_runs() -> impl Strategy<Value = Vec<f64>> {
 
 proptest! {
     #[test]
-    fn two_cards_in_the_other_order_give_the_mirrored_verdict(first in any_runs(), second in any_runs()) {
+    fn swapped_cards_give_the_mirrored_verdict(first in any_runs(), second in any_runs()) {
         let (there, back) = (difference(&first, &second), difference(&second, &first));
         prop_assert!((there.factor * back.factor - 1.0).abs() < 1e-9);
         prop_assert_eq!(there.verdict, mirrored(back.verdict));
@@ -172,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn the_unit_of_the_speeds_changes_nothing(
+    fn difference_is_independent_of_the_unit(
         first in prop::collection::vec(1.0..1e3f64, 1..25), second in prop::collection::vec(1.0..1e3f64, 1..25),
     ) {
         let of = |values: &[f64]| values.iter().map(|v| v * 1024.0).collect::<Vec<f64>>();
@@ -181,7 +181,7 @@ proptest! {
     }
 
     #[test]
-    fn every_answer_is_a_number_and_agrees_with_itself(first in any_runs(), second in any_runs()) {
+    fn difference_is_finite_and_consistent(first in any_runs(), second in any_runs()) {
         let found = difference(&first, &second);
         prop_assert!((1e-6..=1e6).contains(&found.factor));
         if let Some([low, high]) = found.ci95 {

@@ -8,7 +8,7 @@ use cardscope_model::statistics::mean;
 use cardscope_statistics::comparing::{AgeEffect, DivisionEffect, age, groups, two_levels};
 
 #[test]
-fn two_levels_are_found_in_most_sessions_of_ten_runs_and_hardly_ever_where_there_is_one() {
+fn two_level_detection_rates() {
     let counts = [6, 8, 10, 15, 20];
     let found = |kind: Kind, n: usize| {
         let mut random = SeededRandom::from_state(77);
@@ -45,7 +45,7 @@ fn archive(cards: &[usize], factor: f64, random: &mut SeededRandom) -> Vec<(Stri
 }
 
 #[test]
-fn a_mark_that_says_nothing_is_believed_in_5_of_100_archives_and_explains_next_to_nothing() {
+fn meaningless_marks_have_5_percent_false_alarms() {
     let archives = 300;
     let mut rows = Vec::new();
     for cards in [&[3, 3][..], &[10, 10], &[4, 3, 9, 1], &[12, 8, 6, 5, 3, 1, 1]] {
@@ -80,7 +80,7 @@ fn aging(months: usize, change: f64, random: &mut SeededRandom) -> Vec<(f64, f64
 }
 
 #[test]
-fn a_card_that_stays_as_it_is_ages_in_no_more_than_5_of_100_archives() {
+fn ageing_has_at_most_5_percent_false_alarms() {
     let months = [4, 5, 8, 12, 24];
     let of = |months: usize, change: f64| -> Vec<AgeEffect> {
         let mut random = SeededRandom::from_state(2);

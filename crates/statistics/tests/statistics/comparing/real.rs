@@ -24,7 +24,7 @@ const ADATA_HOT: &str = "adata-SD71-passive-cooling.log";
 const LEXAR_HOT: &str = "lexar-LX1TB71-passive-cooling.log";
 
 #[test]
-fn writes_into_a_cache_have_two_levels_and_reads_with_a_fan_one() {
+fn real_writes_have_two_levels_and_reads_one() {
     let Some(writes) = figures(ADATA, "Sequential Write:") else { return };
     let found = two_levels(&writes).unwrap();
     assert!((found.share_low - 0.6).abs() < 1e-12 && found.high > 1.5 * found.low, "{found:?}");
@@ -39,7 +39,7 @@ fn compared(op: TestOp, first: &[f64], second: &[f64]) -> CardDifference {
 }
 
 #[test]
-fn a_hot_card_reads_slower_than_another_with_a_fan_and_one_that_was_hot_half_the_time_likely_does() {
+fn hot_cards_read_slower() {
     let Some(cool) = figures(ADATA, "Sequential Read:") else { return };
     let lexar = compared(TestOp::Read, &cool, &figures(LEXAR_HOT, "Sequential Read:").unwrap());
     assert_eq!(
@@ -54,7 +54,7 @@ fn a_hot_card_reads_slower_than_another_with_a_fan_and_one_that_was_hot_half_the
 }
 
 #[test]
-fn the_writes_of_two_hot_cards_are_even() {
+fn writes_of_two_hot_cards_are_even() {
     let Some(adata) = figures(ADATA_HOT, "Sequential Write:") else { return };
     let found = compared(TestOp::Write, &adata, &figures(LEXAR_HOT, "Sequential Write:").unwrap());
     assert_eq!((found.verdict, found.grade), (PairVerdict::CannotTell, ChanceGrade::Even), "{:?}", found.p);

@@ -134,7 +134,7 @@ const CHECKED: [(&str, u64, u64); 31] = [
 ];
 
 #[test]
-fn each_log_is_read_as_when_its_columns_were_checked() {
+fn logs_give_the_checked_geometry() {
     let Some(shown) = shown() else { return };
     assert_eq!(shown.len(), CHECKED.len(), "logs with a table of -a");
     for (name, page, unit) in CHECKED {
@@ -146,7 +146,7 @@ fn each_log_is_read_as_when_its_columns_were_checked() {
 }
 
 #[test]
-fn most_cards_have_pages_of_16_kib_and_erase_blocks_of_4_mib() {
+fn typical_geometry_of_the_logs() {
     let Some(shown) = shown() else { return };
     let count = |of: &dyn Fn(&FlashGeometry) -> Option<u64>, bytes: u64| {
         shown.values().filter(|s| of(s).is_some_and(|found| found == bytes)).count()
@@ -169,7 +169,7 @@ fn logs_of_one_card_agree() {
 }
 
 #[test]
-fn a_table_of_a_card_with_two_kinds_of_answers_shows_nothing() {
+fn two_mode_card_has_no_geometry() {
     // The SD NAND of the public logs takes 0.23 or 1.64 ms for a place, and flashbench prints means over seven places.
     let mut random = SeededRandom::from_state(32);
     let mut mean = || (0..7).map(|_| if random.index(2) == 0 { 230.0 } else { 1640.0 }).sum::<f64>() / 7.0;
@@ -216,7 +216,7 @@ const LIMITS: [(&str, Option<u32>, Option<u32>); 25] = [
 ];
 
 #[test]
-fn open_blocks_of_the_public_logs_stay_those_that_were_read_when_the_rule_was_made() {
+fn logs_give_the_recorded_open_blocks() {
     let Some(read) = read(|tables| !tables.open_au.is_empty()) else { return };
     let limit = |property: &Property<u32>| property.value.or(property.bound.map(|_| 0));
     for (name, linear, random) in LIMITS {
@@ -248,7 +248,7 @@ const ACROSS: [u32; 22] = [
 ];
 
 #[test]
-fn the_card_of_seed_004_has_what_its_author_read_in_the_tables() {
+fn reviewed_lexar_has_the_published_geometry() {
     let align = (0..).zip(ACROSS).map(|(k, ns)| AlignRow {
         align_bytes: 2048 << k,
         pre_us: None,
@@ -273,7 +273,7 @@ fn the_card_of_seed_004_has_what_its_author_read_in_the_tables() {
 }
 
 #[test]
-fn open_blocks_need_a_table_of_few_blocks_and_none_left_out_beside_the_limit() {
+fn open_blocks_need_adjacent_counts() {
     let free: &[f64] = &[9.0, 9.0, 9.0, 9.0, 8.0, 7.0];
     let dear: &[f64] = &[9.0, 4.0, 2.0, 1.0, 0.5, 0.2];
     let read = |rounds: &[(u32, bool, &[f64])]| {
@@ -289,7 +289,7 @@ fn open_blocks_need_a_table_of_few_blocks_and_none_left_out_beside_the_limit() {
 }
 
 #[test]
-fn scatter_alone_makes_no_limit_of_open_blocks() {
+fn noise_is_no_open_block_limit() {
     // Lines of the public logs repeat within 1 to 8 %, and one in thirty contains a stall.
     let mut random = SeededRandom::from_state(11);
     let mut named = 0;

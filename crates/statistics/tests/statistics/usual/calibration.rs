@@ -72,7 +72,7 @@ fn is_right(case: &Case) -> bool {
 }
 
 #[test]
-fn what_is_called_likely_is_right_in_80_to_95_of_100_cases_and_almost_certain_in_at_least_95() {
+fn grades_are_calibrated() {
     let table_of_cards = SpreadTable::shipped();
     let mut rows = Vec::new();
     let mut all: Vec<Case> = Vec::new();
@@ -98,7 +98,7 @@ fn what_is_called_likely_is_right_in_80_to_95_of_100_cases_and_almost_certain_in
 }
 
 #[test]
-fn of_cards_that_are_alike_5_in_100_differ_by_themselves_and_95_in_100_intervals_hold_the_truth() {
+fn equal_cards_have_5_percent_false_alarms_and_95_percent_coverage() {
     let mut rows = Vec::new();
     for sides in SIDES {
         let of = cases(FEWER, sides, |_| 0.0);
@@ -140,7 +140,7 @@ fn by_an_oracle(laws: [Law; 2], sides: (usize, usize), runs: [&[f64]; 2]) -> boo
 }
 
 #[test]
-fn nine_tenths_of_what_an_oracle_finds_is_found() {
+fn power_is_nine_tenths_of_an_oracle() {
     let shipped = SpreadTable::shipped();
     let kinds = of_tests();
     let mut rows = Vec::new();

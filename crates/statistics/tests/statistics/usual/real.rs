@@ -5,7 +5,7 @@ use crate::comparing::tables::{keep, percent, table};
 use cardscope_statistics::usual::{KindSpread, next95};
 
 #[test]
-fn runs_that_were_held_out_lie_where_they_are_predicted_to() {
+fn prediction_intervals_cover_held_out_runs() {
     let Some(series) = all_series() else { return };
     let mut rows = Vec::new();
     let (mut held, mut all) = (0, 0);

@@ -258,7 +258,7 @@ fn rounded(mut table: SpreadTable) -> SpreadTable {
 }
 
 #[test]
-fn the_table_that_ships_with_the_program_is_made_of_all_real_series_there_are() {
+fn shipped_table_is_learned_from_all_series() {
     let Some(series) = all_series() else { return };
     let table = table(&series);
     if std::env::var_os("UPDATE_SPREADS").is_some() {

@@ -42,7 +42,7 @@ fn hostile() -> Publication {
 }
 
 #[test]
-fn a_card_that_is_called_like_the_end_of_a_script_ends_none() {
+fn card_name_cannot_close_script() {
     let page = html(&hostile());
     assert_eq!((page.matches("</script>").count(), page.matches("<script").count()), (1, 1));
     assert!(!page.contains("<img") && !page.contains('\u{202e}') && !page.contains('\u{1}'));
@@ -51,7 +51,7 @@ fn a_card_that_is_called_like_the_end_of_a_script_ends_none() {
 }
 
 #[test]
-fn the_page_reaches_nowhere() {
+fn html_page_loads_nothing() {
     let page = html(&sample::publication(3, 3, 3));
     assert!(page.contains("default-src 'none'"));
     // The SVG namespace in the script is a name, not an address that is loaded.
@@ -62,7 +62,7 @@ fn the_page_reaches_nowhere() {
 }
 
 #[test]
-fn twenty_cards_with_ten_runs_of_twelve_tests_stay_small_and_every_one_is_there() {
+fn page_of_twenty_cards_is_small_and_complete() {
     let publication = sample::publication(20, 10, 12);
     let page = html(&publication);
     assert!(page.len() < 1_000_000, "{} bytes", page.len());
@@ -73,13 +73,13 @@ fn twenty_cards_with_ten_runs_of_twelve_tests_stay_small_and_every_one_is_there(
 }
 
 #[test]
-fn a_page_about_nothing_is_still_a_page() {
+fn empty_publication_gives_valid_page() {
     well_formed(&html(&sample::publication(0, 0, 0)));
     well_formed(&document(&Page::default()));
 }
 
 #[test]
-fn headings_follow_each_other_without_a_gap() {
+fn heading_levels_have_no_gap() {
     let page = html(&sample::publication(3, 3, 3));
     let levels: Vec<usize> =
         page.match_indices("<h").filter_map(|(at, _)| page[at + 2..at + 3].parse().ok()).collect();
@@ -88,7 +88,7 @@ fn headings_follow_each_other_without_a_gap() {
 }
 
 #[test]
-fn numbers_that_are_none_are_dashes() {
+fn missing_numbers_are_dashes() {
     let mut publication = sample::publication(3, 3, 2);
     let spread = publication.comparison.tests[0].spreads[0].as_mut().unwrap();
     (spread.mean, spread.best, spread.ci95) = (f64::NAN, f64::INFINITY, Some([f64::NAN, f64::INFINITY]));
@@ -102,7 +102,7 @@ fn numbers_that_are_none_are_dashes() {
 }
 
 #[test]
-fn bars_carry_what_the_script_chooses_from_and_a_heat_map_its_shades() {
+fn bars_and_heat_map_carry_script_data() {
     let page = html(&sample::publication(3, 3, 2));
     let row = page.lines().find(|line| line.contains("data-r=")).unwrap();
     let values = row.split("data-v=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();

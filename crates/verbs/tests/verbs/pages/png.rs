@@ -7,7 +7,7 @@ use cardscope_page::png::{PngError, png};
 use cardscope_testkit::samples as sample;
 
 #[test]
-fn a_picture_of_three_cards_has_ink_on_white() {
+fn png_of_three_cards_is_not_blank() {
     let chart = by_card(&sample::comparison(3, 2, 2), RunMeasure::Average).unwrap();
     let bytes = png(&chart).unwrap();
     let mut reader = ::png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().unwrap();
@@ -19,7 +19,7 @@ fn a_picture_of_three_cards_has_ink_on_white() {
 }
 
 #[test]
-fn more_bars_than_anybody_reads_are_refused_before_they_take_memory() {
+fn too_many_bars_are_refused_early() {
     let mut chart = by_card(&sample::comparison(1, 1, 1), RunMeasure::Best).unwrap();
     let ChartKind::Bars(bars) = &mut chart.kind else { panic!("bars") };
     bars.groups = vec![bars.groups[0].clone(); 4_000];

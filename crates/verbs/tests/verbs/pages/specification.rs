@@ -6,7 +6,7 @@ use cardscope_model::units::TemperatureUnit;
 use cardscope_page::tree::{PageBlock, html};
 
 #[test]
-fn every_field_of_a_register_has_its_place_and_no_place_is_of_a_field_that_is_none() {
+fn register_fields_match_specification_places() {
     let identity = from_hex(HexRegisters {
         cid: Some("035344535530344780811ea6ab00b37f"),
         csd: Some("400e00325b5900001d877f800a4000d5"),

@@ -28,20 +28,20 @@ fn well_formed(text: &str) {
 }
 
 #[test]
-fn a_picture_names_its_axes_with_units_and_is_sound_xml_whatever_it_is_called() {
+fn svg_has_axis_units_and_is_well_formed() {
     let text = drawn(&plot(vec![(4096.0, 1.0), (65536.0, 8.0), (4_194_304.0, 12.0)]));
     assert!(text.contains("speed, MB/s") && text.contains("<title>speed &lt;by&gt; size"), "{text}");
     well_formed(&text);
 }
 
 #[test]
-fn nothing_to_draw_is_no_picture_and_odd_numbers_are_left_out() {
+fn empty_plot_gives_no_svg_and_invalid_numbers_are_dropped() {
     assert_eq!(drawn(&plot(vec![])), "");
     well_formed(&drawn(&plot(vec![(4096.0, f64::NAN), (4096.0, 2.0), (8192.0, f64::INFINITY)])));
 }
 
 #[test]
-fn few_cards_have_a_colour_and_a_hatch_each_and_many_their_names_beside_their_bars() {
+fn few_cards_have_colours_and_many_have_labels() {
     let few = of(&bars::by_card(&sample::comparison(3, 5, 4), RunMeasure::Average).unwrap(), SvgMedium::File);
     assert!(few.contains("class=\"f3\"") && few.contains("class=\"hatch\""), "{few}");
     assert!(few.contains("whiskers: 95 % interval of the mean") && few.contains("5 runs each"), "{few}");
@@ -52,7 +52,7 @@ fn few_cards_have_a_colour_and_a_hatch_each_and_many_their_names_beside_their_ba
 }
 
 #[test]
-fn a_picture_that_stands_alone_says_unit_runs_interval_and_condition() {
+fn standalone_svg_states_unit_runs_interval_and_condition() {
     let chart = bars::by_run(&sample::comparison(2, 4, 2), 0).unwrap();
     let text = of(&chart, SvgMedium::Fixed);
     for words in ["10^6 bytes a second", "4 runs in 2 sessions", "no interval", "cooling passive"] {
@@ -62,7 +62,7 @@ fn a_picture_that_stands_alone_says_unit_runs_interval_and_condition() {
 }
 
 #[test]
-fn a_long_run_marks_where_its_cache_ends_and_shows_its_temperature() {
+fn long_run_chart_marks_cache_end_and_temperature() {
     let text = of(
         &cardscope_endurance::page::sustain::speed_and_temperature(&sample::long_run()).unwrap(),
         SvgMedium::File,

@@ -73,7 +73,7 @@ fn keeps_its_width(page: &Page, line: &str) -> bool {
 }
 
 #[test]
-fn the_first_line_is_the_answer_and_no_more_than_five_reasons_follow() {
+fn answer_comes_first_with_at_most_five_reasons() {
     for page in pages() {
         let first = lines(&page, &ScreenOptions { columns: 80, details: false }).remove(0);
         let first: String = first.into_iter().map(|span| span.text).collect();
@@ -83,7 +83,7 @@ fn the_first_line_is_the_answer_and_no_more_than_five_reasons_follow() {
 }
 
 #[test]
-fn details_show_where_they_are_asked_for_and_are_named_where_not() {
+fn details_are_shown_on_request_or_named() {
     let page = cardscope_endurance::page::sustain::page(&sample::long_run());
     let first = text(&page, &ScreenOptions { columns: 80, details: false });
     let all = text(&page, &ScreenOptions { columns: 80, details: true });
@@ -94,7 +94,7 @@ fn details_show_where_they_are_asked_for_and_are_named_where_not() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]
-    fn an_answer_is_one_sentence_whatever_a_file_is_called(title in "[A-Za-z(]{1,12}( [a-zA-Z0-9µ日:.]{1,12}){0,20}") {
+    fn answer_is_one_sentence_for_any_file_name(title in "[A-Za-z(]{1,12}( [a-zA-Z0-9µ日:.]{1,12}){0,20}") {
         let mut recipe = recipe("quick");
         let mut job = job("pi-boot");
         recipe.title.clone_from(&title);

@@ -4,7 +4,7 @@ use cardscope_compare::page::comparison;
 use cardscope_testkit::samples as sample;
 
 #[test]
-fn the_tree_is_at_hand_as_json_whole() {
+fn page_tree_serializes_completely() {
     let page = comparison::page(&sample::comparison(2, 3, 1), comparison::ComparisonLayout::default());
     let json = serde_json::to_value(&page).unwrap();
     assert_eq!(json["answer"], *page.answer);

@@ -107,7 +107,7 @@ fn no_failures(failures: &[String]) {
 }
 
 #[test]
-fn what_failed_once_does_not_fail_again() {
+fn regression_seeds_pass() {
     let failures: Vec<_> =
         FAILED_ONCE.iter().flat_map(|seed| workers::play_all(*seed..seed + 1).failures).collect();
     no_failures(&failures);
@@ -115,7 +115,7 @@ fn what_failed_once_does_not_fail_again() {
 
 /// A schedule must behave alone as it does in a group.
 #[test]
-fn a_schedule_depends_on_nothing_but_its_seed() {
+fn schedule_depends_only_on_seed() {
     let among_others = workers::play_all(ALONE_AND_AMONG_OTHERS);
     no_failures(&among_others.failures);
     for (seed, calls) in among_others.calls {
@@ -125,12 +125,12 @@ fn a_schedule_depends_on_nothing_but_its_seed() {
 }
 
 #[test]
-fn whatever_goes_wrong_nothing_promised_is_lost_and_nothing_is_claimed_on_spoiled_evidence() {
+fn random_faults_lose_no_promised_data_and_give_no_unfounded_verdict() {
     no_failures(&workers::play_all(seeds()).failures);
 }
 
 #[test]
-fn every_command_meets_every_fault_and_loses_nothing_in_silence() {
+fn every_command_survives_every_fault_without_silent_loss() {
     if std::env::var_os("SCHEDULE").is_none() {
         no_failures(&workers::play_all(CommandFaultPair::schedules()).failures);
     }

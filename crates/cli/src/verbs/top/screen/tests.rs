@@ -28,7 +28,7 @@ macro_rules! snapshot {
 }
 
 #[test]
-fn without_a_server_it_shows_the_cards_of_this_computer_and_how_to_see_tests() {
+fn without_server_local_cards_and_hint_are_shown() {
     let mut state = TopState::new("http://127.0.0.1:7373");
     hear(&mut state, ClientEvent::Link(ConnectionState::Away("no server answers".to_owned())));
     let devices = vec![in_use(), device("sda", "SanDisk Extreme", 256_000_000_000)];
@@ -48,17 +48,17 @@ fn without_a_server_it_shows_the_cards_of_this_computer_and_how_to_see_tests() {
 }
 
 #[test]
-fn without_a_card_it_says_what_to_do() {
+fn without_card_advice_is_shown() {
     snapshot!("no_card", &served(Vec::new(), Vec::new()));
 }
 
 #[test]
-fn two_tests_run_beside_each_other() {
+fn two_running_tests_are_shown() {
     snapshot!("two_running", &two_running());
 }
 
 #[test]
-fn a_fake_is_called_one_in_words() {
+fn fake_is_named_in_text() {
     snapshot!("finished_fake", &finished_fake());
     let mut state = finished_fake();
     state.act(KeyAction::Enter);
@@ -66,7 +66,7 @@ fn a_fake_is_called_one_in_words() {
 }
 
 #[test]
-fn the_question_before_a_stop_and_the_help_name_what_happens() {
+fn stop_question_and_help_name_consequences() {
     let mut state = two_running();
     state.act(KeyAction::Stop);
     let shown = drawn(&state, 80, 24);
@@ -77,7 +77,7 @@ fn the_question_before_a_stop_and_the_help_name_what_happens() {
 }
 
 #[test]
-fn a_stop_promises_nothing_that_it_cannot_do() {
+fn stop_question_promises_only_possible_restoring() {
     let mut first = task("1", "sustain", "/dev/sda", "A, 32 GB");
     first.loses_data = true;
     let mut state = served(vec![device("sda", "A", 32_000_000_000)], vec![first]);
@@ -87,7 +87,7 @@ fn a_stop_promises_nothing_that_it_cannot_do() {
 }
 
 #[test]
-fn names_of_others_break_no_line_and_steer_no_terminal() {
+fn foreign_names_cannot_break_lines_or_control_terminal() {
     let mut state = hostile();
     snapshot!("hostile_names", &state);
     for action in [
@@ -109,7 +109,7 @@ fn names_of_others_break_no_line_and_steer_no_terminal() {
 }
 
 #[test]
-fn every_size_of_a_terminal_is_drawn_and_small_ones_say_what_is_needed() {
+fn any_terminal_size_is_drawn_and_small_ones_name_minimum() {
     for state in [two_running(), finished_fake(), hostile(), served(Vec::new(), Vec::new())] {
         for columns in [1, 2, 10, 59, 60, 61, 79, 80, 120, 300] {
             for lines in [1, 2, 14, 15, 16, 24, 100] {
@@ -126,7 +126,7 @@ fn every_size_of_a_terminal_is_drawn_and_small_ones_say_what_is_needed() {
 }
 
 #[test]
-fn colours_are_used_where_they_are_wanted_only_and_never_alone() {
+fn colours_are_optional_and_never_the_only_sign() {
     let colours = |coloured| {
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
         terminal

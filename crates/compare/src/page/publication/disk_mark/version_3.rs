@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_with_the_tests_of_version_3_has_its_lines_to_the_last_blank() {
+    fn lines_match_a_report_of_version_3() {
         let found = measured(&[
             ("RND4K Q32T1 read", 271.859),
             ("RND512K Q1T1 write", 190.461),
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_that_version_3_does_not_have_leave_the_newer_layout() {
+    fn other_tests_do_not_use_the_layout_of_version_3() {
         assert_eq!(measured(&[("SEQ1M Q1T1 read", 90.0), ("RND4K Q1T1 read", 5.0)]), None);
         assert_eq!(measured(&[("RND512K Q1T1 read", 60.0), ("SEQ1M Q8T1 read", 90.0)]), None);
     }

@@ -51,7 +51,7 @@ fn of_two_coolings() -> Vec<ComparedColumn> {
 }
 
 #[test]
-fn the_second_in_which_a_test_ends_is_no_slow_one() {
+fn incomplete_last_second_is_omitted() {
     let seconds = whole_seconds(&sample(1000));
     assert_eq!(seconds.iter().map(|s| s.bytes).collect::<Vec<_>>(), [20_000_000; 2]);
     // A second that ends with the test is complete.
@@ -60,7 +60,7 @@ fn the_second_in_which_a_test_ends_is_no_slow_one() {
 }
 
 #[test]
-fn runs_of_two_coolings_are_not_laid_over_each_other_and_each_run_counts_once() {
+fn coolings_stay_separate_and_each_run_counts_once() {
     let columns = of_two_coolings();
     let mut found = OverTime::new(&columns.iter().collect::<Vec<_>>(), &[]);
     // The first run has two loops.
@@ -85,7 +85,7 @@ fn runs_of_two_coolings_are_not_laid_over_each_other_and_each_run_counts_once() 
 }
 
 #[test]
-fn runs_are_counted_by_column_whatever_their_sessions_call_them() {
+fn runs_are_numbered_by_column() {
     let columns = of_two_coolings();
     let found = OverTime::new(&columns.iter().collect::<Vec<_>>(), &[]);
     let session = run("cooling=active", 1.0).session;
@@ -95,7 +95,7 @@ fn runs_are_counted_by_column_whatever_their_sessions_call_them() {
 }
 
 #[test]
-fn a_long_course_is_thinned_without_losing_speed_or_the_longest_stall() {
+fn thinned_series_keeps_speed_and_longest_stall() {
     let stall = |at_s: u32| SeriesBucket {
         max_us: if at_s == 3601 { 9e5 } else { 100.0 },
         ..second(at_s, 20_000_000)

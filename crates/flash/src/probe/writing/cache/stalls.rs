@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stall_each_64_mib_is_counted_and_its_period_named() {
+    fn periodic_stalls_are_counted_with_their_period() {
         let mut stalls = CacheStalls::new(Some(32 << 20));
         for i in 0..400u64 {
             let seconds = if i % 16 == 15 { 0.5 } else { 0.02 };
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn an_even_write_has_no_stalls() {
+    fn even_writes_have_no_stalls() {
         let mut stalls = CacheStalls::new(None);
         (0..400u64).for_each(|i| stalls.add(i << 22, 4e6, 0.02 + 0.001 * (i % 7) as f64));
         assert_eq!(stalls.finding(), None);

@@ -107,25 +107,25 @@ mod tests {
     }
 
     #[test]
-    fn closings_at_every_write_are_a_hard_limit_and_one_hiccup_is_none() {
+    fn slow_writes_are_a_hard_limit_and_one_hiccup_is_not() {
         assert_eq!(said(&[0.5, 0.6, 0.5, 0.5, 0.6, 0.5], 4), RoundJudgement::Hard);
         assert_eq!(said(&[0.004, 0.004, 0.5, 0.0041, 0.0039, 0.004, 0.0042, 0.004], 4), RoundJudgement::Free);
         assert_eq!(said(&[0.004, 0.0041], 4), RoundJudgement::Open);
     }
 
     #[test]
-    fn half_more_at_every_write_is_a_soft_limit() {
+    fn writes_half_slower_are_a_soft_limit() {
         assert_eq!(said(&[0.006, 0.0061, 0.0059, 0.0062, 0.006, 0.0061], 4), RoundJudgement::Soft);
     }
 
     #[test]
-    fn merges_that_come_in_the_midst_of_a_visit_are_no_closings() {
+    fn merges_within_a_turn_are_not_sharp() {
         let visits = TurnTimes { first: vec![0.4; 6], later: vec![0.004, 0.4, 0.004, 0.4, 0.004, 0.004] };
         assert!(!judge(&visits, &USUAL, 2, 1.25).unwrap().is_sharp());
     }
 
     #[test]
-    fn a_merge_every_third_write_is_not_sharp() {
+    fn merge_at_every_third_write_is_not_sharp() {
         let times = [0.004, 0.004, 0.2, 0.004, 0.004, 0.2, 0.004, 0.004, 0.2, 0.004, 0.004, 0.2];
         assert!(!judge(&timed(&times), &USUAL, 6, 1.25).unwrap().is_sharp());
     }

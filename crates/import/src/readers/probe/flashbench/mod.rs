@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_read_however_they_were_cut_unless_their_unit_is_lost() {
+    fn truncated_times_are_parsed_unless_the_unit_is_lost() {
         for (text, us) in [
             ("741µs", Some(741.0)),
             ("1.08ms", Some(1080.0)),
