@@ -85,7 +85,7 @@ impl CardEdit {
     }
 
     fn facts(&self) -> Result<Vec<(&str, Option<String>)>> {
-        self.facts.iter().map(|text| one_fact(text)).collect()
+        self.facts.iter().map(|text| parse_fact(text)).collect()
     }
 
     fn event(&self) -> Option<CardEvent> {
@@ -150,7 +150,7 @@ pub fn edit(path: Option<&Path>, edit: &CardEdit, answers: &AnswerCache) -> Resu
     shown(&mut archive, card, answers)
 }
 
-fn one_fact(text: &str) -> Result<(&str, Option<String>)> {
+fn parse_fact(text: &str) -> Result<(&str, Option<String>)> {
     let (word, value) = text
         .split_once('=')
         .ok_or_else(|| Failure::refused(format!("--set {text:?} is not FACT=VALUE, e.g. brand=SanDisk")))?;

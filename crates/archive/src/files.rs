@@ -16,7 +16,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// First bytes of every session file.
-const HEAD: &str = "{\n  \"format\": \"cardscope-session\"";
+const SESSION_FILE_HEAD: &str = "{\n  \"format\": \"cardscope-session\"";
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExportedFile {
@@ -46,7 +46,7 @@ pub fn export(path: Option<&Path>, what: &[String], folder: &Path) -> Result<Vec
     let sessions = sessions(&mut archive, what)?;
     ResolvedFolder::make(folder, 0o777)
         .map_err(|e| Failure::io_for(format!("{}: {e}", folder.display()), e))?;
-    sessions.into_iter().map(|session| write(&mut archive, session, folder)).collect()
+    sessions.into_iter().map(|session| write_session_file(&mut archive, session, folder)).collect()
 }
 
 fn sessions(archive: &mut Archive, what: &[String]) -> Result<Vec<SessionId>> {
@@ -63,7 +63,7 @@ fn sessions(archive: &mut Archive, what: &[String]) -> Result<Vec<SessionId>> {
     Ok(found)
 }
 
-fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<ExportedFile> {
+fn write_session_file(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<ExportedFile> {
     let file = archive.export(session).map_err(Failure::refused)?;
     let text = file.to_json().map_err(Failure::io)?;
     let place = folder.join(format!("{session}.json"));
@@ -75,14 +75,16 @@ fn write(archive: &mut Archive, session: SessionId, folder: &Path) -> Result<Exp
         )
     })?;
     match place.symlink_metadata() {
-        Ok(_) => same(&place, &text)?,
+        Ok(_) => refuse_other_content(&place, &text)?,
         // Written whole or not at all, also if the power fails: half a file would pass for a damaged one.
-        Err(_) => OutputFile::claim("--output", &place, None, FileMark::Head(HEAD))?.write(&text)?,
+        Err(_) => {
+            OutputFile::claim("--output", &place, None, FileMark::Head(SESSION_FILE_HEAD))?.write(&text)?
+        }
     }
     Ok(ExportedFile { session: session.to_string(), file: place.display().to_string() })
 }
 
-fn same(place: &Path, text: &str) -> Result<()> {
+fn refuse_other_content(place: &Path, text: &str) -> Result<()> {
     let mut there = Vec::new();
     // One byte more than expected shows that the file is longer.
     let read = cardscope_files::open(place, FileUse::Read)
@@ -102,15 +104,15 @@ pub fn take(path: Option<&Path>, files: &[PathBuf]) -> Result<Vec<TakenFile>> {
     let mut all = Vec::new();
     for file in files {
         if file.is_dir() {
-            all.extend(below(file)?);
+            all.extend(files_in_folder(file)?);
         } else {
             all.push(file.clone());
         }
     }
-    Ok(all.iter().map(|file| one(&mut archive, file)).collect())
+    Ok(all.iter().map(|file| import_session_file(&mut archive, file)).collect())
 }
 
-fn below(folder: &Path) -> Result<Vec<PathBuf>> {
+fn files_in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries =
         std::fs::read_dir(folder).map_err(|e| Failure::io_for(format!("{}: {e}", folder.display()), e))?;
     let mut files: Vec<PathBuf> =
@@ -119,7 +121,7 @@ fn below(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn one(archive: &mut Archive, file: &Path) -> TakenFile {
+fn import_session_file(archive: &mut Archive, file: &Path) -> TakenFile {
     let added = read(file).and_then(|read| Ok(archive.add_file(&read)?));
     let session = match &added {
         Ok(ImportedSource::New { sessions, .. }) => sessions.first().map(ToString::to_string),
@@ -159,7 +161,7 @@ mod tests {
             export(Some(&place), &[], &out).unwrap();
             assert_eq!(names(), [file.clone()].into(), "nothing half done lies beside it");
         }
-        assert!(std::fs::read_to_string(&file).unwrap().starts_with(HEAD));
+        assert!(std::fs::read_to_string(&file).unwrap().starts_with(SESSION_FILE_HEAD));
         std::fs::write(&file, "mine").unwrap();
         let refused = export(Some(&place), &[], &out).unwrap_err();
         assert!(refused.to_string().contains("other content"), "{refused}");

@@ -31,7 +31,7 @@ pub type AnswerRenderer = fn(&str, &Value) -> Option<(Answer, NewsTone)>;
 /// Runs that are read for one list, newest sessions first. Sessions beyond the limit show only their number of runs.
 const MOST_RUNS_READ: u32 = MOST_RUNS;
 
-const MOST_ANSWERS: usize = 10_000;
+const MOST_CACHED_ANSWERS: usize = 10_000;
 
 /// Answers of ended sessions, each rendered once: a list has hundreds of them, and a document may have thousands of
 /// samples.
@@ -68,7 +68,7 @@ impl AnswerCache {
         if session.ended.is_some() {
             let mut drawn = self.drawn();
             // Nothing is lost: the next list fills the cache again.
-            if drawn.len() >= MOST_ANSWERS {
+            if drawn.len() >= MOST_CACHED_ANSWERS {
                 drawn.clear();
             }
             drawn.insert(session.id, answer.clone());

@@ -23,7 +23,7 @@ pub fn list(path: Option<&Path>, answers: &AnswerCache) -> Result<Vec<SessionLin
 }
 
 /// Most sessions that one check stores: one for each part, and its own.
-const PARTS: usize = 8;
+const MOST_CHECK_SESSIONS: usize = 8;
 
 /// A window of the sessions, newest first, and the number of all sessions.
 pub fn newest(
@@ -34,7 +34,7 @@ pub fn newest(
 ) -> Result<(Vec<SessionLine>, usize)> {
     let Some(mut archive) = open_to_read(path)? else { return Ok((Vec::new(), 0)) };
     // A session is marked as part of a check by the check itself, which is older and may lie beyond the window.
-    let (window, all) = archive.newest_sessions(offset, limit + PARTS)?;
+    let (window, all) = archive.newest_sessions(offset, limit + MOST_CHECK_SESSIONS)?;
     let mut lines = lines(&mut archive, window, answers)?;
     lines.reverse();
     lines.truncate(limit);

@@ -15,12 +15,12 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Marks a folder as an export. Query engines skip file names that begin with `_`.
-const LIST: &str = "_cardscope.json";
+const LIST_FILE: &str = "_cardscope.json";
 
-const FORMAT: &str = "cardscope-tables";
+const LIST_FORMAT: &str = "cardscope-tables";
 
 /// Longest list that is read. The list of an export of a century is shorter.
-const MOST_BYTES: u64 = 64 << 20;
+const MOST_LIST_BYTES: u64 = 64 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WrittenTable {
@@ -31,7 +31,7 @@ pub struct WrittenTable {
     pub files: u64,
 }
 
-/// Content of [`LIST`]: every file of the export except the list.
+/// Content of [`LIST_FILE`]: every file of the export except the list.
 #[derive(Debug, Serialize, Deserialize)]
 struct TableList {
     format: String,
@@ -53,13 +53,13 @@ pub fn export(path: Option<&Path>, folder: &Path, interrupt: &InterruptFlag) -> 
     let written = archive.write_tables(&excluded, make, || interrupt.raised());
     let files = written.map_err(|e| match e {
         TablesError::Archive(error) => error.into(),
-        TablesError::File(error) => place.failed(error),
+        TablesError::File(error) => place.write_failure(error),
         TablesError::Stopped => Failure::Undone("nothing was written"),
     })?;
     let tables = tables(&files);
-    let listed = draft.create(Path::new(LIST)).map_err(Into::into).and_then(|file| list(files, file));
-    listed.map_err(|e| place.failed(e))?;
-    draft.place(place.old.as_ref()).map_err(|e| place.failed(e.into()))?;
+    let listed = draft.create(Path::new(LIST_FILE)).map_err(Into::into).and_then(|file| list(files, file));
+    listed.map_err(|e| place.write_failure(e))?;
+    draft.place(place.old.as_ref()).map_err(|e| place.write_failure(e.into()))?;
     Ok(tables)
 }
 
@@ -72,7 +72,7 @@ fn excluded(path: Option<&Path>) -> Result<HashMap<String, String>> {
 
 fn list(files: Vec<TableFile>, mut to: std::fs::File) -> std::io::Result<()> {
     let list = TableList {
-        format: FORMAT.to_owned(),
+        format: LIST_FORMAT.to_owned(),
         version: 1,
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         files,
@@ -113,7 +113,7 @@ impl<'a> ExportFolder<'a> {
         };
         let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
         let parent = ResolvedFolder::make(above, 0o777).map_err(why)?;
-        let old = judge(&parent, last).map_err(|what| {
+        let old = earlier_export(&parent, last).map_err(|what| {
             Failure::refused(format!("--parquet {}: {what}; name a new folder", named.display()))
         })?;
         Ok(ExportFolder { named, parent, last: last.to_owned(), old })
@@ -123,14 +123,14 @@ impl<'a> ExportFolder<'a> {
         Failure::refused(format!("--parquet {}: {error}", self.named.display()))
     }
 
-    fn failed(&self, error: std::io::Error) -> Failure {
+    fn write_failure(&self, error: std::io::Error) -> Failure {
         let words = format!("--parquet {}: it could not be written: {error}", self.named.display());
         Failure::io_for(words, error)
     }
 }
 
 /// Files of the earlier export; `None` if nothing or an empty folder has the name; an error if it must not be replaced.
-fn judge(parent: &ResolvedFolder, last: &OsStr) -> Result<Option<BTreeSet<PathBuf>>, String> {
+fn earlier_export(parent: &ResolvedFolder, last: &OsStr) -> Result<Option<BTreeSet<PathBuf>>, String> {
     let there = match parent.folder(last) {
         Ok(there) => there,
         Err(error) if error.is_absent() => return Ok(None),
@@ -149,12 +149,12 @@ fn judge(parent: &ResolvedFolder, last: &OsStr) -> Result<Option<BTreeSet<PathBu
 
 fn listed(folder: &ResolvedFolder) -> Option<BTreeSet<PathBuf>> {
     let mut text = String::new();
-    let file = folder.find(OsStr::new(LIST)).ok()??;
-    file.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+    let file = folder.find(OsStr::new(LIST_FILE)).ok()??;
+    file.take(MOST_LIST_BYTES).read_to_string(&mut text).ok()?;
     let list: TableList =
-        serde_json::from_str(&text).ok().filter(|list: &TableList| list.format == FORMAT)?;
+        serde_json::from_str(&text).ok().filter(|list: &TableList| list.format == LIST_FORMAT)?;
     let names = list.files.into_iter().map(|file| PathBuf::from(file.name));
-    Some(names.chain([PathBuf::from(LIST)]).collect())
+    Some(names.chain([PathBuf::from(LIST_FILE)]).collect())
 }
 
 #[cfg(test)]
@@ -165,7 +165,7 @@ mod tests {
     use cardscope_store::Archive;
     use std::fs;
 
-    fn filled() -> (tempfile::TempDir, PathBuf, PathBuf) {
+    fn archive_with_session() -> (tempfile::TempDir, PathBuf, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let (place, out) = (folder.path().join("archive.sqlite"), folder.path().join("out"));
         let start = recorder::start("verify", "sim:constant", 1, &Condition::default(), None);
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn interrupted_export_keeps_the_earlier_one() {
-        let (folder, place, out) = filled();
+        let (folder, place, out) = archive_with_session();
         let export = |interrupt: &InterruptFlag| export(Some(&place), &out, interrupt);
         let names =
             || fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect::<Vec<_>>();
@@ -189,9 +189,9 @@ mod tests {
         assert_eq!(export(&interrupted), Err(Failure::Undone("nothing was written")));
         assert_eq!(names().len(), before, "nothing half done lies beside the archive: {:?}", names());
         assert_eq!(sessions(&export(&InterruptFlag::default()).unwrap()), 1);
-        let list = fs::read_to_string(out.join(LIST)).unwrap();
+        let list = fs::read_to_string(out.join(LIST_FILE)).unwrap();
         export(&interrupted).unwrap_err();
-        assert_eq!(fs::read_to_string(out.join(LIST)).unwrap(), list, "the earlier export stays");
+        assert_eq!(fs::read_to_string(out.join(LIST_FILE)).unwrap(), list, "the earlier export stays");
         let start = recorder::start("verify", "sim:constant", 2, &Condition::default(), None);
         Archive::open(&place).unwrap().begin_session(&start).unwrap();
         assert_eq!(sessions(&export(&InterruptFlag::default()).unwrap()), 2);
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn export_refuses_a_folder_with_other_files() {
-        let (folder, place, out) = filled();
+        let (folder, place, out) = archive_with_session();
         let refused = |what: &str| {
             let failure = export(Some(&place), &out, &InterruptFlag::default()).unwrap_err();
             assert_eq!(failure.exit_status(), 2, "{failure}");
@@ -221,7 +221,7 @@ mod tests {
         // An invalid list does not make a folder an export.
         fs::remove_dir_all(&out).unwrap();
         fs::create_dir(&out).unwrap();
-        fs::write(out.join(LIST), "{}").unwrap();
+        fs::write(out.join(LIST_FILE), "{}").unwrap();
         refused("not of an earlier export");
         fs::remove_dir_all(&out).unwrap();
         std::os::unix::fs::symlink(folder.path(), &out).unwrap();

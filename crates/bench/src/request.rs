@@ -61,16 +61,16 @@ impl BenchRequest {
     /// Like [`recipe`](Self::recipe), over an area of this size if one is given.
     pub(super) fn recipe_over(&self, area: Option<u64>) -> Result<Recipe> {
         let text = self.recipe_text()?;
-        let mut recipe = recipe::parse(text, area).map_err(|e| self.named(e))?;
+        let mut recipe = recipe::parse(text, area).map_err(|e| self.with_recipe_name(e))?;
         if !self.only.is_empty() {
             let wanted: Vec<&str> = self.only.iter().map(String::as_str).collect();
-            recipe.keep_only(&wanted).map_err(|e| self.named(e))?;
+            recipe.keep_only(&wanted).map_err(|e| self.with_recipe_name(e))?;
         }
         Ok(recipe)
     }
 
     /// Refusal that names the recipe.
-    fn named(&self, error: RecipeError) -> Failure {
+    fn with_recipe_name(&self, error: RecipeError) -> Failure {
         match error {
             RecipeError::Syntax(_) | RecipeError::Test { .. } => {
                 Failure::refused_for(format!("recipe {:?}: {error}", self.recipe), error)

@@ -32,7 +32,7 @@ impl ValueSource {
         [ValueSource::Recipes, ValueSource::Jobs, ValueSource::Cards, ValueSource::Targets];
 
     /// Kind of names for an argument of a verb.
-    fn of(verb: &str, argument: &Arg) -> Option<ValueSource> {
+    fn for_argument(verb: &str, argument: &Arg) -> Option<ValueSource> {
         match (verb, argument.get_id().as_str()) {
             (_, "recipe") | ("recipes", "name") => Some(ValueSource::Recipes),
             (_, "job") | ("jobs", "name") => Some(ValueSource::Jobs),
@@ -71,7 +71,7 @@ pub(crate) fn print(shell: Shell, command: Command) -> Result<u8> {
 }
 
 fn script(shell: Shell, command: Command) -> Result<String> {
-    let mut command = with_words(command);
+    let mut command = with_placeholders(command);
     let generator = match shell {
         Shell::Bash => Script::Bash,
         Shell::Zsh => Script::Zsh,
@@ -81,32 +81,32 @@ fn script(shell: Shell, command: Command) -> Result<String> {
     generate(generator, &mut command, "cardscope", &mut written);
     let script = String::from_utf8_lossy(&written).into_owned();
     match shell {
-        Shell::Bash => bash(script),
-        Shell::Zsh => zsh(script),
-        Shell::Fish => fish(script, &command),
+        Shell::Bash => bash_script(script),
+        Shell::Zsh => zsh_script(script),
+        Shell::Fish => fish_script(script, &command),
     }
 }
 
 /// Replaces the values of each argument that takes names by the placeholder.
-fn with_words(command: Command) -> Command {
+fn with_placeholders(command: Command) -> Command {
     let verb = command.get_name().to_owned();
-    let command = command.mut_args(|argument| match ValueSource::of(&verb, &argument) {
+    let command = command.mut_args(|argument| match ValueSource::for_argument(&verb, &argument) {
         Some(names) => argument.value_parser([names.word()]),
         None => argument,
     });
-    command.mut_subcommands(with_words)
+    command.mut_subcommands(with_placeholders)
 }
 
 /// Replaces the placeholders and adds a wrapper: Bash splits words at colons, which names of simulated cards contain.
-fn bash(script: String) -> Result<String> {
+fn bash_script(script: String) -> Result<String> {
     let mut script = script.replace("complete -F _cardscope ", "complete -F _cardscope_whole_words ");
     for names in ValueSource::ALL {
         script = script.replace(names.word(), &names.list()?.join(" "));
     }
-    Ok(script + WHOLE_WORDS)
+    Ok(script + BASH_WRAPPER)
 }
 
-const WHOLE_WORDS: &str = r#"
+const BASH_WRAPPER: &str = r#"
 _cardscope_whole_words() {
     local line="${COMP_LINE:0:COMP_POINT}"
     local word="${line##*[[:space:]]}"
@@ -122,7 +122,7 @@ _cardscope_whole_words() {
 "#;
 
 /// Replaces the placeholders by functions that offer names and files.
-fn zsh(script: String) -> Result<String> {
+fn zsh_script(script: String) -> Result<String> {
     let (head, body) = script.split_once('\n').unwrap_or((&script, ""));
     let (mut body, mut functions) = (body.to_owned(), String::new());
     for names in ValueSource::ALL {
@@ -135,12 +135,12 @@ fn zsh(script: String) -> Result<String> {
 }
 
 /// Replaces the placeholders and adds positional arguments, which `clap_complete` leaves out for fish.
-fn fish(script: String, command: &Command) -> Result<String> {
+fn fish_script(script: String, command: &Command) -> Result<String> {
     let mut script = script;
     for names in ValueSource::ALL {
         let (word, list) = (names.word(), names.list()?.join(" "));
         script = script.replace(&format!("-f -a \"{word}\\t''\""), &format!("-F -a \"{list}\""));
-        for verb in taking(command, names) {
+        for verb in verbs_taking(command, names) {
             script += &format!(
                 "complete -c cardscope -n \"__fish_seen_subcommand_from {verb}\" -F -a \"{list}\"\n"
             );
@@ -150,11 +150,11 @@ fn fish(script: String, command: &Command) -> Result<String> {
 }
 
 /// Verbs with a positional argument of this kind.
-fn taking(command: &Command, names: ValueSource) -> Vec<String> {
-    let below = command.get_subcommands().flat_map(|verb| taking(verb, names));
+fn verbs_taking(command: &Command, names: ValueSource) -> Vec<String> {
+    let below = command.get_subcommands().flat_map(|verb| verbs_taking(verb, names));
     let takes = command
         .get_positionals()
-        .any(|argument| ValueSource::of(command.get_name(), argument) == Some(names));
+        .any(|argument| ValueSource::for_argument(command.get_name(), argument) == Some(names));
     takes.then(|| command.get_name().to_owned()).into_iter().chain(below).collect()
 }
 
@@ -185,8 +185,8 @@ mod tests {
 
     #[test]
     fn verbs_on_cards_complete_simulated_targets() {
-        let asked = taking(&help::command(), ValueSource::Targets);
+        let asked = verbs_taking(&help::command(), ValueSource::Targets);
         assert_eq!(asked.len(), 9, "{asked:?}");
-        assert_eq!(taking(&help::command(), ValueSource::Cards), ["show", "serve"]);
+        assert_eq!(verbs_taking(&help::command(), ValueSource::Cards), ["show", "serve"]);
     }
 }

@@ -4,15 +4,15 @@ use signal_hook::consts::SIGXFSZ;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
-static REACHED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+static LIMIT_REACHED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// Makes such writes fail with EFBIG instead of ending the program. Child processes get the default action again. If no
 /// handler can be installed, the first such write kills the program.
 pub(crate) fn survive() {
-    let _ = signal_hook::flag::register(SIGXFSZ, Arc::clone(&REACHED));
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::clone(&LIMIT_REACHED));
 }
 
 /// True after such a write.
 pub(crate) fn is_reached() -> bool {
-    REACHED.load(Ordering::Relaxed)
+    LIMIT_REACHED.load(Ordering::Relaxed)
 }

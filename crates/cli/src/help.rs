@@ -30,7 +30,7 @@ pub(crate) fn command() -> Command {
         command.mut_subcommand(name, |verb| match examples(name) {
             [] => verb,
             examples => {
-                let text = listed(&verb, examples);
+                let text = examples_text(&verb, examples);
                 verb.after_help(text)
             }
         })
@@ -67,7 +67,7 @@ fn grouped(command: &Command) -> StyledStr {
     text
 }
 
-fn listed(command: &Command, examples: &[&str]) -> StyledStr {
+fn examples_text(command: &Command, examples: &[&str]) -> StyledStr {
     let (header, literal) = (command.get_styles().get_header(), command.get_styles().get_literal());
     let mut text = StyledStr::new();
     let _ = write!(text, "{header}Examples:{header:#}");

@@ -21,15 +21,15 @@ pub(crate) struct Manual {
 }
 
 /// Mark by which an existing page is recognized as generated.
-const MARK: FileMark = FileMark::Word(".TH cardscope");
+const PAGE_MARK: FileMark = FileMark::Word(".TH cardscope");
 
 /// Source line in the footer of the pages.
-const SOURCE: &str = concat!("cardscope ", env!("CARGO_PKG_VERSION"));
+const PAGE_SOURCE: &str = concat!("cardscope ", env!("CARGO_PKG_VERSION"));
 
 impl Manual {
     pub(crate) fn run(&self, command: Command, options: &OutputOptions) -> Result<u8> {
         let claim = |(name, page)| {
-            OutputFile::claim("manual", &self.folder.join::<String>(name), None, MARK)
+            OutputFile::claim("manual", &self.folder.join::<String>(name), None, PAGE_MARK)
                 .map(|file| (file, page))
         };
         // Every file is claimed before the first is written, so that foreign pages stay.
@@ -53,7 +53,7 @@ fn pages(command: Command) -> Result<Vec<(String, Vec<u8>)>> {
     let mut command = without_help_verbs(command);
     command.build();
     let mut pages = Vec::new();
-    add(&command, &mut pages).map_err(Failure::io)?;
+    add_page(&command, &mut pages).map_err(Failure::io)?;
     Ok(pages)
 }
 
@@ -62,8 +62,8 @@ fn without_help_verbs(command: Command) -> Command {
     command.disable_help_subcommand(true).mut_subcommands(without_help_verbs)
 }
 
-fn add(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result<()> {
-    let man = Man::new(command.clone()).source(SOURCE);
+fn add_page(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result<()> {
+    let man = Man::new(command.clone()).source(PAGE_SOURCE);
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
@@ -76,7 +76,7 @@ fn add(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> std::io::Result
     writeln!(page, ".SH EXIT STATUS\n{}", EXIT_STATUS)?;
     examples(command.get_name(), &mut page)?;
     pages.push((man.get_filename(), page));
-    command.get_subcommands().try_for_each(|verb| add(verb, pages))
+    command.get_subcommands().try_for_each(|verb| add_page(verb, pages))
 }
 
 fn examples(verb: &str, page: &mut Vec<u8>) -> std::io::Result<()> {

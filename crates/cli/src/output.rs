@@ -52,15 +52,15 @@ pub(crate) struct OutputOptions {
 }
 
 /// True if the running verb reacts to the interrupt itself and ends with a result.
-static ENDS_BY_ITSELF: AtomicBool = AtomicBool::new(false);
+static INTERRUPTIBLE: AtomicBool = AtomicBool::new(false);
 
 /// Declares that the verb reacts to the interrupt itself and prints its result so far.
 pub(crate) fn a_verb_ends_by_itself() {
-    ENDS_BY_ITSELF.store(true, Ordering::Relaxed);
+    INTERRUPTIBLE.store(true, Ordering::Relaxed);
 }
 
 pub(crate) fn verb_ends_by_itself() -> bool {
-    ENDS_BY_ITSELF.load(Ordering::Relaxed)
+    INTERRUPTIBLE.load(Ordering::Relaxed)
 }
 
 /// Prints the result of a verb and its failure, if any; returns the exit status.
@@ -97,9 +97,9 @@ pub(crate) fn document<T: Serialize + DeserializeOwned>(
     document: &T,
     page: impl FnOnce(&T) -> Page,
 ) -> Result<u8> {
-    let _owing = printing();
+    let _owing = guard_printing();
     match options.json {
-        true => answered(&page(document).answer, document)?,
+        true => print_answered(&page(document).answer, document)?,
         false => {
             let within = outside::within_lines(document);
             show(options, &page(within.as_ref().unwrap_or(document)))?;
@@ -115,9 +115,9 @@ pub(crate) fn list<T: Serialize + DeserializeOwned>(
     list: &T,
     page: impl FnOnce(&T) -> Page,
 ) -> Result<u8> {
-    let _owing = printing();
+    let _owing = guard_printing();
     match options.json {
-        true => answered(&page(list).answer, &BTreeMap::from([(name, list)]))?,
+        true => print_answered(&page(list).answer, &BTreeMap::from([(name, list)]))?,
         false => {
             let within = outside::within_lines(list);
             show(options, &page(within.as_ref().unwrap_or(list)))?;
@@ -127,18 +127,18 @@ pub(crate) fn list<T: Serialize + DeserializeOwned>(
 }
 
 /// Prints a document as JSON, with the answer of its page first.
-fn answered(answer: &str, document: &impl Serialize) -> Result<()> {
-    as_json(json::answered(answer, document))
+fn print_answered(answer: &str, document: &impl Serialize) -> Result<()> {
+    print_json_text(json::answered(answer, document))
 }
 
 pub(crate) fn json(document: &impl Serialize) -> Result<()> {
-    as_json(json::text(document))
+    print_json_text(json::text(document))
 }
 
-fn as_json(text: serde_json::Result<String>) -> Result<()> {
-    let _owing = printing();
+fn print_json_text(text: serde_json::Result<String>) -> Result<()> {
+    let _owing = guard_printing();
     let unwritable = |e| Failure::io_for(format!("the document cannot be written as JSON: {e}"), e);
-    print(&text.map_err(unwritable)?)
+    print_text(&text.map_err(unwritable)?)
 }
 
 /// Prints a page in the terminal's width, coloured if wanted.
@@ -148,11 +148,11 @@ pub(crate) fn show(options: &OutputOptions, page: &Page) -> Result<()> {
     let mut out = String::new();
     for line in terminal::lines(page, &screen) {
         let line: String =
-            line.iter().map(|span| painted(&outside::line(&span.text), span.style, coloured)).collect();
+            line.iter().map(|span| paint(&outside::line(&span.text), span.style, coloured)).collect();
         out += line.trim_end();
         out.push('\n');
     }
-    print(&out)
+    print_text(&out)
 }
 
 /// Width of the terminal, else `COLUMNS`, else 80.
@@ -174,7 +174,7 @@ pub(crate) fn coloured(choice: ColorChoice) -> bool {
     }
 }
 
-fn painted(text: &str, style: terminal::SpanStyle, coloured: bool) -> String {
+fn paint(text: &str, style: terminal::SpanStyle, coloured: bool) -> String {
     use anstyle::{AnsiColor, Style};
     let style = match style {
         terminal::SpanStyle::Plain => Style::new(),
@@ -191,11 +191,11 @@ fn painted(text: &str, style: terminal::SpanStyle, coloured: bool) -> String {
 }
 
 /// Guard that keeps a signal from ending the program while an interrupted verb prints its result.
-fn printing() -> Option<CleanupGuard> {
+fn guard_printing() -> Option<CleanupGuard> {
     verb_ends_by_itself().then(|| owing("the result is printed", ""))
 }
 
-fn print(body: &str) -> Result<()> {
+fn print_text(body: &str) -> Result<()> {
     bytes(format!("{}\n", body.trim_end()).as_bytes())
 }
 
@@ -216,7 +216,7 @@ pub(crate) fn failure(failure: &Failure, options: &OutputOptions) {
     say(failure);
     if options.json {
         let document = serde_json::json!({ "error": words(failure) }).to_string();
-        let _ = print(&outside::json(&document));
+        let _ = print_text(&outside::json(&document));
     }
 }
 

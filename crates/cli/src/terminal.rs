@@ -64,7 +64,7 @@ impl ManualReading for TypedTemperatures {
         // The thread ends with the program, because a read of the terminal cannot be cancelled.
         std::thread::spawn(move || {
             for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-                let said = temperature(&line, &first);
+                let said = parse_temperature(&line, &first);
                 if !said.is_some_and(|(place, celsius)| into.take(place, celsius)) {
                     screen::say(&format!("{line:?} is not a temperature of one of these places"));
                 }
@@ -74,7 +74,7 @@ impl ManualReading for TypedTemperatures {
 }
 
 /// Parses place and value.
-fn temperature<'a>(line: &'a str, only: &'a str) -> Option<(&'a str, f64)> {
+fn parse_temperature<'a>(line: &'a str, only: &'a str) -> Option<(&'a str, f64)> {
     let line = line.trim();
     let (place, value) = line.rsplit_once([' ', '\t', '=']).unwrap_or((only, line));
     Some((place.trim(), value.replace(',', ".").parse().ok()?))
@@ -82,13 +82,13 @@ fn temperature<'a>(line: &'a str, only: &'a str) -> Option<(&'a str, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::temperature;
+    use super::parse_temperature;
 
     #[test]
     fn typed_temperatures_are_parsed() {
-        assert_eq!(temperature("41.5", "card"), Some(("card", 41.5)));
-        assert_eq!(temperature(" reader 38,2 ", "card"), Some(("reader", 38.2)));
-        assert_eq!(temperature("card surface=51", "x"), Some(("card surface", 51.0)));
-        assert_eq!(temperature("warm", "card"), None);
+        assert_eq!(parse_temperature("41.5", "card"), Some(("card", 41.5)));
+        assert_eq!(parse_temperature(" reader 38,2 ", "card"), Some(("reader", 38.2)));
+        assert_eq!(parse_temperature("card surface=51", "x"), Some(("card surface", 51.0)));
+        assert_eq!(parse_temperature("warm", "card"), None);
     }
 }

@@ -19,8 +19,8 @@ pub fn of_words(words: &[CardStatement]) -> CardDetails {
         let Some(document) = &word.document else { continue };
         match word.kind.as_str() {
             "import" => add_log(&mut details, &document["other"]),
-            "map" => add_map(&mut details, document),
-            "check" => add_map(&mut details, &document["map"]),
+            "map" => add_map_geometry(&mut details, document),
+            "check" => add_map_geometry(&mut details, &document["map"]),
             _ => {}
         }
     }
@@ -33,6 +33,6 @@ pub(crate) fn add_log(details: &mut CardDetails, other: &Value) {
     geometry_in_log(other).into_iter().for_each(|found| details.add_geometry(found));
 }
 
-fn add_map(details: &mut CardDetails, map: &Value) {
+fn add_map_geometry(details: &mut CardDetails, map: &Value) {
     FlashGeometry::deserialize(map).into_iter().for_each(|found| details.add_geometry(found));
 }

@@ -10,11 +10,11 @@ use crate::usb;
 use cardscope_model::device::Bus;
 
 /// Bus by prefix of the kernel name; SCSI disks (`sd…`) are classified by their parent device.
-const BY_NAME: [(&str, Bus); 5] =
+const BUS_BY_PREFIX: [(&str, Bus); 5] =
     [("mmcblk", Bus::Mmc), ("nvme", Bus::Nvme), ("loop", Bus::Loop), ("nbd", Bus::Nbd), ("vd", Bus::Virtio)];
 
 pub fn bus(system: &SystemRoots, disk: &BlockDevice) -> Bus {
-    match BY_NAME.iter().find(|(prefix, _)| disk.name.starts_with(prefix)) {
+    match BUS_BY_PREFIX.iter().find(|(prefix, _)| disk.name.starts_with(prefix)) {
         Some((_, bus)) => *bus,
         None if !disk.name.starts_with("sd") => Bus::Other,
         None if usb::place(system, disk).is_some() => Bus::Usb,

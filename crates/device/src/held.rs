@@ -131,8 +131,8 @@ impl ClaimedTarget {
                 let fd = open(by_descriptor(&fd), READ_DIRECTORY, Mode::empty()).map_err(HoldError::Name)?;
                 Self::directory(fd, &name)
             }
-            FileType::RegularFile => Self::of_file(&fd, &found, &name, access),
-            FileType::BlockDevice => Self::of_device(&fd, &found, &name, access, asking),
+            FileType::RegularFile => Self::claim_file(&fd, &found, &name, access),
+            FileType::BlockDevice => Self::claim_device(&fd, &found, &name, access, asking),
             _ => Err(GuardRefusal::NotABlockDevice(name.display().to_string()).into()),
         }
     }
@@ -143,7 +143,7 @@ impl ClaimedTarget {
         Ok(Self::new(name, fd, ClaimedKind::Directory, &found, (0, true)))
     }
 
-    fn of_file(
+    fn claim_file(
         pin: &OwnedFd,
         found: &Stat,
         name: &Path,
@@ -158,7 +158,8 @@ impl ClaimedTarget {
         }
         let mode = if writes { OFlags::RDWR } else { OFlags::RDONLY };
         let flags = mode | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let fd = open(by_descriptor(pin), flags, Mode::empty()).map_err(|errno| refuse(&advice(errno)))?;
+        let fd =
+            open(by_descriptor(pin), flags, Mode::empty()).map_err(|errno| refuse(&open_advice(errno)))?;
         if !lock(&fd) {
             return Err(refuse("it is locked by another program; wait for it to end, or stop it"));
         }
@@ -170,7 +171,7 @@ impl ClaimedTarget {
         }
     }
 
-    fn of_device(
+    fn claim_device(
         pin: &OwnedFd,
         found: &Stat,
         name: &Path,
@@ -271,8 +272,8 @@ impl ClaimedTarget {
     /// Checks that the object is still the one confirmed by the user; call it once after the prompt.
     pub fn agreed(&self) -> Result<(), ObjectChange> {
         self.present()?;
-        self.named()?;
-        self.unused(true)
+        self.check_name()?;
+        self.check_unused(true)
     }
 
     /// True if the guards checked this very device with this very medium.
@@ -281,7 +282,7 @@ impl ClaimedTarget {
             if (Some(device.number), device.sequence, self.bytes) == (seen.number, seen.sequence, seen.bytes))
     }
 
-    fn named(&self) -> Result<(), ObjectChange> {
+    fn check_name(&self) -> Result<(), ObjectChange> {
         let name = self.name.display();
         let other = || ObjectChange::Another(format!("{name} is now another file or device"));
         let found = stat(&self.name)
@@ -297,7 +298,7 @@ impl ClaimedTarget {
     }
 
     /// Checks that nothing else uses it. A directory may be in use: only our own files are written there.
-    fn unused(&self, all: bool) -> Result<(), ObjectChange> {
+    fn check_unused(&self, all: bool) -> Result<(), ObjectChange> {
         let system = SystemRoots::host();
         let free = match &self.kind {
             ClaimedKind::Device(device) => {
@@ -314,14 +315,14 @@ impl ClaimedTarget {
         free.map_err(|refusal| ObjectChange::InUse(refusal.to_string()))
     }
 
-    fn resized(&self, is: u64) -> Result<(), ObjectChange> {
+    fn check_size(&self, is: u64) -> Result<(), ObjectChange> {
         match is == self.bytes {
             true => Ok(()),
             false => Err(ObjectChange::Resized { was: self.bytes, is }),
         }
     }
 
-    fn device_present(&self, device: &ClaimedDevice) -> Result<(), ObjectChange> {
+    fn check_device(&self, device: &ClaimedDevice) -> Result<(), ObjectChange> {
         // A device whose driver is detached reports size 0 or fails.
         match size_of(&self.fd) {
             Ok(0) => Err(ObjectChange::Gone("its size is 0".to_owned())),
@@ -329,7 +330,7 @@ impl ClaimedTarget {
             Ok(_) if sequence_of(&self.fd) != device.sequence => {
                 Err(ObjectChange::Another(format!("{} now holds another card", self.name.display())))
             }
-            Ok(bytes) => self.resized(bytes),
+            Ok(bytes) => self.check_size(bytes),
         }
     }
 }
@@ -346,11 +347,11 @@ impl OwnershipCheck for ClaimedTarget {
             return Err(ObjectChange::Gone("the kernel no longer lists its device".to_owned()));
         }
         match &self.kind {
-            ClaimedKind::Device(device) => self.device_present(device),
+            ClaimedKind::Device(device) => self.check_device(device),
             ClaimedKind::File | ClaimedKind::Directory => {
                 let found = fstat(&self.fd).map_err(|errno| ObjectChange::Gone(errno.to_string()))?;
                 if matches!(self.kind, ClaimedKind::File) {
-                    self.resized(found.st_size as u64)
+                    self.check_size(found.st_size as u64)
                 } else {
                     Ok(())
                 }
@@ -363,13 +364,13 @@ impl OwnershipCheck for ClaimedTarget {
         // Symbolic links to a device change with its content (by-label, by-uuid), so it is identified by number and
         // sequence.
         if !matches!(self.kind, ClaimedKind::Device(_)) {
-            self.named()?;
+            self.check_name()?;
         }
-        if self.writes { self.unused(false) } else { Ok(()) }
+        if self.writes { self.check_unused(false) } else { Ok(()) }
     }
 }
 
-fn advice(errno: Errno) -> String {
+fn open_advice(errno: Errno) -> String {
     let what_to_do = match errno {
         Errno::ACCESS | Errno::PERM => "choose a writable one, or ask its owner",
         Errno::ROFS => "the file system is read-only: mount it for writing",

@@ -29,21 +29,21 @@ pub fn condition(system: &SystemRoots, device: Option<&str>) -> Condition {
         ("cpu_governor", governor(system)),
         ("supply", supply(system).map(|state| state.to_string())),
     ];
-    fill(&mut condition, facts);
+    set_facts(&mut condition, facts);
     if let Some(disk) = device.and_then(|device| BlockDevice::find(system, device)).map(|found| found.disk())
     {
         let facts = [
-            ("reader", reader(system, &disk)),
+            ("reader", reader_name(system, &disk)),
             ("usb_host", usb::place(system, &disk).and_then(|place| usb::host_controller(system, &place))),
             ("bus_mode", inspect::bus_mode(system, &disk)),
             ("firmware", firmware(system, &disk)),
         ];
-        fill(&mut condition, facts);
+        set_facts(&mut condition, facts);
     }
     condition
 }
 
-fn fill<const N: usize>(condition: &mut Condition, facts: [(&str, Option<String>); N]) {
+fn set_facts<const N: usize>(condition: &mut Condition, facts: [(&str, Option<String>); N]) {
     for (word, value) in facts {
         if let Some(value) = value {
             condition.set(word, value, ConditionOrigin::Read);
@@ -102,17 +102,17 @@ pub fn supply(system: &SystemRoots) -> Option<SupplyState> {
     })
 }
 
-fn reader(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
+fn reader_name(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     match bus(system, disk) {
         Bus::Usb => usb::place(system, disk).map(|place| place.label()),
-        Bus::Mmc => slot(system, disk),
+        Bus::Mmc => sd_host(system, disk),
         Bus::Nvme => Some("PCI Express".to_owned()),
         _ => None,
     }
 }
 
 /// SD host controller, such as `mmc0 (sdhci-pci)`; with the reader's name if it is on USB.
-fn slot(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
+fn sd_host(system: &SystemRoots, disk: &BlockDevice) -> Option<String> {
     let (name, controller) = mmc_host(system, disk)?;
     let driver = controller.and_then(|dir| link_name(dir.join("driver")));
     let host = driver.map_or(format!("SD host {name}"), |driver| format!("SD host {name} ({driver})"));

@@ -35,19 +35,19 @@ pub(crate) fn zones(system: &SystemRoots) -> Vec<(String, PathBuf)> {
 /// Directory of the hwmon chip of an NVMe disk's controller.
 pub(crate) fn of_nvme(system: &SystemRoots, disk: &BlockDevice) -> Option<PathBuf> {
     let controller = nvme::controller(system, disk)?;
-    beneath(&controller).or_else(|| beneath(&controller.join("device"))).or_else(|| {
+    hwmon_below(&controller).or_else(|| hwmon_below(&controller.join("device"))).or_else(|| {
         chips(system)
             .into_iter()
-            .find(|chip| is_nvme(&chip.dir) && chip.device == controller)
+            .find(|chip| is_nvme_chip(&chip.dir) && chip.device == controller)
             .map(|chip| chip.dir)
     })
 }
 
-fn beneath(dir: &Path) -> Option<PathBuf> {
-    [dir.to_owned(), dir.join("hwmon")].iter().flat_map(entries).find(|dir| is_nvme(dir))
+fn hwmon_below(dir: &Path) -> Option<PathBuf> {
+    [dir.to_owned(), dir.join("hwmon")].iter().flat_map(entries).find(|dir| is_nvme_chip(dir))
 }
 
-fn is_nvme(dir: &Path) -> bool {
+fn is_nvme_chip(dir: &Path) -> bool {
     let named = base_name(dir).is_some_and(|name| name.starts_with("hwmon"));
     named && text(dir.join("name")).as_deref() == Some("nvme")
 }

@@ -34,7 +34,7 @@ pub enum ListScope {
 }
 
 /// Parts of an eMMC with disks of their own, and devices made by the kernel.
-const NEVER: &[&str] = &["zram", "ram", "dm-", "md", "sr", "fd", "bcache", "mtdblock"];
+const EXCLUDED_PREFIXES: &[&str] = &["zram", "ram", "dm-", "md", "sr", "fd", "bcache", "mtdblock"];
 
 /// Lists whole devices by name. Needs no root; unreadable properties stay unknown.
 pub fn list(system: &SystemRoots, scope: ListScope) -> Vec<DeviceInfo> {
@@ -45,10 +45,10 @@ pub fn list(system: &SystemRoots, scope: ListScope) -> Vec<DeviceInfo> {
         can_unmount: unmount::is_possible(system, &survey, disk) && *permitted,
         ..entry(system, &survey, disk)
     };
-    BlockDevice::all(system).iter().filter(|disk| wanted(system, disk, scope)).map(entry).collect()
+    BlockDevice::all(system).iter().filter(|disk| is_in_scope(system, disk, scope)).map(entry).collect()
 }
 
-fn wanted(system: &SystemRoots, disk: &BlockDevice, scope: ListScope) -> bool {
+fn is_in_scope(system: &SystemRoots, disk: &BlockDevice, scope: ListScope) -> bool {
     match bus(system, disk) {
         // Sixteen unused network devices and eight unused loop devices would clutter the list.
         Bus::Loop | Bus::Nbd => scope == ListScope::WithLoops && disk.bytes() != Some(0),
@@ -58,7 +58,7 @@ fn wanted(system: &SystemRoots, disk: &BlockDevice, scope: ListScope) -> bool {
         Bus::Nvme => flag(disk.dir.join("hidden")) != Some(true),
         Bus::Other => {
             let kernel_made = disk.dir.components().any(|part| part.as_os_str() == "virtual");
-            !kernel_made && !NEVER.iter().any(|prefix| disk.name.starts_with(prefix))
+            !kernel_made && !EXCLUDED_PREFIXES.iter().any(|prefix| disk.name.starts_with(prefix))
         }
         Bus::Usb | Bus::Ata | Bus::Virtio => true,
     }
@@ -76,7 +76,7 @@ fn entry(system: &SystemRoots, survey: &UseSurvey, disk: &BlockDevice) -> Device
         removable: removable(system, disk),
         read_only: disk.read_only(),
         empty,
-        partitions: disk.partitions().iter().map(|part| partition(system, survey, part)).collect(),
+        partitions: disk.partitions().iter().map(|part| partition_info(system, survey, part)).collect(),
         filesystem: filesystem(system, disk),
         mounted_at: survey.mount_points(disk),
         mounted: survey.mounted(disk),
@@ -93,7 +93,7 @@ fn entry(system: &SystemRoots, survey: &UseSurvey, disk: &BlockDevice) -> Device
     entry
 }
 
-fn partition(system: &SystemRoots, survey: &UseSurvey, part: &BlockDevice) -> Partition {
+fn partition_info(system: &SystemRoots, survey: &UseSurvey, part: &BlockDevice) -> Partition {
     Partition {
         name: part.name.clone(),
         bytes: part.bytes(),
@@ -112,13 +112,13 @@ fn filesystem(system: &SystemRoots, device: &BlockDevice) -> Option<String> {
     if !system.is_live() || device.bytes() == Some(0) {
         return None;
     }
-    from_bytes(&device.path(system)).or_else(|| {
+    file_system_from_bytes(&device.path(system)).or_else(|| {
         let notes = text(format!("/run/udev/data/b{}", number?))?;
         notes.lines().find_map(|line| line.strip_prefix("E:ID_FS_TYPE=")).map(str::to_owned)
     })
 }
 
-fn from_bytes(path: &Path) -> Option<String> {
+fn file_system_from_bytes(path: &Path) -> Option<String> {
     let file = open::peek(path).ok()?;
     let bytes = open::size_of(&file).ok()?;
     contents::describe(&file, bytes).whole.map(|found| found.kind.to_owned())

@@ -98,14 +98,14 @@ fn unescape(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
-        let escaped = (first == b'\\').then(|| tail.get(..3)).flatten().and_then(octal);
+        let escaped = (first == b'\\').then(|| tail.get(..3)).flatten().and_then(parse_octal);
         out.push(escaped.unwrap_or(first));
         rest = if escaped.is_some() { &tail[3..] } else { tail };
     }
     String::from_utf8_lossy(&out).into_owned()
 }
 
-fn octal(digits: &[u8]) -> Option<u8> {
+fn parse_octal(digits: &[u8]) -> Option<u8> {
     let text = std::str::from_utf8(digits).ok()?;
     u8::from_str_radix(text, 8).ok()
 }

@@ -45,7 +45,7 @@ const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
 /// A killed process is gone from `/proc` before the kernel has ended its I/O and releases the device, so a busy device
 /// without a holder is retried this long.
-const RELEASE_PATIENCE: Duration = Duration::from_secs(2);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenAccess {
@@ -168,9 +168,9 @@ pub(crate) fn by_descriptor(fd: impl AsFd) -> PathBuf {
 fn open_with(path: &Path, name: &Path, flags: OFlags) -> Result<OpenDevice, OpenError> {
     let explain = |errno| explain(name, errno);
     require_block_device(path)?;
-    let (fd, direct) = match open_patiently(path, flags | OFlags::DIRECT) {
+    let (fd, direct) = match open_retrying(path, flags | OFlags::DIRECT) {
         // EINVAL: the driver has no direct I/O.
-        Err(Errno::INVAL) => (open_patiently(path, flags).map_err(explain)?, false),
+        Err(Errno::INVAL) => (open_retrying(path, flags).map_err(explain)?, false),
         other => (other.map_err(explain)?, true),
     };
     examined(fd, name, flags.contains(OFlags::RDWR), direct)
@@ -216,7 +216,7 @@ pub fn peek(path: &Path) -> Result<File, OpenError> {
 pub(crate) fn try_exclusive(path: &Path) -> Result<(), OpenError> {
     require_block_device(path)?;
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    open_patiently(path, flags).map(drop).map_err(|errno| explain(path, errno))
+    open_retrying(path, flags).map(drop).map_err(|errno| explain(path, errno))
 }
 
 pub fn size_of(fd: impl AsFd) -> Result<u64, Errno> {
@@ -245,13 +245,13 @@ pub(crate) fn sequence_of(fd: impl AsFd) -> Option<u64> {
     unsafe { rustix::ioctl::ioctl(fd, Getter::<BLKGETDISKSEQ, u64>::new()) }.ok()
 }
 
-fn open_patiently(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+fn open_retrying(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let (mut sightings, mut last, began) = (0, String::new(), Instant::now());
     loop {
         match rustix::fs::open(path, flags, Mode::empty()) {
-            Err(Errno::BUSY) if sightings < BUSY_RETRIES && began.elapsed() < RELEASE_PATIENCE => {
+            Err(Errno::BUSY) if sightings < BUSY_RETRIES && began.elapsed() < RELEASE_TIMEOUT => {
                 // A process visible once holds nothing: it may be a child about to execute another program.
-                let seen = openers(path);
+                let seen = openers_text(path);
                 sightings = match seen.as_str() {
                     "" => 0,
                     same if same == last => sightings + 1,
@@ -277,7 +277,7 @@ fn require_block_device(path: &Path) -> Result<(), OpenError> {
 pub(crate) fn explain(path: &Path, errno: Errno) -> OpenError {
     let path = path.to_owned();
     match errno {
-        Errno::BUSY => OpenError::Busy { by: openers(&path), path },
+        Errno::BUSY => OpenError::Busy { by: openers_text(&path), path },
         Errno::ACCESS | Errno::PERM => OpenError::Denied(path),
         Errno::NOMEDIUM => OpenError::NoMedium(path),
         Errno::ROFS => OpenError::ReadOnly(path),
@@ -289,11 +289,11 @@ pub(crate) fn explain(path: &Path, errno: Errno) -> OpenError {
 /// Other processes that have a device or file open, as far as `/proc` may be read.
 pub fn processes_with(path: &Path) -> Vec<u32> {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let processes = names("/proc").into_iter().filter(|process| has_open(process, &real));
+    let processes = names("/proc").into_iter().filter(|process| process_has_open(process, &real));
     processes.filter_map(|process| process.parse().ok()).filter(|id| *id != std::process::id()).collect()
 }
 
-fn openers(path: &Path) -> String {
+fn openers_text(path: &Path) -> String {
     let found: Vec<String> = processes_with(path)
         .into_iter()
         .map(|process| {
@@ -304,7 +304,7 @@ fn openers(path: &Path) -> String {
     if found.is_empty() { String::new() } else { format!(" ({})", found.join("; ")) }
 }
 
-fn has_open(process: &str, device: &Path) -> bool {
+fn process_has_open(process: &str, device: &Path) -> bool {
     let dir = PathBuf::from(format!("/proc/{process}/fd"));
     let Some(name) = crate::system::base_name(device) else { return false };
     // Reading the link accesses no file system; following it could hang on a dead one.

@@ -25,20 +25,21 @@ pub(crate) struct UsbPath {
 /// USB device of a disk; `None` if it is not on USB.
 pub(crate) fn place(system: &SystemRoots, device: &BlockDevice) -> Option<UsbPath> {
     let ancestors = device.ancestors(system);
-    if let Some(at) = ancestors.iter().position(|dir| is_device(dir)) {
+    if let Some(at) = ancestors.iter().position(|dir| is_usb_device(dir)) {
         let interface = at.checked_sub(1).map(|below| ancestors[below].clone());
         return Some(UsbPath { device: ancestors[at].clone(), interface });
     }
-    by_search(system, &device.disk().name)
+    search_down(system, &device.disk().name)
 }
 
 /// A tree copied without links has no way up, so each USB device is searched downwards.
-fn by_search(system: &SystemRoots, disk: &str) -> Option<UsbPath> {
+fn search_down(system: &SystemRoots, disk: &str) -> Option<UsbPath> {
     if system.is_live() {
         return None;
     }
     let root = system.sys().join("bus/usb/devices");
-    let mut devices = entries(root).into_iter().map(|dir| system.resolve(&dir)).filter(|dir| is_device(dir));
+    let mut devices =
+        entries(root).into_iter().map(|dir| system.resolve(&dir)).filter(|dir| is_usb_device(dir));
     let device = devices.find(|dir| leads_to(dir, disk, DEPTH_TO_DISK))?;
     let interface = entries(&device).into_iter().find(|dir| leads_to(dir, disk, DEPTH_TO_DISK));
     Some(UsbPath { device, interface: interface.filter(|dir| dir.join("bInterfaceClass").exists()) })
@@ -54,7 +55,7 @@ fn leads_to(dir: &Path, disk: &str, depth: usize) -> bool {
             .any(|below| below.is_dir() && !below.is_symlink() && leads_to(below, disk, depth - 1))
 }
 
-fn is_device(dir: &Path) -> bool {
+fn is_usb_device(dir: &Path) -> bool {
     dir.join("idVendor").is_file() && dir.join("idProduct").is_file()
 }
 

@@ -33,11 +33,11 @@ pub fn pressure(system: &SystemRoots, resource: &str) -> Option<StallPressure> {
 }
 
 fn parse_pressure(text: &str) -> Option<StallPressure> {
-    let line = |word: &str| text.lines().find_map(|line| line.strip_prefix(word)).and_then(stall);
+    let line = |word: &str| text.lines().find_map(|line| line.strip_prefix(word)).and_then(parse_stall);
     Some(StallPressure { some: line("some ")?, full: line("full ") })
 }
 
-fn stall(line: &str) -> Option<PressureLine> {
+fn parse_stall(line: &str) -> Option<PressureLine> {
     let value =
         |name: &str| line.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
     Some(PressureLine { avg10: value("avg10")?.parse().ok()?, total_us: value("total")?.parse().ok()? })
@@ -167,7 +167,7 @@ pub struct Hypervisor {
     pub name: Option<String>,
 }
 
-const MACHINES: &[&str] = &["qemu", "kvm", "vmware", "virtualbox", "innotek", "xen", "bochs", "parallels"];
+const VM_NAMES: &[&str] = &["qemu", "kvm", "vmware", "virtualbox", "innotek", "xen", "bochs", "parallels"];
 
 /// Detects a virtual machine, by the processor's flag, `/sys/hypervisor`, or the maker's name.
 pub fn hypervisor(system: &SystemRoots) -> Option<Hypervisor> {
@@ -176,7 +176,7 @@ pub fn hypervisor(system: &SystemRoots) -> Option<Hypervisor> {
     let product = text(system.sys().join("class/dmi/id/product_name"));
     let known = [vendor, product].into_iter().flatten().find(|word| {
         let word = word.to_ascii_lowercase();
-        MACHINES.iter().any(|machine| word.contains(machine))
+        VM_NAMES.iter().any(|machine| word.contains(machine))
     });
     let flagged = text(system.proc().join("cpuinfo")).is_some_and(|cpus| has_flag(&cpus, "hypervisor"));
     let name = named.or(known);
@@ -201,7 +201,7 @@ pub fn programs(system: &SystemRoots) -> Vec<String> {
 }
 
 /// `THERMAL_MAX_TRIPS` of older kernels.
-const MOST_TRIPS: u32 = 12;
+const MAX_TRIP_POINTS: u32 = 12;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThermalZone {
@@ -214,7 +214,7 @@ pub struct ThermalZone {
 pub fn zones(system: &SystemRoots) -> Vec<ThermalZone> {
     let zone = |(kind, dir): (String, PathBuf)| {
         let celsius = hwmon::celsius(&dir.join("temp"))?;
-        let limit = (0..MOST_TRIPS)
+        let limit = (0..MAX_TRIP_POINTS)
             .filter_map(|n| {
                 let kind = text(dir.join(format!("trip_point_{n}_type")))?;
                 let slows = matches!(kind.as_str(), "passive" | "hot" | "critical");

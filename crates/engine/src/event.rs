@@ -85,12 +85,12 @@ pub trait Listener {
     }
 
     /// Reports that the card is left idle for some seconds.
-    fn wait(&mut self, seconds: f64) {
+    fn report_wait(&mut self, seconds: f64) {
         self.event(&ProgressEvent::Wait(seconds));
     }
 
     /// Reports a message for the user.
-    fn note(&mut self, text: &str) {
+    fn report_note(&mut self, text: &str) {
         self.event(&ProgressEvent::Note { text: text.to_owned() });
     }
 }
@@ -197,7 +197,7 @@ mod tests {
         nested.stage("reading back", None, None);
         nested.part(0.5..1.0, "once more", None, Some(2.0));
         nested.restoring_stage("restoring", 9);
-        nested.note("odd");
+        nested.report_note("odd");
         let step = |name: &str, bytes, seconds| ProgressStep {
             name: name.to_owned(),
             bytes,

@@ -13,7 +13,7 @@ use std::path::Path;
 /// Limit for handwritten files (recipe, job, host, simulated card), in bytes; the longest built-in one has 6 kB.
 pub const MOST_TEXT: u64 = 1 << 20;
 
-const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+const CHECK_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// Reason why a file was not read, worded to end a sentence that names the file.
 #[derive(Debug, thiserror::Error)]
@@ -26,7 +26,7 @@ pub enum InputError {
     /// A file that waits for more data, as some in `/proc` do.
     #[error("it is an endless stream, not a plain file")]
     Endless,
-    #[error("it is longer than the limit of {}", size(*.most))]
+    #[error("it is longer than the limit of {}", size_text(*.most))]
     TooLong { most: u64 },
     #[error("it is not text (UTF-8)")]
     NotText,
@@ -34,7 +34,7 @@ pub enum InputError {
     Interrupted,
 }
 
-fn size(bytes: u64) -> String {
+fn size_text(bytes: u64) -> String {
     if bytes >= 1 << 20 { format!("{} MiB", bytes >> 20) } else { format!("{bytes} bytes") }
 }
 
@@ -44,8 +44,8 @@ pub fn open(path: &Path) -> Result<File, InputError> {
 
 /// Opens an existing plain file with `options`.
 pub fn open_with(path: &Path, options: &mut OpenOptions) -> Result<File, InputError> {
-    let (file, kind) = opened(path, options)?;
-    match name(kind) {
+    let (file, kind) = open_nonblocking(path, options)?;
+    match special_kind(kind) {
         None => Ok(file),
         Some(other) => Err(InputError::NotPlain(other)),
     }
@@ -73,8 +73,8 @@ pub struct InputStream {
 impl InputStream {
     /// Opens a plain file or a pipe.
     pub fn open(path: &Path, interrupt: &InterruptFlag) -> Result<InputStream, InputError> {
-        let (file, kind) = opened(path, OpenOptions::new().read(true))?;
-        match name(kind) {
+        let (file, kind) = open_nonblocking(path, OpenOptions::new().read(true))?;
+        match special_kind(kind) {
             Some(other) if kind != FileType::Fifo => Err(InputError::NotPlain(other)),
             other => Ok(InputStream { file, plain: other.is_none(), interrupt: interrupt.clone() }),
         }
@@ -98,17 +98,17 @@ impl InputStream {
     pub fn more(&mut self, bytes: &mut Vec<u8>, most: u64) -> Result<(), InputError> {
         // One byte more than allowed reveals a longer file.
         let room = most.saturating_add(1).saturating_sub(bytes.len() as u64);
-        self.take(room).read_to_end(bytes).map_err(of_read)?;
+        self.take(room).read_to_end(bytes).map_err(from_io_error)?;
         if bytes.len() as u64 > most { Err(InputError::TooLong { most }) } else { Ok(()) }
     }
 
-    fn wait(&self) -> Result<(), InputError> {
+    fn wait_readable(&self) -> Result<(), InputError> {
         loop {
             if self.interrupt.raised() {
                 return Err(InputError::Interrupted);
             }
             let mut asked = [PollFd::new(&self.file, PollFlags::IN)];
-            match poll(&mut asked, Some(&SLICE)) {
+            match poll(&mut asked, Some(&CHECK_INTERVAL)) {
                 // Plain files are always ready, so this is a file of `/proc` or the like that waits for more data.
                 Ok(0) if self.plain => return Err(InputError::Endless),
                 Ok(0) | Err(rustix::io::Errno::INTR) => {}
@@ -122,7 +122,7 @@ impl InputStream {
 impl Read for &mut InputStream {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
-            self.wait().map_err(io::Error::other)?;
+            self.wait_readable().map_err(io::Error::other)?;
             match self.file.read(into) {
                 Err(e) if e.kind() == ErrorKind::WouldBlock && self.plain => {
                     return Err(io::Error::other(InputError::Endless));
@@ -135,7 +135,7 @@ impl Read for &mut InputStream {
 }
 
 /// Recovers an `InputError` that went through `io::Error`.
-fn of_read(error: io::Error) -> InputError {
+fn from_io_error(error: io::Error) -> InputError {
     match error.downcast::<InputError>() {
         Ok(own) => own,
         Err(system) => InputError::System(system),
@@ -143,7 +143,7 @@ fn of_read(error: io::Error) -> InputError {
 }
 
 /// NONBLOCK: opening a pipe must not wait for its writer. NOCTTY: a terminal must not become the controlling one.
-fn opened(path: &Path, options: &mut OpenOptions) -> Result<(File, FileType), InputError> {
+fn open_nonblocking(path: &Path, options: &mut OpenOptions) -> Result<(File, FileType), InputError> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
     let kind = FileType::from_raw_mode(fstat(&file).map_err(io::Error::from)?.st_mode);
@@ -151,7 +151,7 @@ fn opened(path: &Path, options: &mut OpenOptions) -> Result<(File, FileType), In
 }
 
 /// Kind of file in words; `None` for a plain one.
-fn name(kind: FileType) -> Option<&'static str> {
+fn special_kind(kind: FileType) -> Option<&'static str> {
     Some(match kind {
         FileType::RegularFile => return None,
         FileType::Directory => "a folder",

@@ -21,13 +21,13 @@ impl InterruptFlag {
     /// Blocks SIGINT, SIGTERM and SIGHUP in this thread and in those that it starts from now on. The kernel may deliver
     /// a signal to any thread that accepts it, and one that hangs with a card would never act on it.
     pub fn keep_signals_from_this_thread() -> io::Result<()> {
-        mask(libc::SIG_BLOCK)
+        set_signal_mask(libc::SIG_BLOCK)
     }
 
     /// Unblocks these signals. Child processes inherit the mask of the thread that starts them, and could not be
     /// stopped otherwise.
     pub fn let_signals_in() -> io::Result<()> {
-        mask(libc::SIG_UNBLOCK)
+        set_signal_mask(libc::SIG_UNBLOCK)
     }
 
     /// The flag itself, for signal handlers.
@@ -36,7 +36,7 @@ impl InterruptFlag {
     }
 }
 
-fn mask(how: i32) -> io::Result<()> {
+fn set_signal_mask(how: i32) -> io::Result<()> {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: `sigemptyset` initializes the set, which outlives all calls; the old mask is not requested.
     let refused = unsafe {

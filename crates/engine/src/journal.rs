@@ -35,11 +35,11 @@ pub trait JournalWriter {
     fn commit(&mut self) -> Result<(), JournalError>;
 
     /// Committed ranges: newest batch first, within a batch by address.
-    fn saved(&self) -> Vec<SavedRange>;
+    fn saved_ranges(&self) -> Vec<SavedRange>;
 
     /// Reads the original data of a whole saved range and verifies its checksum.
     fn original(&mut self, range: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError>;
 
     /// Records the progress of restoring. Failures are ignored, since they must not prevent it.
-    fn restoring(&mut self, _step: RestoreProgress) {}
+    fn record_restoring(&mut self, _step: RestoreProgress) {}
 }

@@ -33,7 +33,7 @@ impl NullTarget {
         NullTarget { info, epoch: Instant::now(), waiting: Vec::new() }
     }
 
-    fn refuse() -> TargetError {
+    fn no_content_error() -> TargetError {
         TargetError::Unsupported("the null target has no content".to_owned())
     }
 }
@@ -77,10 +77,10 @@ impl Target for NullTarget {
         Ok(())
     }
     fn buffer(&mut self, _slot: u32) -> Result<&mut [u8], TargetError> {
-        Err(Self::refuse())
+        Err(Self::no_content_error())
     }
     fn compare(&mut self, _slot: u32, _expected: IoContent) -> Result<ContentMatch, TargetError> {
-        Err(Self::refuse())
+        Err(Self::no_content_error())
     }
 }
 
@@ -111,7 +111,7 @@ impl PassRecorder for RecordCollector {
     }
     fn not_measured(&mut self, _test: usize, _reason: String) {}
     fn caveat(&mut self, _test: usize, _caveat: Caveat) {}
-    fn pace(&mut self, _test: usize) -> Option<Box<dyn StopRule>> {
+    fn stop_rule(&mut self, _test: usize) -> Option<Box<dyn StopRule>> {
         None
     }
 }

@@ -26,7 +26,12 @@ impl fmt::Display for PendingWait {
         match self {
             PendingWait::Io { direction, offset, len, target } => {
                 let what = if *direction == IoDirection::Read { "read" } else { "write" };
-                write!(f, "a {what} of {} at {} of {target}", BinarySize(u64::from(*len)), place(*offset))
+                write!(
+                    f,
+                    "a {what} of {} at {} of {target}",
+                    BinarySize(u64::from(*len)),
+                    address_text(*offset)
+                )
             }
             PendingWait::Call(what) => f.write_str(what),
             PendingWait::Look => f.write_str("the look whether something else uses the target by now"),
@@ -34,7 +39,7 @@ impl fmt::Display for PendingWait {
     }
 }
 
-fn place(offset: u64) -> String {
+fn address_text(offset: u64) -> String {
     let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
     let at = offset as f64;
     let Some((unit, name)) = units.into_iter().find(|(unit, _)| at >= *unit) else {

@@ -15,14 +15,14 @@ static CLOCK: AtomicU64 = AtomicU64::new(0);
 static CELSIUS: AtomicU64 = AtomicU64::new(u64::MAX);
 static CELSIUS_AT: AtomicU64 = AtomicU64::new(0);
 
-const STALE: Nanos = 60 * NANOS_PER_S;
+const STALE_AFTER: Nanos = 60 * NANOS_PER_S;
 
 /// Bytes of large I/Os and their nanoseconds: reads, then writes.
 static LARGE: [(AtomicU64, AtomicU64); 2] =
     [(AtomicU64::new(0), AtomicU64::new(0)), (AtomicU64::new(0), AtomicU64::new(0))];
 
 /// From this size on an I/O shows the card's throughput rather than its fixed cost.
-const IS_LARGE: u64 = 64 << 10;
+const LARGE_IO: u64 = 64 << 10;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct IoCounters {
@@ -43,13 +43,13 @@ pub fn now() -> IoCounters {
         ios: IOS.load(Ordering::Relaxed),
         waited_s: seconds(WAITED.load(Ordering::Relaxed)),
         seconds: seconds(clock),
-        celsius: fresh(CELSIUS.load(Ordering::Relaxed), CELSIUS_AT.load(Ordering::Relaxed), clock),
+        celsius: fresh_celsius(CELSIUS.load(Ordering::Relaxed), CELSIUS_AT.load(Ordering::Relaxed), clock),
     }
 }
 
-fn fresh(bits: u64, taken: Nanos, clock: Nanos) -> Option<f64> {
+fn fresh_celsius(bits: u64, taken: Nanos, clock: Nanos) -> Option<f64> {
     let celsius = f64::from_bits(bits);
-    (celsius.is_finite() && clock.saturating_sub(taken) < STALE).then_some(celsius)
+    (celsius.is_finite() && clock.saturating_sub(taken) < STALE_AFTER).then_some(celsius)
 }
 
 /// Estimated seconds to restore and verify `bytes`, at the speed of large I/Os so far; `None` before the first.
@@ -76,7 +76,7 @@ pub(crate) fn answered(ios: u64, time: Nanos) {
 pub(crate) fn took(direction: IoDirection, bytes: u64, time: Nanos) {
     moved(bytes);
     answered(1, time);
-    if bytes >= IS_LARGE {
+    if bytes >= LARGE_IO {
         let (all, nanos) = &LARGE[direction as usize];
         all.fetch_add(bytes, Ordering::Relaxed);
         nanos.fetch_add(time, Ordering::Relaxed);
@@ -127,10 +127,10 @@ mod tests {
     #[test]
     fn temperature_expires_when_stale_or_missing() {
         let at = |celsius: Option<f64>, taken: Nanos, clock: Nanos| {
-            fresh(celsius.map_or(u64::MAX, f64::to_bits), taken, clock)
+            fresh_celsius(celsius.map_or(u64::MAX, f64::to_bits), taken, clock)
         };
         assert_eq!(at(Some(41.5), NANOS_PER_S, 30 * NANOS_PER_S), Some(41.5));
-        assert_eq!(at(Some(41.5), NANOS_PER_S, NANOS_PER_S + STALE), None);
+        assert_eq!(at(Some(41.5), NANOS_PER_S, NANOS_PER_S + STALE_AFTER), None);
         assert_eq!(at(None, NANOS_PER_S, NANOS_PER_S), None);
     }
 }

@@ -11,7 +11,7 @@ impl ByteRanges {
     pub fn add(&mut self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let fresh = self.missing(start, end);
         let (mut from, mut to) = (start, end);
-        for (s, e) in self.meeting(start, end) {
+        for (s, e) in self.overlapping(start, end) {
             self.0.remove(&s);
             (from, to) = (from.min(s), to.max(e));
         }
@@ -25,7 +25,7 @@ impl ByteRanges {
     pub fn missing(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let mut at = start;
         let mut gaps = Vec::new();
-        for (s, e) in self.meeting(start, end) {
+        for (s, e) in self.overlapping(start, end) {
             if s > at {
                 gaps.push((at, s));
             }
@@ -55,7 +55,7 @@ impl ByteRanges {
     }
 
     /// Ranges of the set that overlap or adjoin `start..end`, in order.
-    fn meeting(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
+    fn overlapping(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let before_the_end = self.0.range(..=end).rev();
         let mut found: Vec<(u64, u64)> =
             before_the_end.take_while(|(_, e)| **e >= start).map(|(s, e)| (*s, *e)).collect();

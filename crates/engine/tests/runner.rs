@@ -218,7 +218,7 @@ fn budget_ends_test_with_caveat() {
 fn stop_rule_ends_test() {
     struct After(u32);
     impl StopRule for After {
-        fn slice(&mut self, seconds: f64, ios: u64) -> StopChoice {
+        fn add_work(&mut self, seconds: f64, ios: u64) -> StopChoice {
             assert!((seconds - 0.016).abs() < 1e-9 && ios == 16, "{seconds} {ios}");
             self.0 -= 1;
             if self.0 == 0 { StopChoice::Stop } else { StopChoice::Continue }

@@ -68,7 +68,7 @@ impl<'f> DraftFile<'f> {
     fn place_new(&self, name: &OsStr) -> Result<(), FileError> {
         self.file.sync_all()?;
         match renameat_with(self.folder, &self.name, self.folder, single(name)?, RenameFlags::NOREPLACE) {
-            Err(errno) if cannot(errno) => {
+            Err(errno) if is_unsupported(errno) => {
                 // Without RENAME_NOREPLACE an exclusively created empty file reserves the name.
                 let empty = FileIdentity::of(self.folder.create(name, 0o600)?)?;
                 self.rename_over(name, empty).inspect_err(|_| drop(self.folder.remove(name, empty)))
@@ -79,13 +79,13 @@ impl<'f> DraftFile<'f> {
 
     fn replace(&self, name: &OsStr, old: &File) -> Result<(), FileError> {
         let identity = FileIdentity::of(old)?;
-        take_over(&self.file, old)?;
+        copy_owner(&self.file, old)?;
         self.file.sync_all()?;
         match self.exchange(name) {
-            Err(FileError::Io(e)) if Errno::from_io_error(&e).is_some_and(cannot) => {
+            Err(FileError::Io(e)) if Errno::from_io_error(&e).is_some_and(is_unsupported) => {
                 self.rename_over(name, identity)
             }
-            other => other.and_then(|()| self.must_have_been(name, identity)),
+            other => other.and_then(|()| self.check_replaced(name, identity)),
         }
     }
 
@@ -95,7 +95,7 @@ impl<'f> DraftFile<'f> {
         Ok(renameat_with(self.folder, &self.name, self.folder, single(name)?, flags)?)
     }
 
-    fn must_have_been(&self, name: &OsStr, old: FileIdentity) -> Result<(), FileError> {
+    fn check_replaced(&self, name: &OsStr, old: FileIdentity) -> Result<(), FileError> {
         if self.folder.remove(&self.name, old)? {
             return Ok(());
         }
@@ -121,12 +121,12 @@ impl Drop for DraftFile<'_> {
     }
 }
 
-fn cannot(errno: Errno) -> bool {
+fn is_unsupported(errno: Errno) -> bool {
     matches!(errno, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }
 
 /// Copies owner and mode, or neither: a mode means something else for another owner. Drops set-user-ID bits.
-fn take_over(file: impl AsFd, old: impl AsFd) -> Result<(), FileError> {
+fn copy_owner(file: impl AsFd, old: impl AsFd) -> Result<(), FileError> {
     let old = fstat(old)?;
     let owner = (Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)));
     if fchown(&file, owner.0, owner.1).is_ok() {

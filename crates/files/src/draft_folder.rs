@@ -36,10 +36,10 @@ impl<'f> DraftFolder<'f> {
         name.push(".cardscope-part");
         match mkdirat(parent, &name, Mode::from_raw_mode(0o777)) {
             Ok(()) => {}
-            Err(Errno::EXIST) => clear_what_was_left(parent, &name)?,
+            Err(Errno::EXIST) => clear_abandoned(parent, &name)?,
             Err(errno) => return Err(errno.into()),
         }
-        let (held, lock) = locked(parent, &name)?;
+        let (held, lock) = open_locked(parent, &name)?;
         let last = last.to_owned();
         Ok(DraftFolder { parent, last, name, held, _lock: lock, files: BTreeSet::new(), placed: false })
     }
@@ -101,7 +101,7 @@ impl<'f> DraftFolder<'f> {
             exchange()?;
             return Err(FileError::Changed);
         }
-        remove(self.parent, &self.name, &there, old)
+        remove_listed(self.parent, &self.name, &there, old)
     }
 
     /// For file systems without RENAME_EXCHANGE (NFS, exFAT). For a short time nothing has the final name.
@@ -117,7 +117,7 @@ impl<'f> DraftFolder<'f> {
             renameat(self.parent, &aside, self.parent, &self.last)?;
             return Err(errno.into());
         }
-        remove(self.parent, &aside, &there, old)
+        remove_listed(self.parent, &aside, &there, old)
     }
 }
 
@@ -126,7 +126,7 @@ impl Drop for DraftFolder<'_> {
         if !self.placed
             && FileIdentity::of(&self.held).is_ok_and(|held| is_named(self.parent, &self.name, held))
         {
-            let _ = remove(self.parent, &self.name, &self.held, &self.files);
+            let _ = remove_listed(self.parent, &self.name, &self.held, &self.files);
         }
     }
 }
@@ -134,11 +134,11 @@ impl Drop for DraftFolder<'_> {
 /// Paths of all files below a folder, relative to it. Fails if anything but files and folders is in there.
 pub fn files_below(folder: &ResolvedFolder) -> Result<BTreeSet<PathBuf>, FileError> {
     let mut found = BTreeSet::new();
-    gather(folder, Path::new(""), DEEPEST, &mut found)?;
+    collect_files(folder, Path::new(""), DEEPEST, &mut found)?;
     Ok(found)
 }
 
-fn gather(
+fn collect_files(
     folder: &ResolvedFolder,
     path: &Path,
     deep: usize,
@@ -151,7 +151,7 @@ fn gather(
                 found.insert(path.join(&name));
             }
             FileType::Directory if deep > 0 => {
-                gather(&folder.folder(&name)?, &path.join(&name), deep - 1, found)?;
+                collect_files(&folder.folder(&name)?, &path.join(&name), deep - 1, found)?;
             }
             FileType::Directory => return Err(FileError::NotPlain("folder")),
             _ => return Err(FileError::NotPlain("link or device")),
@@ -173,7 +173,7 @@ fn parts(name: &Path) -> Result<Vec<&OsStr>, FileError> {
 }
 
 /// Opens and locks the folder of a draft. Fails if another process has locked it.
-fn locked(parent: &ResolvedFolder, name: &OsStr) -> Result<(ResolvedFolder, OwnedFd), FileError> {
+fn open_locked(parent: &ResolvedFolder, name: &OsStr) -> Result<(ResolvedFolder, OwnedFd), FileError> {
     let held = parent.folder(name)?;
     let owner = fstat(&held)?.st_uid;
     if !is_trusted(owner) {
@@ -188,14 +188,14 @@ fn locked(parent: &ResolvedFolder, name: &OsStr) -> Result<(ResolvedFolder, Owne
 }
 
 /// Empties a draft that a killed process left behind. A folder of this name has nothing else.
-fn clear_what_was_left(parent: &ResolvedFolder, name: &OsStr) -> Result<(), FileError> {
-    let (held, _lock) = locked(parent, name)?;
+fn clear_abandoned(parent: &ResolvedFolder, name: &OsStr) -> Result<(), FileError> {
+    let (held, _lock) = open_locked(parent, name)?;
     let files = files_below(&held)?;
     remove_below(&held, &files)
 }
 
 /// Removes the listed files, then the folder, which stays if it has other files.
-fn remove(
+fn remove_listed(
     parent: &ResolvedFolder,
     name: &OsStr,
     held: &ResolvedFolder,

@@ -32,23 +32,23 @@ pub enum FileUse {
 impl ResolvedFolder {
     /// Opens a folder. Links on the way are followed if root or the user owns them.
     pub fn open(path: &Path) -> Result<ResolvedFolder, FileError> {
-        FolderWalk::to(path, None).map(ResolvedFolder::from)
+        FolderWalk::resolve(path, None).map(ResolvedFolder::from)
     }
 
     /// Like [`open`](Folder::open), but creates missing folders with this mode, minus the umask.
     pub fn make(path: &Path, mode: u32) -> Result<ResolvedFolder, FileError> {
-        FolderWalk::to(path, Some(mode)).map(ResolvedFolder::from)
+        FolderWalk::resolve(path, Some(mode)).map(ResolvedFolder::from)
     }
 
     /// Opens the folder of a file, which need not exist, and returns the file's name in it.
     pub fn of_file(file: &Path) -> Result<(ResolvedFolder, OsString), FileError> {
-        let (folder, name) = split(file)?;
+        let (folder, name) = split_path(file)?;
         Ok((ResolvedFolder::open(folder)?, name))
     }
 
     /// Like [`of_file`](Folder::of_file), but creates missing folders for this user alone (0700).
     pub fn make_for_file(file: &Path) -> Result<(ResolvedFolder, OsString), FileError> {
-        let (folder, name) = split(file)?;
+        let (folder, name) = split_path(file)?;
         Ok((ResolvedFolder::make(folder, 0o700)?, name))
     }
 
@@ -97,7 +97,7 @@ impl ResolvedFolder {
     pub fn open_file(&self, name: &OsStr, usage: FileUse) -> Result<File, FileError> {
         let name = single(name)?;
         let there = statat(&self.held, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        plain(&there)?;
+        require_plain(&there)?;
         let access = if usage == FileUse::Write { OFlags::RDWR } else { OFlags::RDONLY };
         let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = match openat(&self.held, name, flags, Mode::empty()) {
@@ -105,7 +105,7 @@ impl ResolvedFolder {
             other => File::from(other?),
         };
         // The name may have been exchanged after the first check.
-        plain(&fstat(&file)?)?;
+        require_plain(&fstat(&file)?)?;
         Ok(file)
     }
 
@@ -161,16 +161,16 @@ impl ResolvedFolder {
     pub fn settled(&self) -> Result<(), FileError> {
         let mut path = self.path.clone();
         let mut about = fstat(&self.held)?;
-        let mut here = above(&self.held)?;
+        let mut here = open_parent(&self.held)?;
         loop {
-            changed_by_nobody_else(&about, &path)?;
+            check_writers(&about, &path)?;
             let next = fstat(&here)?;
             // The parent of the root is the root.
             if FileIdentity::from(&next) == FileIdentity::from(&about) {
                 return Ok(());
             }
             about = next;
-            here = above(&here)?;
+            here = open_parent(&here)?;
             path.pop();
         }
     }
@@ -188,7 +188,7 @@ impl From<FolderWalk> for ResolvedFolder {
     }
 }
 
-fn changed_by_nobody_else(about: &Stat, path: &Path) -> Result<(), FileError> {
+fn check_writers(about: &Stat, path: &Path) -> Result<(), FileError> {
     if !is_trusted(about.st_uid) {
         return Err(FileError::Unsettled { folder: path.to_owned(), owner: about.st_uid });
     }
@@ -203,10 +203,10 @@ fn changed_by_nobody_else(about: &Stat, path: &Path) -> Result<(), FileError> {
 }
 
 pub fn is_plain(about: &Stat) -> bool {
-    plain(about).is_ok()
+    require_plain(about).is_ok()
 }
 
-fn plain(about: &Stat) -> Result<(), FileError> {
+fn require_plain(about: &Stat) -> Result<(), FileError> {
     Err(match FileType::from_raw_mode(about.st_mode) {
         FileType::RegularFile => return Ok(()),
         FileType::Symlink => FileError::Link,
@@ -218,7 +218,7 @@ fn plain(about: &Stat) -> Result<(), FileError> {
 }
 
 /// Splits a path at its last slash, by bytes: `Path` would read `x/.` as the file `x`.
-fn split(file: &Path) -> Result<(&Path, OsString), FileError> {
+fn split_path(file: &Path) -> Result<(&Path, OsString), FileError> {
     let bytes = file.as_os_str().as_bytes();
     let cut = bytes.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
     let (folder, name) = bytes.split_at(cut);
@@ -253,19 +253,19 @@ struct FolderWalk {
 }
 
 impl FolderWalk {
-    fn to(path: &Path, makes: Option<u32>) -> Result<FolderWalk, FileError> {
+    fn resolve(path: &Path, makes: Option<u32>) -> Result<FolderWalk, FileError> {
         let here = openat(CWD, ".", STEP, Mode::empty())?;
         let current = if path.is_absolute() { PathBuf::from("/") } else { std::env::current_dir()? };
         let mut walk = FolderWalk { here, path: current, left: Vec::new(), links: 0, makes };
-        walk.turn(path.as_os_str())?;
+        walk.push_components(path.as_os_str())?;
         while let Some(name) = walk.left.pop() {
-            walk.step(&name)?;
+            walk.step_into(&name)?;
         }
         Ok(walk)
     }
 
     /// Pushes the components of a path. An absolute one restarts at the root.
-    fn turn(&mut self, path: &OsStr) -> Result<(), FileError> {
+    fn push_components(&mut self, path: &OsStr) -> Result<(), FileError> {
         if path.as_bytes().starts_with(b"/") {
             self.here = openat(CWD, "/", STEP, Mode::empty())?;
             self.path = PathBuf::from("/");
@@ -275,7 +275,7 @@ impl FolderWalk {
         Ok(())
     }
 
-    fn step(&mut self, name: &OsStr) -> Result<(), FileError> {
+    fn step_into(&mut self, name: &OsStr) -> Result<(), FileError> {
         if name == ".." {
             self.here = openat(&self.here, "..", STEP, Mode::empty())?;
             self.path.pop();
@@ -283,7 +283,7 @@ impl FolderWalk {
         }
         let next = match (openat(&self.here, name, STEP, Mode::empty()), self.makes) {
             (Err(Errno::NOENT), Some(mode)) => self.make(name, mode)?,
-            (Err(Errno::NOTDIR | Errno::LOOP), _) => return self.follow(name),
+            (Err(Errno::NOTDIR | Errno::LOOP), _) => return self.follow_link(name),
             (other, _) => other?,
         };
         self.here = next;
@@ -299,7 +299,7 @@ impl FolderWalk {
     }
 
     /// Follows a link. Owner and text are read from one descriptor, so the link cannot be exchanged between.
-    fn follow(&mut self, name: &OsStr) -> Result<(), FileError> {
+    fn follow_link(&mut self, name: &OsStr) -> Result<(), FileError> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let link = openat(&self.here, name, flags, Mode::empty())?;
         let about = fstat(&link)?;
@@ -310,17 +310,17 @@ impl FolderWalk {
         match FileType::from_raw_mode(about.st_mode) {
             FileType::Symlink => {}
             // It was exchanged for a folder after the first attempt to open it.
-            FileType::Directory => return self.step(name),
+            FileType::Directory => return self.step_into(name),
             _ => return Err(Errno::NOTDIR.into()),
         }
         if !is_trusted(about.st_uid) {
             return Err(FileError::ForeignLink { link: self.path.join(name), owner: about.st_uid });
         }
         let text = readlinkat(link.as_fd(), "", Vec::new())?;
-        self.turn(&OsString::from_vec(text.into_bytes()))
+        self.push_components(&OsString::from_vec(text.into_bytes()))
     }
 }
 
-fn above(folder: impl AsFd) -> Result<OwnedFd, Errno> {
+fn open_parent(folder: impl AsFd) -> Result<OwnedFd, Errno> {
     openat(folder, "..", STEP, Mode::empty())
 }

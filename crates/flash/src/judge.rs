@@ -7,7 +7,7 @@ use cardscope_model::present_layout::{AllocationUnit, PresentLayout, Read};
 use cardscope_model::units::BinarySize;
 
 pub fn findings(measured: &MeasuredMap, facts: &AdviceFacts) -> Vec<Finding> {
-    let mut found = by_erase_block(measured, facts);
+    let mut found = erase_block_findings(measured, facts);
     found.extend(cells(measured, facts));
     found
 }
@@ -40,7 +40,7 @@ fn cells(measured: &MeasuredMap, facts: &AdviceFacts) -> Option<Finding> {
         cache.value.filter(|_| facts.target_kind == TargetKind::Card)? as f64 / facts.bytes.max(1) as f64;
     let (bits, name) = [(3.0, "three bits (TLC)"), (4.0, "four bits (QLC)")]
         .into_iter()
-        .find(|(bits, _)| (share * bits - 1.0).abs() < NEAR_SHARE)?;
+        .find(|(bits, _)| (share * bits - 1.0).abs() < SHARE_TOLERANCE)?;
     let verdict =
         format!("The flash probably stores {name} per cell: writes are fast for 1/{bits} of the card.");
     let finding = Finding::new("cells", FindingWeight::Note, 0.6 * cache.confidence, verdict);
@@ -48,22 +48,22 @@ fn cells(measured: &MeasuredMap, facts: &AdviceFacts) -> Option<Finding> {
 }
 
 /// Largest deviation from 1/3 or 1/4 of the card, as spare blocks change the share.
-const NEAR_SHARE: f64 = 0.1;
+const SHARE_TOLERANCE: f64 = 0.1;
 
 fn is_thrice(bytes: u64) -> bool {
     bytes.is_multiple_of(3) && (bytes / 3).is_power_of_two()
 }
 
-fn by_erase_block(measured: &MeasuredMap, facts: &AdviceFacts) -> Vec<Finding> {
+fn erase_block_findings(measured: &MeasuredMap, facts: &AdviceFacts) -> Vec<Finding> {
     let Some(unit) = measured.erase_block_bytes.value.filter(|unit| *unit > 0) else { return Vec::new() };
     let sure = measured.erase_block_bytes.confidence;
-    let claimed = facts.claimed_unit.map(|claimed| claim(claimed, unit, sure));
+    let claimed = facts.claimed_unit.map(|claimed| allocation_unit_finding(claimed, unit, sure));
     let layout = facts.layout.as_ref().filter(|_| facts.target_kind == TargetKind::Card);
-    claimed.into_iter().chain(layout.and_then(|layout| alignment(layout, unit, facts))).collect()
+    claimed.into_iter().chain(layout.and_then(|layout| alignment_finding(layout, unit, facts))).collect()
 }
 
 /// An allocation unit may be several erase blocks, but never a part of one.
-fn claim(claimed: u64, unit: u64, sure: f64) -> Finding {
+fn allocation_unit_finding(claimed: u64, unit: u64, sure: f64) -> Finding {
     let (stated, found) = (BinarySize(claimed), BinarySize(unit));
     let (weight, verdict) = match claimed {
         same if same == unit => (
@@ -87,7 +87,7 @@ fn claim(claimed: u64, unit: u64, sure: f64) -> Finding {
         .because("measured", found)
 }
 
-fn alignment(layout: &PresentLayout, unit: u64, facts: &AdviceFacts) -> Option<Finding> {
+fn alignment_finding(layout: &PresentLayout, unit: u64, facts: &AdviceFacts) -> Option<Finding> {
     let read = |p: &cardscope_model::present_layout::PresentPartition| -> Read {
         (p.number, p.start_bytes, p.bytes, p.volume.clone())
     };
@@ -103,7 +103,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn with(unit: u64) -> MeasuredMap {
+    fn with_erase_block(unit: u64) -> MeasuredMap {
         MeasuredMap {
             erase_block_bytes: Property::measured(unit, 0.99, PropertyEvidence::default()),
             ..MeasuredMap::default()
@@ -127,7 +127,7 @@ mod tests {
             (4, 6, FindingWeight::Hint),
             (4, 24, FindingWeight::Hint),
         ] {
-            let found = by_erase_block(&with(measured * MIB), &facts(claimed * MIB));
+            let found = erase_block_findings(&with_erase_block(measured * MIB), &facts(claimed * MIB));
             assert_eq!((found.len(), found[0].weight), (1, weight), "{claimed} {measured}");
         }
         assert!(findings(&MeasuredMap::default(), &facts(4 * MIB)).is_empty());
@@ -136,18 +136,18 @@ mod tests {
     #[test]
     fn odd_units_and_a_fast_third_indicate_tlc() {
         let told = |measured: &MeasuredMap| cells(measured, &facts(0)).map(|f| (f.verdict, f.confidence));
-        let (verdict, sure) = told(&with(24 * MIB)).unwrap();
+        let (verdict, sure) = told(&with_erase_block(24 * MIB)).unwrap();
         assert!(verdict.contains("TLC") && verdict.contains("24 MiB") && sure > 0.8, "{verdict}");
-        assert_eq!(told(&with(4 * MIB)), None);
+        assert_eq!(told(&with_erase_block(4 * MIB)), None);
         let fast = |bytes: u64| MeasuredMap {
             slc_cache_bytes: Property::measured(bytes, 0.95, PropertyEvidence::default()),
-            ..with(4 * MIB)
+            ..with_erase_block(4 * MIB)
         };
         assert!(told(&fast((8 << 30) / 3)).unwrap().0.contains("TLC"));
         assert!(told(&fast(2 << 30)).unwrap().0.contains("QLC"));
         assert_eq!(told(&fast(64 * MIB)), None);
         let in_a_file = AdviceFacts { target_kind: TargetKind::Directory, ..facts(0) };
-        assert_eq!(cells(&with(24 * MIB), &in_a_file), None, "it may be the file system's");
+        assert_eq!(cells(&with_erase_block(24 * MIB), &in_a_file), None, "it may be the file system's");
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
             let layout =
                 PresentLayout::new(8 << 30, Some("mbr".into()), vec![(Some(1), start, 1 << 30, None)], None);
             let facts = AdviceFacts { layout: Some(layout), claimed_unit: None, ..facts(0) };
-            findings(&with(4 * MIB), &facts).remove(0)
+            findings(&with_erase_block(4 * MIB), &facts).remove(0)
         };
         assert_eq!((at(MIB).weight, at(4 * MIB).weight), (FindingWeight::Hint, FindingWeight::Note));
         assert!(at(MIB).verdict.contains("4 MiB"), "{}", at(MIB).verdict);

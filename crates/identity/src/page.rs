@@ -23,8 +23,8 @@ pub fn page(identity: &Identity, degrees: TemperatureUnit) -> Page {
     } else {
         NewsTone::Plain
     };
-    let mut page = Page::new("", tone, answer(identity));
-    page.because_all(NewsTone::Warning, heaviest(&identity.findings));
+    let mut page = Page::new("", tone, answer_line(identity));
+    page.because_all(NewsTone::Warning, heavy_verdicts(&identity.findings));
     // Registers are folded, unless there is nothing else to show, as after `decode`.
     let fold = identity.health.is_some()
         || identity.cid.is_some()
@@ -40,7 +40,7 @@ pub fn page(identity: &Identity, degrees: TemperatureUnit) -> Page {
     };
     part("Card (CID)", &|p| identity.cid.iter().for_each(|cid| cid_lines(p, cid)));
     part("eMMC: soldered flash, not a card", &|p| {
-        p.line("name", identity.emmc.as_ref().map(|emmc| &emmc.pnm))
+        p.add_known("name", identity.emmc.as_ref().map(|emmc| &emmc.pnm))
     });
     part("Capacity", &|p| capacity_lines(p, identity));
     part(CSD, &|p| identity.csd.iter().for_each(|csd| csd_lines(p, csd)));
@@ -64,7 +64,7 @@ const SSR: &str = "SD status (SSR)";
 const OCR: &str = "Operating conditions (OCR)";
 
 /// Maker, name, size and marks in a line, or else facts from the registers.
-fn answer(identity: &Identity) -> String {
+fn answer_line(identity: &Identity) -> String {
     let size = identity.capacity.as_ref().map(|capacity| DecimalSize(capacity.bytes).to_string());
     let marks: Vec<String> = identity.mark_demands.iter().map(|demand| demand.mark.to_string()).collect();
     let marks = (!marks.is_empty()).then(|| format!("claims {}", marks.join(" ")));
@@ -72,7 +72,7 @@ fn answer(identity: &Identity) -> String {
     let name = name(identity).or_else(family);
     let mut parts: Vec<String> = [name, size, marks].into_iter().flatten().collect();
     if parts.is_empty() {
-        parts.extend(registers(identity));
+        parts.extend(register_words(identity));
     }
     parts.extend(identity.health.iter().filter_map(|health| {
         health.told.life_used_percent.map(|used| format!("{used} % of its rated life used"))
@@ -84,7 +84,7 @@ fn answer(identity: &Identity) -> String {
 }
 
 /// Facts from registers that do not name the card.
-fn registers(identity: &Identity) -> Vec<String> {
+fn register_words(identity: &Identity) -> Vec<String> {
     let scr = identity.scr.iter().flat_map(|scr| {
         let version = scr.version.as_ref().map(|version| format!("SD specification {version}"));
         version.into_iter().chain([format!("bus of {}", widths(scr))])
@@ -115,7 +115,7 @@ pub fn name(identity: &Identity) -> Option<String> {
 }
 
 /// Verdicts of hints and warnings.
-fn heaviest(findings: &[Finding]) -> impl Iterator<Item = String> {
+fn heavy_verdicts(findings: &[Finding]) -> impl Iterator<Item = String> {
     let heavy = findings.iter().filter(|finding| finding.weight > FindingWeight::Note);
     heavy.map(|finding| finding.verdict.clone())
 }
@@ -125,32 +125,32 @@ fn heaviest(findings: &[Finding]) -> impl Iterator<Item = String> {
 struct KnownFacts(Vec<PageFact>);
 
 impl KnownFacts {
-    fn line(&mut self, label: &str, value: Option<impl Display>) {
+    fn add_known(&mut self, label: &str, value: Option<impl Display>) {
         let value = value.map(|v| v.to_string()).filter(|v| !v.is_empty());
         self.0.extend(value.map(|value| fact(label, value)));
     }
 
-    fn say(&mut self, label: &str, value: impl Display) {
-        self.line(label, Some(value));
+    fn add_value(&mut self, label: &str, value: impl Display) {
+        self.add_known(label, Some(value));
     }
 
     fn flags(&mut self, label: &str, flags: &[(&str, bool)]) {
         let set: Vec<&str> = flags.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
-        self.line(label, Some(set.join(", ")));
+        self.add_known(label, Some(set.join(", ")));
     }
 }
 
 fn cid_lines(p: &mut KnownFacts, cid: &Cid) {
-    p.line("raw", Some(&cid.raw));
+    p.add_known("raw", Some(&cid.raw));
     let note = cid.maker_note.as_deref().map(|n| format!(" ({n})")).unwrap_or_default();
     let maker = cid.maker.as_deref().unwrap_or("unknown maker");
-    p.line("maker (MID)", Some(format!("0x{:02x}: {maker}{note}", cid.mid)));
-    p.line("OEM (OID)", Some(format!("\"{}\" ({})", cid.oid, cid.oid_hex)));
-    p.line("name (PNM)", Some(format!("\"{}\"", cid.pnm)));
-    p.line("revision (PRV)", Some(&cid.prv));
-    p.line("serial (PSN)", Some(format!("{} ({})", cid.psn, cid.psn_hex)));
-    p.line("made (MDT)", Some(&cid.mdt));
-    p.line("checksum (CRC7)", Some(crc_words(cid.crc)));
+    p.add_known("maker (MID)", Some(format!("0x{:02x}: {maker}{note}", cid.mid)));
+    p.add_known("OEM (OID)", Some(format!("\"{}\" ({})", cid.oid, cid.oid_hex)));
+    p.add_known("name (PNM)", Some(format!("\"{}\"", cid.pnm)));
+    p.add_known("revision (PRV)", Some(&cid.prv));
+    p.add_known("serial (PSN)", Some(format!("{} ({})", cid.psn, cid.psn_hex)));
+    p.add_known("made (MDT)", Some(&cid.mdt));
+    p.add_known("checksum (CRC7)", Some(crc_words(cid.crc)));
 }
 
 fn crc_words(crc: CrcStatus) -> &'static str {
@@ -164,18 +164,21 @@ fn crc_words(crc: CrcStatus) -> &'static str {
 fn capacity_lines(p: &mut KnownFacts, identity: &Identity) {
     if let Some(c) = &identity.capacity {
         let nominal = c.nominal.as_deref().map(|n| format!(", sold as {n}")).unwrap_or_default();
-        p.line("size", Some(format!("{}{nominal}", ExactCapacity(c.bytes))));
+        p.add_known("size", Some(format!("{}{nominal}", ExactCapacity(c.bytes))));
     }
-    p.line("factors", identity.factors.as_ref().map(|factors| &factors.says));
+    p.add_known("factors", identity.factors.as_ref().map(|factors| &factors.says));
 }
 
 fn csd_lines(p: &mut KnownFacts, csd: &Csd) {
-    p.line("raw", Some(&csd.raw));
-    p.line("structure", csd.csd_version.as_deref());
-    p.line("family", csd.family.as_ref());
-    p.line("command classes (CCC)", Some(csd.ccc_names.join(", ")));
-    p.line("clock after reset", csd.tran_speed_mbit_s.map(|s| format!("{s} Mbit/s a line")));
-    p.say("erase unit", format!("{} blocks of {} bytes", csd.sector_size_blocks, csd.write_bl_len_bytes));
+    p.add_known("raw", Some(&csd.raw));
+    p.add_known("structure", csd.csd_version.as_deref());
+    p.add_known("family", csd.family.as_ref());
+    p.add_known("command classes (CCC)", Some(csd.ccc_names.join(", ")));
+    p.add_known("clock after reset", csd.tran_speed_mbit_s.map(|s| format!("{s} Mbit/s a line")));
+    p.add_value(
+        "erase unit",
+        format!("{} blocks of {} bytes", csd.sector_size_blocks, csd.write_bl_len_bytes),
+    );
     p.flags(
         "flags",
         &[
@@ -185,15 +188,15 @@ fn csd_lines(p: &mut KnownFacts, csd: &Csd) {
             ("write protected until power cycle", csd.wp_upc),
         ],
     );
-    p.line("checksum (CRC7)", Some(crc_words(csd.crc)));
+    p.add_known("checksum (CRC7)", Some(crc_words(csd.crc)));
 }
 
 fn scr_lines(p: &mut KnownFacts, scr: &Scr) {
-    p.line("raw", Some(&scr.raw));
-    p.line("specification", scr.version.as_deref());
-    p.line("security", scr.sd_security_text.as_deref());
-    p.say("bus widths", widths(scr));
-    p.line("commands", Some(scr.cmd_support_list.join(", ")));
+    p.add_known("raw", Some(&scr.raw));
+    p.add_known("specification", scr.version.as_deref());
+    p.add_known("security", scr.sd_security_text.as_deref());
+    p.add_value("bus widths", widths(scr));
+    p.add_known("commands", Some(scr.cmd_support_list.join(", ")));
 }
 
 fn widths(scr: &Scr) -> String {
@@ -206,16 +209,16 @@ fn supply(ocr: &Ocr) -> Option<String> {
 
 fn ssr_lines(p: &mut KnownFacts, ssr: &Ssr) {
     let size = |bytes: Option<u64>| bytes.map(BinarySize);
-    p.line("speed class", ssr.speed_class.map(|c| format!("C{c}")));
-    p.line("UHS speed grade", Some(format!("U{}", ssr.uhs_speed_grade)));
-    p.line("video speed class", Some(format!("V{}", ssr.video_speed_class)));
-    p.line("application class", Some(format!("A{}", ssr.app_perf_class)));
-    p.line("performance move", Some(&ssr.performance_move_text));
-    p.line("allocation unit (AU)", size(ssr.au_size_bytes));
-    p.line("UHS AU", size(ssr.uhs_au_size_bytes));
-    p.line("video AU", size(ssr.vsc_au_size_bytes));
-    p.line("video unit (SU)", size(ssr.su_size_bytes));
-    p.line(
+    p.add_known("speed class", ssr.speed_class.map(|c| format!("C{c}")));
+    p.add_known("UHS speed grade", Some(format!("U{}", ssr.uhs_speed_grade)));
+    p.add_known("video speed class", Some(format!("V{}", ssr.video_speed_class)));
+    p.add_known("application class", Some(format!("A{}", ssr.app_perf_class)));
+    p.add_known("performance move", Some(&ssr.performance_move_text));
+    p.add_known("allocation unit (AU)", size(ssr.au_size_bytes));
+    p.add_known("UHS AU", size(ssr.uhs_au_size_bytes));
+    p.add_known("video AU", size(ssr.vsc_au_size_bytes));
+    p.add_known("video unit (SU)", size(ssr.su_size_bytes));
+    p.add_known(
         "command queue",
         (ssr.command_queue_depth > 0).then(|| format!("{} deep", ssr.command_queue_depth)),
     );
@@ -223,12 +226,12 @@ fn ssr_lines(p: &mut KnownFacts, ssr: &Ssr) {
         "supports",
         &[("cache", ssr.cache), ("discard", ssr.discard_support), ("full erase", ssr.fule_support)],
     );
-    p.line("protected area", Some(format!("{} bytes", ssr.size_of_protected_area)));
+    p.add_known("protected area", Some(format!("{} bytes", ssr.size_of_protected_area)));
 }
 
 fn ocr_lines(p: &mut KnownFacts, ocr: &Ocr) {
-    p.line("raw", Some(&ocr.raw));
-    p.line("supply", supply(ocr));
+    p.add_known("raw", Some(&ocr.raw));
+    p.add_known("supply", supply(ocr));
     p.flags(
         "flags",
         &[
@@ -246,73 +249,73 @@ fn mark_line(p: &mut KnownFacts, demand: &SpeedDemand) {
     wants.extend(demand.read_mb_s.map(|r| format!("reads at {r} MB/s")));
     wants.extend(demand.random_read_iops.map(|r| format!("{r} random 4 KiB reads a second")));
     wants.extend(demand.random_write_iops.map(|w| format!("{w} random 4 KiB writes a second")));
-    p.line(&demand.mark.to_string(), Some(format!("{}; {}", wants.join(", "), demand.bus)));
+    p.add_known(&demand.mark.to_string(), Some(format!("{}; {}", wants.join(", "), demand.bus)));
 }
 
 fn nvme_lines(p: &mut KnownFacts, nvme: &NvmeIdentity, degrees: TemperatureUnit) {
     let written = |t: Option<i32>| t.map(|celsius| degrees.write(f64::from(celsius)));
     if let Some(i) = &nvme.identify {
-        p.line("model", Some(i.mn.trim()));
-        p.line("serial", Some(i.sn.trim()));
-        p.line("firmware", Some(i.fr.trim()));
-        p.line("NVMe version", i.ver.as_deref());
-        p.line("warning temperature", written(i.wctemp_celsius));
-        p.line("critical temperature", written(i.cctemp_celsius));
+        p.add_known("model", Some(i.mn.trim()));
+        p.add_known("serial", Some(i.sn.trim()));
+        p.add_known("firmware", Some(i.fr.trim()));
+        p.add_known("NVMe version", i.ver.as_deref());
+        p.add_known("warning temperature", written(i.wctemp_celsius));
+        p.add_known("critical temperature", written(i.cctemp_celsius));
     }
-    p.line("threshold (TMPTH)", written(nvme.features.tmpth_celsius));
-    p.line("throttles from (TMT1)", written(nvme.features.tmt1_celsius));
-    p.line("throttles hard (TMT2)", written(nvme.features.tmt2_celsius));
-    p.line("temperature now", nvme.temperature_celsius.map(|celsius| degrees.write(celsius)));
+    p.add_known("threshold (TMPTH)", written(nvme.features.tmpth_celsius));
+    p.add_known("throttles from (TMT1)", written(nvme.features.tmt1_celsius));
+    p.add_known("throttles hard (TMT2)", written(nvme.features.tmt2_celsius));
+    p.add_known("temperature now", nvme.temperature_celsius.map(|celsius| degrees.write(celsius)));
     if let Some(s) = &nvme.smart {
-        p.line("used up", Some(format!("{} %, spare {} %", s.percentage_used, s.available_spare)));
-        p.say(
+        p.add_known("used up", Some(format!("{} %, spare {} %", s.percentage_used, s.available_spare)));
+        p.add_value(
             "read, written",
             format!("{}, {}", DecimalSize(s.data_read_bytes), DecimalSize(s.data_written_bytes)),
         );
-        p.line("power cycles", Some(format!("{}, {} unsafe", s.power_cycles, s.unsafe_shutdowns)));
-        p.line("media errors", Some(s.media_errors));
+        p.add_known("power cycles", Some(format!("{}, {} unsafe", s.power_cycles, s.unsafe_shutdowns)));
+        p.add_known("media errors", Some(s.media_errors));
         let t1 = (s.thermal_management_t1_transitions, s.thermal_management_t1_seconds);
         let t2 = (s.thermal_management_t2_transitions, s.thermal_management_t2_seconds);
-        p.say("throttled", format!("{} times to T1, {} s in all", t1.0, t1.1));
-        p.say("throttled hard", format!("{} times to T2, {} s in all", t2.0, t2.1));
-        p.line("warnings", Some(s.critical_warnings.join(", ")));
+        p.add_value("throttled", format!("{} times to T1, {} s in all", t1.0, t1.1));
+        p.add_value("throttled hard", format!("{} times to T2, {} s in all", t2.0, t2.1));
+        p.add_known("warnings", Some(s.critical_warnings.join(", ")));
     }
 }
 
 fn health_lines(p: &mut KnownFacts, health: &CardHealth) {
     let told = &health.told;
-    p.line("layout", Some(health.layout));
-    p.line("product", told.product.as_deref());
-    p.line("firmware", told.firmware.as_deref());
-    p.line("made", told.made.as_deref());
-    p.line("life used", told.life_used_percent.map(|used| format!("{used} %")));
+    p.add_known("layout", Some(health.layout));
+    p.add_known("product", told.product.as_deref());
+    p.add_known("firmware", told.firmware.as_deref());
+    p.add_known("made", told.made.as_deref());
+    p.add_known("life used", told.life_used_percent.map(|used| format!("{used} %")));
     let [rated, most] = [("rated", told.erase_cycles_rated), ("at most", told.erase_cycles_most)]
         .map(|(what, cycles)| cycles.map(|cycles| format!(", {what} {cycles}")).unwrap_or_default());
-    p.line("erase cycles", told.erase_cycles.map(|cycles| format!("{cycles} on average{most}{rated}")));
-    p.line("written", told.written_bytes.map(DecimalSize));
-    p.line("bad blocks at first", told.bad_blocks_at_first);
-    p.line("bad blocks since", told.bad_blocks_since);
-    p.line("spare blocks", told.spare_blocks);
+    p.add_known("erase cycles", told.erase_cycles.map(|cycles| format!("{cycles} on average{most}{rated}")));
+    p.add_known("written", told.written_bytes.map(DecimalSize));
+    p.add_known("bad blocks at first", told.bad_blocks_at_first);
+    p.add_known("bad blocks since", told.bad_blocks_since);
+    p.add_known("spare blocks", told.spare_blocks);
     let unsafe_ones = told.unsafe_shutdowns.map(|times| format!(", {times} unsafe")).unwrap_or_default();
-    p.line("power cycles", told.power_cycles.map(|times| format!("{times}{unsafe_ones}")));
-    p.line("refreshes", told.refreshes);
-    p.line("checksum errors on the bus", told.bus_crc_errors);
+    p.add_known("power cycles", told.power_cycles.map(|times| format!("{times}{unsafe_ones}")));
+    p.add_known("refreshes", told.refreshes);
+    p.add_known("checksum errors on the bus", told.bus_crc_errors);
 }
 
 fn bus_lines(p: &mut KnownFacts, identity: &Identity) {
-    p.line("mode", identity.bus_mode());
-    p.line("carries at most", identity.ceiling_mb_s().map(|c| SpeedMbS(c).to_string()));
+    p.add_known("mode", identity.bus_mode());
+    p.add_known("carries at most", identity.ceiling_mb_s().map(|c| SpeedMbS(c).to_string()));
     identity.mmc.iter().for_each(|mmc| mmc_lines(p, mmc));
     identity.usb.iter().for_each(|usb| usb_lines(p, usb));
     let limited = identity.pcie.as_ref().is_some_and(|pcie| pcie.limited);
-    p.line("link", limited.then_some("slower than the card supports"));
+    p.add_known("link", limited.then_some("slower than the card supports"));
 }
 
 fn mmc_lines(p: &mut KnownFacts, mmc: &MmcBus) {
-    p.line("timing", mmc.timing_text.as_deref());
-    p.line("clock", mmc.running_hz().map(|hz| format!("{} MHz", hz as f64 / 1e6)));
-    p.line("width", mmc.bus_width.map(|w| format!("{w} bit")));
-    p.line("signalling", mmc.signal_voltage_v.map(|v| format!("{v:.2} V")));
+    p.add_known("timing", mmc.timing_text.as_deref());
+    p.add_known("clock", mmc.running_hz().map(|hz| format!("{} MHz", hz as f64 / 1e6)));
+    p.add_known("width", mmc.bus_width.map(|w| format!("{w} bit")));
+    p.add_known("signalling", mmc.signal_voltage_v.map(|v| format!("{v:.2} V")));
 }
 
 fn usb_lines(p: &mut KnownFacts, usb: &UsbReader) {
@@ -320,9 +323,9 @@ fn usb_lines(p: &mut KnownFacts, usb: &UsbReader) {
         both.into_iter().flatten().map(|s| s.trim()).collect::<Vec<_>>().join(by)
     };
     let ids = joined([&usb.vendor_id, &usb.product_id], ":");
-    p.say("reader", format!("{} ({ids})", joined([&usb.vendor, &usb.product], " ")));
-    p.line("driver", usb.driver.as_deref());
+    p.add_value("reader", format!("{} ({ids})", joined([&usb.vendor, &usb.product], " ")));
+    p.add_known("driver", usb.driver.as_deref());
     if usb.hides_cid {
-        p.line("registers", Some("hidden by the reader: no CID, CSD, SCR or SSR, no bus mode"));
+        p.add_known("registers", Some("hidden by the reader: no CID, CSD, SCR or SSR, no bus mode"));
     }
 }

@@ -16,30 +16,30 @@ use serde::Deserialize;
 pub fn page(report: &ImportReport) -> Page {
     let totals = &report.totals;
     let tone = if report.named_failed || totals.failed > 0 { NewsTone::Warning } else { NewsTone::Plain };
-    let mut page = Page::new(report.archive.as_deref().unwrap_or_default(), tone, answer(report));
+    let mut page = Page::new(report.archive.as_deref().unwrap_or_default(), tone, answer_sentence(report));
     page.end.extend(report.error.iter().map(|error| format!("Ended early: {error}")));
     if totals.not_understood > 0 {
         page.step("List the tools whose logs are understood:", Some("cardscope import --formats".to_owned()));
     }
     // For a single file that was not imported, the answer already states the reason.
-    if alone(report).is_some() {
+    if only_failed_file(report).is_some() {
         return page;
     }
     let failed = report.files.iter().filter(|line| line.kept == FileOutcome::Failed);
     let failed = failed.map(|line| format!("{}: {}", line.file, line.error.as_deref().unwrap_or_default()));
     page.add("Failed", [PageBlock::Lines(failed.collect())]);
     page.add("Logs of one card", [PageBlock::Facts(report.joined.iter().map(joined).collect())]);
-    page.add("Flash geometry", [PageBlock::Table(geometries(report))]);
-    page.add("By format", [PageBlock::Table(by_format(report))]);
-    page.fold("Notes", [PageBlock::Remarks(notes(report))]);
+    page.add("Flash geometry", [PageBlock::Table(geometry_table(report))]);
+    page.add("By format", [PageBlock::Table(format_table(report))]);
+    page.fold("Notes", [PageBlock::Remarks(doubt_remarks(report))]);
     page.fold("Files", [PageBlock::Lines(report.files.iter().map(line).collect())]);
     let logs = report.files.iter().filter_map(|file| Some((file.file.as_str(), file.log.as_ref()?)));
-    page.fold("Results", logs.flat_map(|(file, log)| results(file, log)));
+    page.fold("Results", logs.flat_map(|(file, log)| run_tables(file, log)));
     page
 }
 
 /// Name of the only file, and the reason why it was not imported.
-fn alone(report: &ImportReport) -> Option<String> {
+fn only_failed_file(report: &ImportReport) -> Option<String> {
     let ([one], 1) = (&report.files[..], report.totals.files) else { return None };
     let why = match (one.kept, one.error.as_deref()?) {
         (FileOutcome::NotUnderstood, _) => format!(" is {}", word(one.kept)),
@@ -50,7 +50,7 @@ fn alone(report: &ImportReport) -> Option<String> {
     Some(format!("{}{why}", one.file))
 }
 
-fn answer(report: &ImportReport) -> String {
+fn answer_sentence(report: &ImportReport) -> String {
     let totals = &report.totals;
     let logs = totals.files - (totals.not_understood + totals.failed).min(totals.files);
     let (verb, kept) =
@@ -65,8 +65,8 @@ fn answer(report: &ImportReport) -> String {
     let others = format!("{not_logs}{failed}.");
     match (logs, totals.known) {
         (0, _) if totals.files == 0 => "Nothing to import: no file found.".to_owned(),
-        (0, _) if alone(report).is_some() => {
-            sentence(&format!("Nothing imported: {}", alone(report).unwrap_or_default()))
+        (0, _) if only_failed_file(report).is_some() => {
+            sentence(&format!("Nothing imported: {}", only_failed_file(report).unwrap_or_default()))
         }
         (0, _) if totals.failed > 0 => {
             format!("Nothing imported: {} failed{not_logs}.", count(totals.failed, "file"))
@@ -82,19 +82,19 @@ fn answer(report: &ImportReport) -> String {
 }
 
 fn joined(joined: &JoinedFiles) -> PageFact {
-    fact(&joined.card, joined.files.iter().map(|file| base(file)).collect::<Vec<_>>().join(", "))
+    fact(&joined.card, joined.files.iter().map(|file| file_base_name(file)).collect::<Vec<_>>().join(", "))
 }
 
-fn base(file: &str) -> &str {
+fn file_base_name(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or_default()
 }
 
 /// Flash geometry from logs of flashbench, one row a log. A property without a value has the reason in its cell.
-fn geometries(report: &ImportReport) -> Table {
+fn geometry_table(report: &ImportReport) -> Table {
     let found = report.files.iter().filter_map(|file| {
         let geometry = FlashGeometry::deserialize(file.log.as_ref()?.other.get(OF_LOG)?).ok()?;
         Some(
-            [base(&file.file).to_owned()]
+            [file_base_name(&file.file).to_owned()]
                 .into_iter()
                 .chain(properties::geometry_cells(&geometry))
                 .collect::<Vec<_>>(),
@@ -107,7 +107,7 @@ fn geometries(report: &ImportReport) -> Table {
     table
 }
 
-fn by_format(report: &ImportReport) -> Table {
+fn format_table(report: &ImportReport) -> Table {
     Table::of(
         &report.formats.iter().collect::<Vec<_>>(),
         &[
@@ -120,7 +120,7 @@ fn by_format(report: &ImportReport) -> Table {
 }
 
 /// Doubts about the logs; a doubt that several files share is one line.
-fn notes(report: &ImportReport) -> Vec<FindingRemark> {
+fn doubt_remarks(report: &ImportReport) -> Vec<FindingRemark> {
     let mut doubts: Vec<(String, Vec<&str>)> = Vec::new();
     for file in &report.files {
         for doubt in file.log.iter().flat_map(|log| &log.doubts) {
@@ -144,13 +144,14 @@ pub fn log(log: &CardLog) -> Page {
         let version = tool.version.as_ref().map_or(String::new(), |v| format!(" {v}"));
         format!("{}{version}", tool.name)
     });
-    let head = [tool.unwrap_or_else(|| log.format.clone()), what(log)].into_iter().chain(log.date.clone());
+    let head =
+        [tool.unwrap_or_else(|| log.format.clone()), log_summary(log)].into_iter().chain(log.date.clone());
     let mut page = Page::plain(in_a_line(&head.collect::<Vec<_>>().join(" · ")));
     page.add(
         "Notes",
         [PageBlock::Lines(log.doubts.iter().map(|doubt| sentence(&doubt.to_string())).collect())],
     );
-    page.add("", results("", log));
+    page.add("", run_tables("", log));
     let other = (!log.other.is_empty()).then(|| serde_json::to_string_pretty(&log.other).ok()).flatten();
     page.fold("Other", other.map(PageBlock::Verbatim));
     page
@@ -159,13 +160,13 @@ pub fn log(log: &CardLog) -> Page {
 fn line(line: &FileLine) -> String {
     let name = &line.file;
     match (&line.log, &line.error) {
-        (Some(log), _) => format!("{name}: {}, {}", log.format, what(log)),
+        (Some(log), _) => format!("{name}: {}, {}", log.format, log_summary(log)),
         (None, Some(error)) => format!("{name}: {} ({})", word(line.kept), error),
         (None, None) => format!("{name}: {}", word(line.kept)),
     }
 }
 
-fn what(log: &CardLog) -> String {
+fn log_summary(log: &CardLog) -> String {
     let card = if log.card.is_empty() { "card unknown".to_owned() } else { log.card.title() };
     let figures: usize = log.runs.iter().map(|run| run.results.len()).sum();
     let conditions: Vec<String> =
@@ -183,7 +184,7 @@ fn what(log: &CardLog) -> String {
     parts.join(" · ")
 }
 
-fn results(file: &str, log: &CardLog) -> Vec<PageBlock> {
+fn run_tables(file: &str, log: &CardLog) -> Vec<PageBlock> {
     let table = |run: &Run| {
         let run_of = if log.runs.len() > 1 { format!("run {}", run.run) } else { String::new() };
         let head = [file, &run_of].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
@@ -239,7 +240,7 @@ mod tests {
                 figures: 13,
                 ..ImportTotals::default()
             };
-            answer(&ImportReport { totals, archive: Some("a".into()), ..ImportReport::default() })
+            answer_sentence(&ImportReport { totals, archive: Some("a".into()), ..ImportReport::default() })
         };
         assert_eq!(said(132, 0, 123, 0), "Imported 5 runs (13 results) from 9 files; 123 are not logs.");
         assert_eq!(said(9, 9, 0, 0), "Nothing new: all 9 logs were imported before.");

@@ -11,7 +11,7 @@ use std::path::Path;
 const PREFIX: &str = "changed-";
 
 /// Name of the list that belongs to a journal or image.
-fn name_of(saved: &OsStr) -> OsString {
+fn list_name(saved: &OsStr) -> OsString {
     let name = saved.to_string_lossy();
     let own = name.strip_prefix(crate::folder::PREFIX).unwrap_or(&name);
     OsString::from(format!("{PREFIX}{own}"))
@@ -26,9 +26,10 @@ pub(crate) fn list(
     ranges: &[SavedRange],
 ) -> Option<ChangedBlocks> {
     let changed = ChangedBlocks::of(ranges.iter().map(|range| (range.offset, range.len)))?;
-    let name = name_of(saved);
-    let file =
-        write(folder, &name, target, ranges).ok().map(|()| folder.path().join(&name).display().to_string());
+    let name = list_name(saved);
+    let file = write_list(folder, &name, target, ranges)
+        .ok()
+        .map(|()| folder.path().join(&name).display().to_string());
     Some(ChangedBlocks { file, ..changed })
 }
 
@@ -41,7 +42,7 @@ pub(crate) fn list_beside(saved: &Path, target: &str, ranges: &[SavedRange]) -> 
     }
 }
 
-fn write(
+fn write_list(
     folder: &ResolvedFolder,
     name: &OsStr,
     target: &str,
@@ -56,7 +57,7 @@ fn write(
 }
 
 pub(crate) fn remove(folder: &ResolvedFolder, saved: &OsStr) -> Result<(), FileError> {
-    let name = name_of(saved);
+    let name = list_name(saved);
     if let Some(file) = folder.find(&name)? {
         folder.remove(&name, FileIdentity::of(&file)?)?;
     }

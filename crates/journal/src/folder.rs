@@ -74,13 +74,13 @@ pub fn ready(
 }
 
 /// Growth after which free space is checked again, and space that is left for others.
-const GROWTH: u64 = 64 * MIB;
+const SPACE_CHECK_STEP: u64 = 64 * MIB;
 
 /// Length of the file at which free space must be checked again. Fails if the disk is nearly full: filling it would
 /// stop other programs.
 pub(crate) fn room_beyond(folder: &ResolvedFolder, end: u64) -> std::io::Result<u64> {
     match folder.free()? {
-        free if free >= 2 * GROWTH => Ok(end + GROWTH),
+        free if free >= 2 * SPACE_CHECK_STEP => Ok(end + SPACE_CHECK_STEP),
         free => Err(std::io::Error::other(format!("only {} free there", BinarySize(free)))),
     }
 }

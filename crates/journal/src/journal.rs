@@ -72,16 +72,22 @@ impl Journal {
         let draft = DraftFile::new(&held, None, 0o600)?;
         let file = draft.file().try_clone()?;
         let about = JournalFacts { keeps_tally: true, ..about };
-        let mut journal = Self::over(file, folder, name, about, nonce);
+        let mut journal = Self::with_file(file, folder, name, about, nonce);
         // Some file systems give every file to a fixed user. Restoring would refuse such a journal later.
         scan::must_be_ours(&journal.file)?;
-        journal.write_start()?;
+        journal.write_header()?;
         draft.place(&journal.name)?;
         journal.owing = Some(owing("the empty journal is removed", ""));
         Ok(journal)
     }
 
-    fn over(file: File, folder: ResolvedFolder, name: OsString, about: JournalFacts, nonce: u64) -> Journal {
+    fn with_file(
+        file: File,
+        folder: ResolvedFolder,
+        name: OsString,
+        about: JournalFacts,
+        nonce: u64,
+    ) -> Journal {
         Journal {
             path: folder.path().join(&name),
             file,
@@ -99,22 +105,22 @@ impl Journal {
         }
     }
 
-    fn write_start(&mut self) -> Result<(), FileError> {
+    fn write_header(&mut self) -> Result<(), FileError> {
         self.file.try_lock().map_err(std::io::Error::from)?;
         self.file.write_all_at(MAGIC, 0)?;
         self.log.end = MAGIC.len() as u64;
         // One record for each step of restoring. They fit into the first sector, so a power cut cannot tear one.
         for index in 0..2 {
             self.log.set_aside.push_back(self.log.end);
-            self.append(RecordKind::Room, (0, 0), index, &[])?;
+            self.append_record(RecordKind::Room, (0, 0), index, &[])?;
         }
         let mut about = serde_json::to_vec(&self.about).map_err(std::io::Error::from)?;
         // The header is stored twice: without it the data could not be matched to a card.
-        self.append(RecordKind::About, (0, 0), 0, &about)?;
+        self.append_record(RecordKind::About, (0, 0), 0, &about)?;
         // Padded with blanks, so that each tally has a page of its own.
         let end = self.log.end + (record::HEAD + about.len()) as u64;
         about.resize(about.len() + (end.next_multiple_of(PAGE) - end) as usize, b' ');
-        self.append(RecordKind::About, (0, 0), 1, &about)?;
+        self.append_record(RecordKind::About, (0, 0), 1, &about)?;
         (self.tallies_at, self.log.end) = (self.log.end, self.log.end + 2 * PAGE);
         let tally = CommittedTally::of_card(self.about.announced_bytes);
         for page in 0..2 {
@@ -145,7 +151,7 @@ impl Journal {
             let why = ErrorCause::from("the journal's header is damaged; nothing was written");
             return Err(UnusableJournal::Unknown(why).in_file(path));
         };
-        let mut journal = Self::over(file, folder, name, about, nonce);
+        let mut journal = Self::with_file(file, folder, name, about, nonce);
         journal.unused = false;
         journal.log = JournalLog { batch: log.batch + 1, ..log };
         for (number, batch) in &batches {
@@ -209,7 +215,8 @@ impl Journal {
     /// Records the salt of the stamps that the run will write, by which the card is recognized. It is synced with the
     /// next batch.
     pub fn wrote_with(&mut self, salt: u64) -> Result<(), JournalError> {
-        self.append(RecordKind::Salt, (0, 0), 0, &salt.to_le_bytes()).map_err(|e| self.full(e))?;
+        self.append_record(RecordKind::Salt, (0, 0), 0, &salt.to_le_bytes())
+            .map_err(|e| self.save_error(e))?;
         self.log.salts.push(salt);
         Ok(())
     }
@@ -218,7 +225,7 @@ impl Journal {
     pub fn finish(mut self) -> Result<(), JournalFailure> {
         self.unused = false;
         // If removing fails, this record keeps a later restore from overwriting newer data.
-        let marked = self.append(RecordKind::Restored, (0, 0), 0, &[]).and_then(|()| self.sync());
+        let marked = self.append_record(RecordKind::Restored, (0, 0), 0, &[]).and_then(|()| self.sync());
         self.remove().map_err(|e| {
             let file = self.path.display();
             JournalFailure::Io(ErrorCause::worded(
@@ -248,19 +255,19 @@ impl Journal {
         self.saved.is_empty() && self.log.completeness == JournalCompleteness::Whole
     }
 
-    fn append(
+    fn append_record(
         &mut self,
         kind: RecordKind,
         range: (u64, u32),
         index: u32,
         payload: &[u8],
     ) -> std::io::Result<()> {
-        self.write_at(self.log.end, kind, range, index, payload)?;
+        self.write_record_at(self.log.end, kind, range, index, payload)?;
         self.log.end += (record::HEAD + payload.len()) as u64;
         Ok(())
     }
 
-    fn write_at(
+    fn write_record_at(
         &self,
         at: u64,
         kind: RecordKind,
@@ -276,11 +283,11 @@ impl Journal {
     }
 
     /// Records a step of restoring in a record set aside for it, or at the end of the file.
-    fn note(&mut self, step: RestoreProgress) -> std::io::Result<()> {
+    fn record_restore_step(&mut self, step: RestoreProgress) -> std::io::Result<()> {
         let index = u32::from(step == RestoreProgress::Written);
         match self.log.set_aside.pop_front() {
-            Some(at) if self.write_at(at, RecordKind::PutBack, (0, 0), index, &[]).is_ok() => Ok(()),
-            _ => self.append(RecordKind::PutBack, (0, 0), index, &[]),
+            Some(at) if self.write_record_at(at, RecordKind::PutBack, (0, 0), index, &[]).is_ok() => Ok(()),
+            _ => self.append_record(RecordKind::PutBack, (0, 0), index, &[]),
         }
     }
 
@@ -299,7 +306,7 @@ impl Journal {
             self.room_to = folder::room_beyond(&self.folder, at)?;
         }
         let kind = if fill.is_some() { RecordKind::Fill } else { RecordKind::Bytes };
-        self.append(kind, (offset, len), index, payload)?;
+        self.append_record(kind, (offset, len), index, payload)?;
         self.pending.push(RangeEntry { offset, len, crc: crc32c::crc32c(payload), at, fill });
         Ok(())
     }
@@ -315,7 +322,7 @@ impl Journal {
         self.sync()?;
         let mut table = Vec::with_capacity(self.pending.len() * record::ENTRY);
         self.pending.iter().for_each(|entry| entry.encode(&mut table));
-        self.append(RecordKind::Commit, (0, self.pending.len() as u32), 0, &table)?;
+        self.append_record(RecordKind::Commit, (0, self.pending.len() as u32), 0, &table)?;
         // The tally is written after its batch is on disk and before the card is written. The other page keeps the
         // previous tally, in case this write is torn.
         let mut tally = self.log.tally.clone().ok_or_else(|| std::io::Error::other("it is not under way"))?;
@@ -326,7 +333,7 @@ impl Journal {
         Ok(())
     }
 
-    fn say_owed(&self) {
+    fn announce_cleanup(&self) {
         let bytes: u64 = self.saved.keys().map(|(_, len)| u64::from(*len)).sum();
         let path = quoted_path(&self.path);
         let left = format!("the card's data is saved in a journal: run `cardscope restore {path}`");
@@ -336,7 +343,7 @@ impl Journal {
         }
     }
 
-    fn full(&self, error: std::io::Error) -> JournalError {
+    fn save_error(&self, error: std::io::Error) -> JournalError {
         let words = format!(
             "the card's data could not be saved to the journal {}: {error}; all overwritten data is saved. \
              Free some space, or set XDG_STATE_HOME to a folder on another disk",
@@ -350,7 +357,7 @@ impl journal::JournalWriter for Journal {
     fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError> {
         let mut at = offset;
         for part in original.chunks(MOST) {
-            self.take(at, part).map_err(|e| self.full(e))?;
+            self.take(at, part).map_err(|e| self.save_error(e))?;
             at += part.len() as u64;
         }
         Ok(())
@@ -360,17 +367,17 @@ impl journal::JournalWriter for Journal {
         if self.pending.is_empty() {
             return Ok(());
         }
-        self.commit_pending().map_err(|e| self.full(e))?;
+        self.commit_pending().map_err(|e| self.save_error(e))?;
         for entry in std::mem::take(&mut self.pending) {
             self.saved.entry((entry.offset, entry.len)).or_insert((self.log.batch, entry));
         }
         self.unused = false;
         self.log.batch += 1;
-        self.say_owed();
+        self.announce_cleanup();
         Ok(())
     }
 
-    fn saved(&self) -> Vec<SavedRange> {
+    fn saved_ranges(&self) -> Vec<SavedRange> {
         let mut all: Vec<(u32, u64, u32)> =
             self.saved.iter().map(|((offset, len), (batch, _))| (u32::MAX - batch, *offset, *len)).collect();
         all.sort_unstable();
@@ -387,8 +394,8 @@ impl journal::JournalWriter for Journal {
 
     /// The first step must be on disk before anything is written. The second only saves a comparison, so it is not
     /// synced.
-    fn restoring(&mut self, step: RestoreProgress) {
-        let noted = self.note(step);
+    fn record_restoring(&mut self, step: RestoreProgress) {
+        let noted = self.record_restore_step(step);
         if step == RestoreProgress::Begun && noted.is_ok() {
             let _ = self.sync();
         }

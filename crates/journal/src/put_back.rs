@@ -43,9 +43,9 @@ pub struct RestoreResult {
 impl RestoreResult {
     /// Sets the losses from two comparisons with different requests: only what is missing in both is lost.
     pub(crate) fn take_looks(&mut self, first: &ComparedSectors, second: &ComparedSectors) {
-        self.lost = common(&first.missing, &second.missing);
-        self.lost_data = common(&first.data, &second.data);
-        self.doubtful = without(&first.unequal, &second.missing);
+        self.lost = ranges_intersection(&first.missing, &second.missing);
+        self.lost_data = ranges_intersection(&first.data, &second.data);
+        self.doubtful = ranges_difference(&first.unequal, &second.missing);
     }
 
     pub fn lost_bytes(&self) -> u64 {
@@ -91,15 +91,15 @@ const COMPARING: Range<f64> = 0.6..1.0;
 /// Smallest unit in which data is lost.
 const SECTOR: u64 = 512;
 
-/// Bytes of a request that compares. Requests begin at odd multiples of [`STEP`], so none matches a request that saved.
-const REQUEST: u64 = 508 << 10;
-const STEP: u64 = 4096;
+/// Bytes of a request that compares. Requests begin at odd multiples of [`ALIGN_STEP`], so none matches a request that saved.
+const COMPARE_BYTES: u64 = 508 << 10;
+const ALIGN_STEP: u64 = 4096;
 
 /// Bytes of a request when a larger one failed.
-const ALONE: usize = 1 << 20;
+const RETRY_BYTES: usize = 1 << 20;
 
 /// Originals kept in memory while comparing: each request in flight can touch two of them.
-const ORIGINALS: usize = 8;
+const CACHED_ORIGINALS: usize = 8;
 
 /// Restores everything and compares. Unreadable originals are skipped and reported, and so is what the card does not
 /// keep. May be repeated.
@@ -110,24 +110,24 @@ pub fn put_back(
     journal: &mut dyn JournalWriter,
     events: &mut dyn Listener,
 ) -> Result<RestoreResult, ProbeStop> {
-    let ranges = journal.saved();
+    let ranges = journal.saved_ranges();
     let bytes = ranges.iter().map(|range| range.len).sum();
     if bytes > 0 {
         events.restoring_stage(RESTORING, bytes);
     }
     let mut putting = RestoreRun { card, journal, events, result: RestoreResult::default() };
-    let order = putting.in_order(&ranges)?;
+    let order = putting.restore_order(&ranges)?;
     // Recorded before the first write, after which overwritten places need not hold stamps any more.
-    putting.journal.restoring(RestoreProgress::Begun);
+    putting.journal.record_restoring(RestoreProgress::Begun);
     putting.write_all(&order)?;
-    putting.journal.restoring(RestoreProgress::Written);
-    putting.look(&ranges)?;
+    putting.journal.record_restoring(RestoreProgress::Written);
+    putting.compare_twice(&ranges)?;
     // The order by address failed on this card. Newest batch first is right on any fake.
     if !putting.result.lost.is_empty() {
         putting.result =
             RestoreResult { lost_at_first: putting.result.lost_bytes(), ..RestoreResult::default() };
         putting.write_all(&ranges)?;
-        putting.look(&ranges)?;
+        putting.compare_twice(&ranges)?;
     }
     putting.result.counts = putting.card.counts();
     putting.result.io_errors = putting.card.io_errors().to_vec();
@@ -140,9 +140,9 @@ pub fn compare(
     journal: &mut dyn JournalWriter,
     events: &mut dyn Listener,
 ) -> Result<RestoreResult, ProbeStop> {
-    let ranges = journal.saved();
+    let ranges = journal.saved_ranges();
     let mut putting = RestoreRun { card, journal, events, result: RestoreResult::default() };
-    putting.look(&ranges)?;
+    putting.compare_twice(&ranges)?;
     putting.result.io_errors = putting.card.io_errors().to_vec();
     Ok(putting.result)
 }
@@ -176,10 +176,10 @@ impl RestoreRun<'_, '_> {
 
     /// Reopens the card and compares, twice where something is missing: one comparison alone proves neither loss nor
     /// success.
-    fn look(&mut self, ranges: &[SavedRange]) -> Result<(), ProbeStop> {
+    fn compare_twice(&mut self, ranges: &[SavedRange]) -> Result<(), ProbeStop> {
         self.card.flush()?;
         self.card.reopen()?;
-        let first = self.compare_all(ranges, ReadShape::Unlike)?;
+        let first = self.compare_ranges(ranges, ReadShape::Unlike)?;
         if first.is_empty() {
             return Ok(());
         }
@@ -188,13 +188,13 @@ impl RestoreRun<'_, '_> {
             first.missing.iter().any(|l| l.offset < k.offset + k.len && k.offset < l.offset + l.len)
         };
         let doubted: Vec<SavedRange> = ranges.iter().filter(|k| doubted(k)).copied().collect();
-        let second = self.compare_all(&doubted, ReadShape::AsSaved)?;
+        let second = self.compare_ranges(&doubted, ReadShape::AsSaved)?;
         self.result.take_looks(&first, &second);
         Ok(())
     }
 
     /// Order in which `ranges`, newest batch first, are written.
-    fn in_order(&mut self, ranges: &[SavedRange]) -> Result<Vec<SavedRange>, ProbeStop> {
+    fn restore_order(&mut self, ranges: &[SavedRange]) -> Result<Vec<SavedRange>, ProbeStop> {
         let (mut first, mut others) = (Vec::new(), Vec::new());
         let mut covered = ByteRanges::default();
         self.each((READING, "reading the journal"), ranges.iter().rev(), |putting, range, original| {
@@ -202,7 +202,7 @@ impl RestoreRun<'_, '_> {
             let (start, end) = (range.offset, range.offset + range.len);
             let again = covered.add(start, end) != [(start, end)];
             // A read that fails now may succeed when the range is written.
-            if again || original.map_or(true, |original| holds_aliases(start, original)) {
+            if again || original.map_or(true, |original| has_alias_header(start, original)) {
                 first.push(range);
             } else {
                 others.push(range);
@@ -221,8 +221,8 @@ impl RestoreRun<'_, '_> {
             putting.card.go_on()?;
             match original {
                 Ok(original) => {
-                    if !joined.fits(range, putting.card) {
-                        putting.write(&mut joined)?;
+                    if !joined.can_append(range, putting.card) {
+                        putting.write_joined(&mut joined)?;
                     }
                     joined.add(range, original);
                 }
@@ -230,16 +230,16 @@ impl RestoreRun<'_, '_> {
             }
             Ok(())
         })?;
-        self.write(&mut joined)
+        self.write_joined(&mut joined)
     }
 
     /// Writes the joined originals. Whatever the card does not accept shows in the comparison.
-    fn write(&mut self, joined: &mut JoinedOriginals) -> Result<(), ProbeStop> {
+    fn write_joined(&mut self, joined: &mut JoinedOriginals) -> Result<(), ProbeStop> {
         let JoinedOriginals { start, originals } = std::mem::take(joined);
         let failed = self.card.put_back(start, &originals)?;
         // One bad sector fails a whole request, so the rest is written in smaller ones.
         if !failed.is_empty() {
-            for (at, part) in (start..).step_by(ALONE).zip(originals.chunks(ALONE)) {
+            for (at, part) in (start..).step_by(RETRY_BYTES).zip(originals.chunks(RETRY_BYTES)) {
                 self.card.put_back(at, part)?;
             }
         }
@@ -248,7 +248,11 @@ impl RestoreRun<'_, '_> {
     }
 
     /// Compares `ranges`, newest first, with the card.
-    fn compare_all(&mut self, ranges: &[SavedRange], shape: ReadShape) -> Result<ComparedSectors, ProbeStop> {
+    fn compare_ranges(
+        &mut self,
+        ranges: &[SavedRange],
+        shape: ReadShape,
+    ) -> Result<ComparedSectors, ProbeStop> {
         let known: Vec<SavedRange> = self.result.unreadable.iter().map(|(range, _)| *range).collect();
         let pieces = pieces(ranges.iter().filter(|range| !known.contains(range)));
         self.events.part(COMPARING, "comparing", Some(pieces.iter().map(|p| p.end - p.start).sum()), None);
@@ -259,8 +263,8 @@ impl RestoreRun<'_, '_> {
         let events = &mut *self.events;
         self.card.read(requests, IoContent::Buffer, |extent, _, answer| {
             let found = if let ReadAnswer::Differs { bytes, .. } = answer { Some(bytes) } else { None };
-            for part in parts(&pieces, extent) {
-                match (found, originals.of(part)) {
+            for part in pieces_in(&pieces, extent) {
+                match (found, originals.original_of(part)) {
                     (_, None) => {}
                     (Some(bytes), Some(wanted)) => {
                         let from = (part.start - extent.offset) as usize;
@@ -281,7 +285,7 @@ impl RestoreRun<'_, '_> {
                 IoContent::Buffer,
                 |extent, _, answer| {
                     let part = CardPiece { start: extent.offset, end: extent.end(), ..part };
-                    match (answer, originals.of(part)) {
+                    match (answer, originals.original_of(part)) {
                         (_, None) => {}
                         (ReadAnswer::Differs { bytes, .. }, Some(wanted)) => {
                             compared.unequal_in(part.start, wanted, changed(part.start, wanted, bytes));
@@ -307,7 +311,7 @@ struct JoinedOriginals {
 }
 
 impl JoinedOriginals {
-    fn fits(&self, range: SavedRange, card: &IoDriver<'_>) -> bool {
+    fn can_append(&self, range: SavedRange, card: &IoDriver<'_>) -> bool {
         let bytes = self.originals.len() as u64;
         bytes == 0 || range.offset == self.start + bytes && bytes + range.len <= u64::from(card.block())
     }
@@ -336,7 +340,7 @@ impl ReadShape {
         if self == ReadShape::AsSaved {
             return pieces.iter().flat_map(|piece| extents(piece.start, piece.end, block)).collect();
         }
-        let most = REQUEST.min(u64::from(block));
+        let most = COMPARE_BYTES.min(u64::from(block));
         let mut stretches: Vec<(u64, u64)> = Vec::new();
         for piece in pieces {
             match stretches.last_mut() {
@@ -347,8 +351,8 @@ impl ReadShape {
         let cut = |(start, end): (u64, u64)| {
             // A range that one request saved is read together with the block before it, or after it at the start of
             // the card.
-            let from = start.saturating_sub(STEP);
-            let to = if start < STEP { (end + STEP).min(card.bytes()) } else { end };
+            let from = start.saturating_sub(ALIGN_STEP);
+            let to = if start < ALIGN_STEP { (end + ALIGN_STEP).min(card.bytes()) } else { end };
             match to - from <= most {
                 true => vec![CardExtent { offset: from, len: (to - from) as u32 }],
                 false => unlike(from, end, most).collect(),
@@ -362,10 +366,10 @@ impl ReadShape {
 
 /// Splits a range into requests that match none of those that saved it, of at most `most` bytes.
 pub(crate) fn unlike(start: u64, end: u64, most: u64) -> impl Iterator<Item = CardExtent> {
-    let most = REQUEST.min(most);
+    let most = COMPARE_BYTES.min(most);
     let border = move |at: u64| {
-        let behind = at.checked_sub(STEP).map_or(0, |from| from / most + 1);
-        behind * most + STEP
+        let behind = at.checked_sub(ALIGN_STEP).map_or(0, |from| from / most + 1);
+        behind * most + ALIGN_STEP
     };
     let starts =
         std::iter::successors(Some(start), move |at| Some(border(*at))).take_while(move |at| *at < end);
@@ -392,7 +396,7 @@ fn pieces<'r>(ranges: impl DoubleEndedIterator<Item = &'r SavedRange>) -> Vec<Ca
     all
 }
 
-fn parts(pieces: &[CardPiece], extent: CardExtent) -> impl Iterator<Item = CardPiece> {
+fn pieces_in(pieces: &[CardPiece], extent: CardExtent) -> impl Iterator<Item = CardPiece> {
     let first = pieces.partition_point(|piece| piece.end <= extent.offset);
     let within = pieces[first..].iter().take_while(move |piece| piece.start < extent.end());
     within.map(move |piece| CardPiece {
@@ -409,7 +413,7 @@ struct OriginalBytes<'j> {
 }
 
 impl OriginalBytes<'_> {
-    fn of(&mut self, piece: CardPiece) -> Option<&[u8]> {
+    fn original_of(&mut self, piece: CardPiece) -> Option<&[u8]> {
         let known = self.read.iter().position(|(range, _)| *range == piece.range);
         let at = known.unwrap_or_else(|| self.read_original(piece.range));
         let (range, original) = &self.read[at];
@@ -419,7 +423,7 @@ impl OriginalBytes<'_> {
 
     fn read_original(&mut self, range: SavedRange) -> usize {
         // Failures stay in the cache, so that each is reported once at the end.
-        if self.read.iter().filter(|(_, original)| original.is_ok()).count() >= ORIGINALS
+        if self.read.iter().filter(|(_, original)| original.is_ok()).count() >= CACHED_ORIGINALS
             && let Some(oldest) = self.read.iter().position(|(_, original)| original.is_ok())
         {
             drop(self.read.remove(oldest));
@@ -459,14 +463,14 @@ impl ComparedSectors {
     ) {
         let unequal = joined(sectors);
         self.unequal.extend(&unequal);
-        unequal.into_iter().for_each(|range| self.miss(start, range, wanted));
+        unequal.into_iter().for_each(|range| self.add_missing(start, range, wanted));
     }
 
     pub(crate) fn failed_at(&mut self, start: u64, wanted: &[u8]) {
-        self.miss(start, SavedRange { offset: start, len: wanted.len() as u64 }, wanted);
+        self.add_missing(start, SavedRange { offset: start, len: wanted.len() as u64 }, wanted);
     }
 
-    fn miss(&mut self, start: u64, range: SavedRange, wanted: &[u8]) {
+    fn add_missing(&mut self, start: u64, range: SavedRange, wanted: &[u8]) {
         let from = (range.offset - start) as usize;
         let original = &wanted[from..from + range.len as usize];
         self.missing.push(range);
@@ -509,7 +513,7 @@ fn changed(start: u64, wanted: &[u8], found: &[u8]) -> impl Iterator<Item = Save
 }
 
 /// True if a sector's header names another address. The rest of the sector may be damaged.
-fn holds_aliases(offset: u64, original: &[u8]) -> bool {
+fn has_alias_header(offset: u64, original: &[u8]) -> bool {
     let mut sectors = original.chunks(SECTOR as usize).zip((offset..).step_by(SECTOR as usize));
     sectors.any(|(sector, address)| read_stamp_header(sector).is_some_and(|stamp| stamp.address != address))
 }
@@ -518,7 +522,7 @@ fn is_alias(address: u64, original: &[u8]) -> bool {
     read_stamp(original).is_some_and(|stamp| stamp.address != address)
 }
 
-fn without(one: &[SavedRange], other: &[SavedRange]) -> Vec<SavedRange> {
+fn ranges_difference(one: &[SavedRange], other: &[SavedRange]) -> Vec<SavedRange> {
     let mut others = ByteRanges::default();
     other.iter().for_each(|range| drop(others.add(range.offset, range.offset + range.len)));
     let left = one.iter().flat_map(|range| others.missing(range.offset, range.offset + range.len));
@@ -526,7 +530,7 @@ fn without(one: &[SavedRange], other: &[SavedRange]) -> Vec<SavedRange> {
 }
 
 /// Returns the intersection of two sorted sets of ranges.
-fn common(one: &[SavedRange], other: &[SavedRange]) -> Vec<SavedRange> {
+fn ranges_intersection(one: &[SavedRange], other: &[SavedRange]) -> Vec<SavedRange> {
     let (mut both, mut from) = (Vec::new(), 0);
     for a in one {
         let end = a.offset + a.len;
@@ -565,8 +569,8 @@ mod tests {
                 (0..).zip(&all).filter(|(_, two)| is_in(two)).map(|(at, _)| at).collect()
             };
             let (one, other) = (ranges(&one), ranges(&other));
-            prop_assert_eq!(sectors(&common(&one, &other)), at(|(a, b)| *a && *b));
-            prop_assert_eq!(sectors(&without(&one, &other)), at(|(a, b)| *a && !*b));
+            prop_assert_eq!(sectors(&ranges_intersection(&one, &other)), at(|(a, b)| *a && *b));
+            prop_assert_eq!(sectors(&ranges_difference(&one, &other)), at(|(a, b)| *a && !*b));
         }
     }
 }

@@ -111,7 +111,7 @@ pub(crate) struct RangeEntry {
     pub(crate) fill: Option<u8>,
 }
 
-const FILLED: u32 = 0x100;
+const FILL_FLAG: u32 = 0x100;
 
 impl RangeEntry {
     pub(crate) fn encode(&self, into: &mut Vec<u8>) {
@@ -119,7 +119,7 @@ impl RangeEntry {
         into.extend(self.len.to_le_bytes());
         into.extend(self.crc.to_le_bytes());
         into.extend(self.at.to_le_bytes());
-        into.extend(self.fill.map_or(0, |byte| FILLED | u32::from(byte)).to_le_bytes());
+        into.extend(self.fill.map_or(0, |byte| FILL_FLAG | u32::from(byte)).to_le_bytes());
     }
 
     pub(crate) fn decode(bytes: &[u8; ENTRY]) -> RangeEntry {
@@ -129,7 +129,7 @@ impl RangeEntry {
             len: u32_at(bytes, 8),
             crc: u32_at(bytes, 12),
             at: u64_at(bytes, 16),
-            fill: (fill & FILLED != 0).then_some(fill as u8),
+            fill: (fill & FILL_FLAG != 0).then_some(fill as u8),
         }
     }
 }

@@ -15,7 +15,7 @@ use cardscope_model::verify::IoCounts;
 use cardscope_model::verify::IoError;
 
 /// Blocks of the journal that are compared before restoring, in addition to the fingerprints.
-const PLACES: usize = 64;
+const COMPARED_PLACES: usize = 64;
 
 /// Bytes of an I/O and I/Os in flight: 8 MiB of memory.
 const BLOCK: u32 = 4 << 20;
@@ -47,11 +47,11 @@ impl RestoreOutcome {
         events: &mut dyn Listener,
     ) -> RestoreOutcome {
         let mut returned =
-            RestoreOutcome { overwritten: joined(journal.saved()), ..RestoreOutcome::default() };
+            RestoreOutcome { overwritten: joined(journal.saved_ranges()), ..RestoreOutcome::default() };
         if matches!(stop, Some(ProbeStop::Target(TargetError::Gone { .. } | TargetError::Changed { .. }))) {
             return returned;
         }
-        if let Err(failure) = still_in(target, journal) {
+        if let Err(failure) = check_same_card(target, journal) {
             returned.failure = Some(failure);
             return returned;
         }
@@ -98,14 +98,14 @@ impl RestoreOutcome {
 
 /// Refuses to write to another card than the journal's. The device stayed open, so a card that answers is the same one,
 /// unless none of its content is as the test left it.
-fn still_in(target: &mut dyn Target, journal: &mut Journal) -> Result<(), JournalFailure> {
-    if journal.saved().is_empty() {
+fn check_same_card(target: &mut dyn Target, journal: &mut Journal) -> Result<(), JournalFailure> {
+    if journal.saved_ranges().is_empty() {
         return Ok(());
     }
     let mut card = IoDriver::new(target, &InterruptFlag::default(), 4096, 1)?;
     // One match is enough: on a slow card each read costs time of the user's budget.
     let (CardSurvey { same, ours, foreign, read, .. }, _) =
-        survey(&mut card, journal, SurveyExtent::Sign(PLACES), 0)?;
+        survey(&mut card, journal, SurveyExtent::Sign(COMPARED_PLACES), 0)?;
     let why = match (read, same + ours, foreign) {
         (0, ..) => "the card cannot be read, so it may be another one",
         (_, 0, 1..) => "the slot now holds another card",

@@ -112,8 +112,8 @@ pub(crate) fn open(path: &Path) -> Result<(File, ResolvedFolder, OsString, Journ
             format!("the journal was refused: {e}. Restore it as that user, or copy it if you trust it");
         refused(ErrorCause::worded(why, e))
     })?;
-    lock(&file).map_err(|why| why.in_file(path))?;
-    known_version(&file).map_err(&refused)?;
+    lock_file(&file).map_err(|why| why.in_file(path))?;
+    check_version(&file).map_err(&refused)?;
     let scan = scan(&file)
         .map_err(|e| refused(ErrorCause::worded(format!("the journal cannot be read: {e}"), e)))?;
     Ok((file, folder, name, scan))
@@ -123,7 +123,7 @@ pub(crate) fn open(path: &Path) -> Result<(File, ResolvedFolder, OsString, Journ
 pub(crate) fn look(path: &Path) -> Option<JournalScan> {
     let file = cardscope_files::open(path, FileUse::Read).ok()?;
     must_be_ours(&file).ok()?;
-    known_version(&file).ok()?;
+    check_version(&file).ok()?;
     scan(&file).ok()
 }
 
@@ -136,7 +136,7 @@ pub(crate) fn must_be_ours(file: &File) -> Result<(), FileError> {
 }
 
 /// Locks the journal. The kernel can hold the lock of a process that just died for a short time, so this is retried.
-fn lock(file: &File) -> Result<(), UnusableJournal> {
+fn lock_file(file: &File) -> Result<(), UnusableJournal> {
     let mut tries = LOCK_TRIES;
     loop {
         match file.try_lock() {
@@ -177,7 +177,7 @@ pub fn is_journal(path: &Path) -> bool {
     }
 }
 
-fn known_version(file: &File) -> Result<(), ErrorCause> {
+fn check_version(file: &File) -> Result<(), ErrorCause> {
     let mut start = [0; 2 * MAGIC.len()];
     // An empty or damaged version may be any version; the records decide.
     let read = file
@@ -203,9 +203,12 @@ fn scan(file: &File) -> std::io::Result<JournalScan> {
     let (mut at, mut resume) = (scan.log.end, scan.log.end);
     loop {
         // If no record follows, the previous one may have lost bytes, and the next may begin inside it.
-        let from =
-            if head_at(file, at, len)?.is_some_and(|head| fits(&head, scan.nonce)) { at } else { resume };
-        let Some((found, head)) = next_head(file, from, len, scan.nonce)? else { break };
+        let from = if read_head_at(file, at, len)?.is_some_and(|head| has_nonce(&head, scan.nonce)) {
+            at
+        } else {
+            resume
+        };
+        let Some((found, head)) = find_head(file, from, len, scan.nonce)? else { break };
         if found > at {
             scan.log.damage.file_ranges.push((at, found));
         }
@@ -213,15 +216,15 @@ fn scan(file: &File) -> std::io::Result<JournalScan> {
         at = resume + u64::from(head.payload);
         scan.record(file, resume, head, at <= len)?;
     }
-    scan.close(at, len);
+    scan.evaluate_end(at, len);
     Ok(scan)
 }
 
-fn fits(head: &RecordHead, nonce: Option<u64>) -> bool {
+fn has_nonce(head: &RecordHead, nonce: Option<u64>) -> bool {
     nonce.is_none_or(|nonce| nonce == head.nonce)
 }
 
-fn head_at(file: &File, at: u64, len: u64) -> std::io::Result<Option<RecordHead>> {
+fn read_head_at(file: &File, at: u64, len: u64) -> std::io::Result<Option<RecordHead>> {
     if at.saturating_add(HEAD as u64) > len {
         return Ok(None);
     }
@@ -252,7 +255,7 @@ fn read(file: &File, into: &mut [u8], at: u64) -> std::io::Result<()> {
 }
 
 /// Returns the next valid header from `at` on, with its offset.
-fn next_head(
+fn find_head(
     file: &File,
     at: u64,
     len: u64,
@@ -264,7 +267,7 @@ fn next_head(
         let here = window.len().min((len - start) as usize);
         read(file, &mut window[..here], start)?;
         for offset in 0..=here - HEAD {
-            if let Some(head) = RecordHead::decode(&window[offset..]).filter(|head| fits(head, nonce)) {
+            if let Some(head) = RecordHead::decode(&window[offset..]).filter(|head| has_nonce(head, nonce)) {
                 return Ok(Some((start + offset as u64, head)));
             }
         }
@@ -283,17 +286,17 @@ impl JournalScan {
         self.nonce.get_or_insert(head.nonce);
         match head.kind {
             // The header of an incomplete commit record still states the number of ranges.
-            RecordKind::Commit if !whole => self.commit(head, None),
+            RecordKind::Commit if !whole => self.add_commit(head, None),
             _ if !whole => {}
             RecordKind::About => {
-                let about = valid_payload(file, at, head)?.and_then(|p| serde_json::from_slice(&p).ok());
+                let about = read_valid_payload(file, at, head)?.and_then(|p| serde_json::from_slice(&p).ok());
                 self.about = self.about.take().or(about);
             }
             RecordKind::Salt => {
-                let salt = valid_payload(file, at, head)?.and_then(|p| p.try_into().ok());
+                let salt = read_valid_payload(file, at, head)?.and_then(|p| p.try_into().ok());
                 self.log.salts.extend(salt.map(u64::from_le_bytes));
             }
-            RecordKind::Tally => self.tally(head, valid_payload(file, at, head)?),
+            RecordKind::Tally => self.tally(head, read_valid_payload(file, at, head)?),
             RecordKind::PutBack => {
                 let begun = head.index == 0;
                 self.log.put_back =
@@ -304,13 +307,13 @@ impl JournalScan {
             RecordKind::Room => self.log.set_aside.push_back(at - HEAD as u64),
             RecordKind::Restored => self.log.restored = true,
             RecordKind::Bytes | RecordKind::Fill if head.len as usize > MOST => {}
-            RecordKind::Bytes | RecordKind::Fill => self.range(file, at, head)?,
-            RecordKind::Commit => self.commit(head, valid_payload(file, at, head)?),
+            RecordKind::Bytes | RecordKind::Fill => self.add_range(file, at, head)?,
+            RecordKind::Commit => self.add_commit(head, read_valid_payload(file, at, head)?),
         }
         Ok(())
     }
 
-    fn range(&mut self, file: &File, at: u64, head: RecordHead) -> std::io::Result<()> {
+    fn add_range(&mut self, file: &File, at: u64, head: RecordHead) -> std::io::Result<()> {
         let mut byte = [0];
         let fill = match head.kind {
             RecordKind::Fill => {
@@ -325,7 +328,7 @@ impl JournalScan {
     }
 
     /// Adds a commit record. A batch has two of them if the first commit failed; the larger counts.
-    fn commit(&mut self, head: RecordHead, table: Option<Vec<u8>>) {
+    fn add_commit(&mut self, head: RecordHead, table: Option<Vec<u8>>) {
         let batch = self.batches.entry(head.batch).or_default();
         batch.committed = batch.committed.max(Some(head.len));
         let (entries, _) = table.as_deref().unwrap_or_default().as_chunks::<ENTRY>();
@@ -345,7 +348,7 @@ impl JournalScan {
     /// Evaluates the end of the file, where the last record should end at `at`. A batch without a commit record was
     /// most likely not overwritten, and restoring it is harmless. If the record was lost to damage, the batch is
     /// needed.
-    fn close(&mut self, at: u64, len: u64) {
+    fn evaluate_end(&mut self, at: u64, len: u64) {
         if at <= len && len - at >= HEAD as u64 {
             self.log.damage.tail = Some((at, len));
         }
@@ -388,7 +391,7 @@ impl JournalScan {
     }
 }
 
-fn valid_payload(file: &File, at: u64, head: RecordHead) -> std::io::Result<Option<Vec<u8>>> {
+fn read_valid_payload(file: &File, at: u64, head: RecordHead) -> std::io::Result<Option<Vec<u8>>> {
     let mut payload = vec![0; head.payload as usize];
     read(file, &mut payload, at)?;
     Ok((crc32c::crc32c(&payload) == head.crc).then_some(payload))

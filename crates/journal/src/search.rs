@@ -15,13 +15,13 @@ use cardscope_model::units::{MIB, Nanos, nanos};
 pub const SEARCHING: &str = "searching the card for further test data";
 
 /// Bytes before and after saved ranges that are searched first: a run that grows writes its next batch there.
-const BESIDE: u64 = 16 * MIB;
+const NEIGHBOURHOOD: u64 = 16 * MIB;
 
 /// Seconds of the card's clock for places without any sign of test data.
-const SPARE: f64 = 60.0;
+const SPARE_SECONDS: f64 = 60.0;
 
 /// Same, if the journal may be incomplete.
-const IN_DOUBT: f64 = 600.0;
+const DOUBT_SECONDS: f64 = 600.0;
 
 const SECTOR: usize = 512;
 
@@ -51,7 +51,7 @@ pub fn search(
     events: &mut dyn Listener,
 ) -> Result<FoundJournal, ProbeStop> {
     let mut covered = ByteRanges::default();
-    journal.saved().iter().for_each(|range| drop(covered.add(range.offset, range.offset + range.len)));
+    journal.saved_ranges().iter().for_each(|range| drop(covered.add(range.offset, range.offset + range.len)));
     let whole: u64 = covered.missing(0, card.bytes()).iter().map(|(start, end)| end - start).sum();
     let mut found = FoundJournal { whole, ..FoundJournal::default() };
     if !is_telling {
@@ -59,12 +59,13 @@ pub fn search(
     }
     events.stage(SEARCHING, Some(whole), None);
     let (saved, mut progress) = (covered.clone(), ByteProgress::default());
-    let spare = if journal.completeness() == JournalCompleteness::Unknown { IN_DOUBT } else { SPARE };
+    let spare =
+        if journal.completeness() == JournalCompleteness::Unknown { DOUBT_SECONDS } else { SPARE_SECONDS };
     let lacks = journal.completeness() == JournalCompleteness::Lacking;
     let limit = |card: &mut IoDriver<'_>| card.now().saturating_add(nanos(spare));
     // If ranges are known to be missing, they lie in the parts that the tally counted, so these have no time limit.
     let mut end = if lacks { None } else { Some(limit(card)) };
-    for regions in [parts(journal), beside(&saved), vec![(0, card.bytes())]] {
+    for regions in [written_ranges(journal), neighbourhoods(&saved), vec![(0, card.bytes())]] {
         for (from, to) in regions {
             for (start, stop) in covered.missing(from, to.min(card.bytes())) {
                 if !search_range(
@@ -88,12 +89,15 @@ pub fn search(
     Ok(found)
 }
 
-fn parts(journal: &Journal) -> Vec<(u64, u64)> {
+fn written_ranges(journal: &Journal) -> Vec<(u64, u64)> {
     journal.parts().into_iter().map(|part| (part.start, part.end)).collect()
 }
 
-fn beside(saved: &ByteRanges) -> Vec<(u64, u64)> {
-    saved.iter().map(|(start, end)| (start.saturating_sub(BESIDE), end.saturating_add(BESIDE))).collect()
+fn neighbourhoods(saved: &ByteRanges) -> Vec<(u64, u64)> {
+    saved
+        .iter()
+        .map(|(start, end)| (start.saturating_sub(NEIGHBOURHOOD), end.saturating_add(NEIGHBOURHOOD)))
+        .collect()
 }
 
 /// Searches one range; returns false if the time ran out.

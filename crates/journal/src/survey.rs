@@ -16,10 +16,10 @@ use std::collections::HashMap;
 const SECTOR: usize = 512;
 
 /// Bytes read of each place in a sample.
-const PLACE: u64 = 4096;
+const SAMPLE_BYTES: u64 = 4096;
 
 /// Unreadable sectors after which a sample ends: each can take the kernel half a minute.
-const UNREAD: u64 = 16 * PLACE / SECTOR as u64;
+const MAX_UNREAD_SECTORS: u64 = 16 * SAMPLE_BYTES / SECTOR as u64;
 
 /// Amount of the saved data that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub fn survey(
     let (mut original, mut seen) = (Vec::new(), ByteRanges::default());
     for (whole, part) in parts(journal, extent) {
         card.go_on()?;
-        if survey.gives_up(extent) {
+        if survey.is_over(extent) {
             break;
         }
         if journal.original(whole, &mut original).is_err() {
@@ -86,15 +86,15 @@ pub fn survey(
         let stamped = journal.overwrote(whole);
         for (start, end) in seen.add(part.offset, part.offset + part.len) {
             let wanted = &original[(start - whole.offset) as usize..(end - whole.offset) as usize];
-            let Some(start) = on_card(card, start, end - start, shift) else { continue };
+            let Some(start) = card_offset(card, start, end - start, shift) else { continue };
             survey.read(card, (start, wanted), (&salts, stamped), &mut newer)?;
         }
     }
     for witness in untouched(journal) {
         card.go_on()?;
-        let start = on_card(card, witness.offset, u64::from(witness.len), shift);
-        if let Some(start) = start.filter(|_| !survey.gives_up(extent)) {
-            survey.hear(card, witness, start, &salts)?;
+        let start = card_offset(card, witness.offset, u64::from(witness.len), shift);
+        if let Some(start) = start.filter(|_| !survey.is_over(extent)) {
+            survey.compare_fingerprint(card, witness, start, &salts)?;
         }
     }
     newer.foreign = joined(newer.foreign);
@@ -103,7 +103,7 @@ pub fn survey(
 
 /// Fingerprints of blocks that the test did not write.
 fn untouched(journal: &Journal) -> Vec<BlockFingerprint> {
-    let saved = journal.saved();
+    let saved = journal.saved_ranges();
     let touched =
         |w: &&BlockFingerprint| saved.iter().any(|s| s.offset < w.end() && w.offset < s.offset + s.len);
     journal.about().witnesses.iter().filter(|witness| !touched(witness)).copied().collect()
@@ -112,30 +112,30 @@ fn untouched(journal: &Journal) -> Vec<BlockFingerprint> {
 /// Ranges of the journal with the part of each to compare, oldest first: of a place that was saved twice only the first
 /// copy is from before the test.
 fn parts(journal: &Journal, extent: SurveyExtent) -> Vec<(SavedRange, SavedRange)> {
-    let mut all = journal.saved();
+    let mut all = journal.saved_ranges();
     all.reverse();
     let (SurveyExtent::Sample(wanted) | SurveyExtent::Sign(wanted)) = extent else {
         return all.into_iter().map(|whole| (whole, whole)).collect();
     };
     let (each, step) = ((wanted / all.len().max(1)).max(1) as u64, all.len().div_ceil(wanted).max(1));
     let part = move |whole: SavedRange, n: u64| {
-        let at = whole.len / each * n / PLACE * PLACE;
-        (whole, SavedRange { offset: whole.offset + at, len: PLACE.min(whole.len - at) })
+        let at = whole.len / each * n / SAMPLE_BYTES * SAMPLE_BYTES;
+        (whole, SavedRange { offset: whole.offset + at, len: SAMPLE_BYTES.min(whole.len - at) })
     };
     all.into_iter().step_by(step).flat_map(|whole| (0..each).map(move |n| part(whole, n))).collect()
 }
 
 /// Offset on the card of a range of the journal; `None` if the card is too small.
-fn on_card(card: &IoDriver<'_>, start: u64, len: u64, shift: i64) -> Option<u64> {
+fn card_offset(card: &IoDriver<'_>, start: u64, len: u64, shift: i64) -> Option<u64> {
     start
         .checked_add_signed(shift)
         .filter(|start| start.checked_add(len).is_some_and(|end| end <= card.bytes()))
 }
 
 impl CardSurvey {
-    fn gives_up(&self, extent: SurveyExtent) -> bool {
+    fn is_over(&self, extent: SurveyExtent) -> bool {
         let seen = matches!(extent, SurveyExtent::Sign(_)) && self.same + self.ours > 0;
-        seen || extent != SurveyExtent::All && self.unread >= UNREAD
+        seen || extent != SurveyExtent::All && self.unread >= MAX_UNREAD_SECTORS
     }
 
     fn read(
@@ -152,7 +152,7 @@ impl CardSurvey {
             match answer {
                 ReadAnswer::Differs { bytes, .. } => {
                     let before = self.ours;
-                    self.count(extent.offset, wanted, bytes, salts, newer);
+                    self.count_sectors(extent.offset, wanted, bytes, salts, newer);
                     let sectors = u64::from(extent.len) / SECTOR as u64;
                     self.read += sectors;
                     self.unstamped += if stamped { sectors - (self.ours - before) } else { 0 };
@@ -169,11 +169,18 @@ impl CardSurvey {
 
     /// Counts the sectors of one read. If the original itself is a stamp of the run, a fake answered for two
     /// addresses, and the true original is in the journal under the other one.
-    fn count(&mut self, start: u64, wanted: &[u8], found: &[u8], salts: &[u64], newer: &mut NewerPlaces) {
+    fn count_sectors(
+        &mut self,
+        start: u64,
+        wanted: &[u8],
+        found: &[u8],
+        salts: &[u64],
+        newer: &mut NewerPlaces,
+    ) {
         let sectors = wanted.chunks(SECTOR).zip(found.chunks(SECTOR));
         for ((wanted, found), offset) in sectors.zip((start..).step_by(SECTOR)) {
             let place = SavedRange { offset, len: found.len() as u64 };
-            self.stamped_before += u64::from(is_own(offset, wanted, salts));
+            self.stamped_before += u64::from(has_own_stamp(offset, wanted, salts));
             if wanted == found {
                 self.same += u64::from(wanted.iter().any(|byte| *byte != wanted[0]));
                 continue;
@@ -194,7 +201,7 @@ impl CardSurvey {
     }
 
     /// Compares the fingerprint of a block that the test did not write.
-    fn hear(
+    fn compare_fingerprint(
         &mut self,
         card: &mut IoDriver<'_>,
         witness: BlockFingerprint,
@@ -230,7 +237,7 @@ pub(crate) fn is_ours(sector: &[u8], salts: &[u64]) -> bool {
     read_stamp_header(sector).is_some_and(|stamp| salts.is_empty() || salts.contains(&stamp.salt))
 }
 
-fn is_own(offset: u64, sector: &[u8], salts: &[u64]) -> bool {
+fn has_own_stamp(offset: u64, sector: &[u8], salts: &[u64]) -> bool {
     is_ours(sector, salts) && read_stamp_header(sector).is_some_and(|stamp| stamp.address == offset)
 }
 
@@ -249,7 +256,7 @@ impl<'j> JournalPart<'j> {
             left_out.add(range.offset, range.offset + range.len);
         }
         let (mut parts, mut wholes) = (Vec::new(), HashMap::new());
-        for whole in journal.saved() {
+        for whole in journal.saved_ranges() {
             for (start, end) in left_out.missing(whole.offset, whole.offset + whole.len) {
                 let part = SavedRange { offset: start, len: end - start };
                 parts.push(part);
@@ -270,7 +277,7 @@ impl cardscope_engine::journal::JournalWriter for JournalPart<'_> {
         self.journal.commit()
     }
 
-    fn saved(&self) -> Vec<SavedRange> {
+    fn saved_ranges(&self) -> Vec<SavedRange> {
         self.parts.clone()
     }
 
@@ -282,10 +289,10 @@ impl cardscope_engine::journal::JournalWriter for JournalPart<'_> {
         Ok(())
     }
 
-    fn restoring(&mut self, step: RestoreProgress) {
+    fn record_restoring(&mut self, step: RestoreProgress) {
         // Spared places are not written back, so a partial restore is never recorded as complete.
-        if step == RestoreProgress::Begun || self.parts == self.journal.saved() {
-            self.journal.restoring(step);
+        if step == RestoreProgress::Begun || self.parts == self.journal.saved_ranges() {
+            self.journal.record_restoring(step);
         }
     }
 }
@@ -303,7 +310,7 @@ mod tests {
 
     fn counted(wanted: &[u8], found: &[u8]) -> CardSurvey {
         let mut survey = CardSurvey::default();
-        survey.count(4096, wanted, found, &[7], &mut NewerPlaces::default());
+        survey.count_sectors(4096, wanted, found, &[7], &mut NewerPlaces::default());
         survey
     }
 
@@ -330,7 +337,7 @@ mod tests {
         let wanted = [noise.clone(), noise.clone(), stamp(7), stamp(7), noise.clone()].concat();
         let found = [[1; SECTOR].to_vec(), stamp(7), noise.clone(), stamp(7), noise].concat();
         let mut newer = NewerPlaces::default();
-        CardSurvey::default().count(8192, &wanted, &found, &[7], &mut newer);
+        CardSurvey::default().count_sectors(8192, &wanted, &found, &[7], &mut newer);
         assert_eq!(newer.foreign, [SavedRange { offset: 8192, len: 512 }]);
         assert_eq!(newer.aliases, [SavedRange { offset: 9216, len: 512 }]);
     }

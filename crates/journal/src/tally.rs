@@ -11,13 +11,13 @@ use std::ops::Range;
 /// Bytes of a tally: the largest unit in which disks write.
 pub(crate) const PAGE: u64 = 4096;
 
-const MAP: usize = PAGE as usize - HEAD;
+const MAP_BYTES: usize = PAGE as usize - HEAD;
 
 /// Parts into which the map divides the card.
-const PARTS: u64 = 8 * MAP as u64;
+const MAP_PARTS: u64 = 8 * MAP_BYTES as u64;
 
 /// Smallest part in bytes: the smallest range that is saved alone.
-const SMALLEST: u64 = 4096;
+const MIN_PART_BYTES: u64 = 4096;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommittedTally {
@@ -31,8 +31,8 @@ pub(crate) struct CommittedTally {
 
 impl CommittedTally {
     pub(crate) fn of_card(bytes: u64) -> Self {
-        let part = bytes.div_ceil(PARTS).next_power_of_two().max(SMALLEST);
-        CommittedTally { batches: 0, ranges: 0, part, map: vec![0; MAP] }
+        let part = bytes.div_ceil(MAP_PARTS).next_power_of_two().max(MIN_PART_BYTES);
+        CommittedTally { batches: 0, ranges: 0, part, map: vec![0; MAP_BYTES] }
     }
 
     pub(crate) fn add(&mut self, batch: &[RangeEntry]) {
@@ -40,22 +40,22 @@ impl CommittedTally {
         self.ranges += batch.len() as u32;
         for entry in batch {
             let last = (entry.offset + u64::from(entry.len)).saturating_sub(1);
-            for part in self.part_of(entry.offset)..=self.part_of(last) {
+            for part in self.part_index(entry.offset)..=self.part_index(last) {
                 self.map[part / 8] |= 1 << (part % 8);
             }
         }
     }
 
     /// Addresses beyond the announced size belong to the last part.
-    fn part_of(&self, offset: u64) -> usize {
-        (offset / self.part).min(PARTS - 1) as usize
+    fn part_index(&self, offset: u64) -> usize {
+        (offset / self.part).min(MAP_PARTS - 1) as usize
     }
 
     /// Parts of the card with saved data. Nothing outside of them was overwritten.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Range<u64>> {
         let is_set = |part: &u64| self.map[(part / 8) as usize] & (1 << (part % 8)) != 0;
-        (0..PARTS).filter(is_set).map(|part| {
-            let end = if part + 1 == PARTS { u64::MAX } else { (part + 1) * self.part };
+        (0..MAP_PARTS).filter(is_set).map(|part| {
+            let end = if part + 1 == MAP_PARTS { u64::MAX } else { (part + 1) * self.part };
             part * self.part..end
         })
     }
@@ -68,7 +68,7 @@ impl CommittedTally {
     pub(crate) fn encode(&self, nonce: u64) -> Vec<u8> {
         let head = RecordHead {
             kind: RecordKind::Tally,
-            payload: MAP as u32,
+            payload: MAP_BYTES as u32,
             offset: self.part,
             len: self.ranges,
             crc: crc32c::crc32c(&self.map),
@@ -81,7 +81,7 @@ impl CommittedTally {
 
     /// Decodes a page whose header and payload have valid checksums.
     pub(crate) fn decode(head: &RecordHead, map: Vec<u8>) -> Option<CommittedTally> {
-        let valid = map.len() == MAP && head.offset >= SMALLEST;
+        let valid = map.len() == MAP_BYTES && head.offset >= MIN_PART_BYTES;
         valid.then_some(CommittedTally { batches: head.batch, ranges: head.len, part: head.offset, map })
     }
 }

@@ -10,37 +10,37 @@ use cardscope_model::recipe::KernelPath;
 pub const BYTES: u32 = 4096;
 
 /// Blocks at the start, where partition tables and file systems begin, and blocks spread over the rest.
-const FIRST: u64 = 8;
-const SPREAD: u64 = 24;
+const START_BLOCKS: u64 = 8;
+const SPREAD_BLOCKS: u64 = 24;
 
 /// Most reads that taking fingerprints needs, one at a time.
-pub const WITNESSES: u64 = FIRST + SPREAD;
+pub const WITNESSES: u64 = START_BLOCKS + SPREAD_BLOCKS;
 
 /// Takes the fingerprints, without unreadable blocks.
 pub fn look(target: &mut dyn Target) -> Vec<BlockFingerprint> {
     let bytes = target.info().bytes;
-    places(bytes).filter_map(|offset| one(target, offset)).collect()
+    fingerprint_offsets(bytes).filter_map(|offset| fingerprint_at(target, offset)).collect()
 }
 
-fn places(bytes: u64) -> impl Iterator<Item = u64> {
+fn fingerprint_offsets(bytes: u64) -> impl Iterator<Item = u64> {
     let size = u64::from(BYTES);
     let blocks = bytes / size;
-    let first = (0..FIRST).map(|n| n * 256);
+    let first = (0..START_BLOCKS).map(|n| n * 256);
     // An offset that grows, so that the blocks do not all have the same position in each unit of the flash.
-    let spread = (1..=SPREAD).map(move |n| blocks / (SPREAD + 1) * n + n * 7);
+    let spread = (1..=SPREAD_BLOCKS).map(move |n| blocks / (SPREAD_BLOCKS + 1) * n + n * 7);
     let mut all: Vec<u64> = first.chain(spread).filter(|block| *block < blocks).collect();
     all.sort_unstable();
     all.dedup();
     all.into_iter().map(move |block| block * size)
 }
 
-fn one(target: &mut dyn Target, offset: u64) -> Option<BlockFingerprint> {
-    let bytes = read(target, offset, BYTES)?;
+fn fingerprint_at(target: &mut dyn Target, offset: u64) -> Option<BlockFingerprint> {
+    let bytes = read_range(target, offset, BYTES)?;
     let constant = constant(&bytes).is_some();
     Some(BlockFingerprint { offset, len: BYTES, crc32c: crc32c::crc32c(&bytes), constant })
 }
 
-fn read(target: &mut dyn Target, offset: u64, len: u32) -> Option<Vec<u8>> {
+fn read_range(target: &mut dyn Target, offset: u64, len: u32) -> Option<Vec<u8>> {
     let plan = LanePlan {
         depth: 1,
         block: u64::from(len),

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 /// Page of a marks test, which is a document of its own in the archive.
 pub fn page(report: &MarksReport) -> Page {
-    let claimed = || claimed_of(&report.body.marks);
+    let claimed = || claimed_marks(&report.body.marks);
     let missed = claimed().filter(|judged| judged.outcome == MarkOutcome::Missed).count();
     let (tone, answer) = match (missed, claimed().count()) {
         (_, 0) => (NewsTone::Plain, "No mark is claimed.".to_owned()),
@@ -30,12 +30,13 @@ pub fn page(report: &MarksReport) -> Page {
 /// Missed marks, with the shortfall if all share one figure: `U3 and V30 missed (19.5 of 30 MB/s)`.
 pub fn missed(report: &CheckReport) -> Option<String> {
     let marks = report.body.marks.as_ref()?;
-    let missed: Vec<&JudgedMark> = claimed_of(marks).filter(|j| j.outcome == MarkOutcome::Missed).collect();
+    let missed: Vec<&JudgedMark> =
+        claimed_marks(marks).filter(|j| j.outcome == MarkOutcome::Missed).collect();
     let first = missed.first()?;
     // One figure stands for all of them only if their demands are equal.
     let demanded = |judged: &JudgedMark| judged.deciding().map(|part| (part.demanded, part.unit.clone()));
     let alike = missed.iter().all(|judged| demanded(judged) == demanded(first));
-    let short = first.deciding().filter(|_| alike).and_then(short_of);
+    let short = first.deciding().filter(|_| alike).and_then(shortfall);
     let short = short.map(|short| format!(" ({short})")).unwrap_or_default();
     let names: Vec<String> = missed.iter().map(|judged| judged.mark.to_string()).collect();
     let names = if names.len() > MOST_NAMED { count(names.len() as u64, "mark") } else { listing(&names) };
@@ -46,18 +47,18 @@ pub fn missed(report: &CheckReport) -> Option<String> {
 const MOST_NAMED: usize = 4;
 
 /// Shortfall of a demand: `19.5 of 30 MB/s`.
-fn short_of(part: &MarkDemand) -> Option<String> {
+fn shortfall(part: &MarkDemand) -> Option<String> {
     Some(format!("{} of {} {}", speed(part.measured?), trimmed(part.demanded, 1), part.unit))
 }
 
-fn claimed_of(found: &MarksMeasured) -> impl Iterator<Item = &JudgedMark> {
+fn claimed_marks(found: &MarksMeasured) -> impl Iterator<Item = &JudgedMark> {
     found.judged.iter().filter(|judged| judged.is_claimed())
 }
 
 /// Claimed marks by outcome: `met: C10 U3`, `missed: V30`.
 pub fn outcomes(found: &MarksMeasured) -> Vec<String> {
     let of = |outcome: MarkOutcome, word: &str| {
-        let those = claimed_of(found).filter(|judged| judged.outcome == outcome);
+        let those = claimed_marks(found).filter(|judged| judged.outcome == outcome);
         let names: Vec<String> = those.map(|judged| judged.mark.to_string()).collect();
         (!names.is_empty()).then(|| format!("{word} {}", names.join(" ")))
     };
@@ -83,7 +84,7 @@ enum PrintedPromise<'a> {
 
 /// Table of the promises with their deciding figures, then the measured class, the method, and what other tools print.
 pub fn blocks(found: Option<&MarksMeasured>, speeds: &[JudgedSpeed]) -> Vec<PageBlock> {
-    let marks = found.into_iter().flat_map(claimed_of).map(PrintedPromise::Mark);
+    let marks = found.into_iter().flat_map(claimed_marks).map(PrintedPromise::Mark);
     let promises: Vec<PrintedPromise<'_>> = marks.chain(speeds.iter().map(PrintedPromise::Speed)).collect();
     let table = Table::of(
         &promises,
@@ -102,8 +103,8 @@ pub fn blocks(found: Option<&MarksMeasured>, speeds: &[JudgedSpeed]) -> Vec<Page
     let facts = found.map_or_else(Vec::new, |found| {
         let tested = !found.judged.is_empty();
         let method = tested.then(|| fact("method", method(found.form)));
-        let others = found.other_tests.iter().map(|test| fact(&test.tool, other(test)));
-        class(found).into_iter().chain(method).chain(others).collect()
+        let others = found.other_tests.iter().map(|test| fact(&test.tool, other_tool_text(test)));
+        measured_class(found).into_iter().chain(method).chain(others).collect()
     });
     vec![PageBlock::Table(table), PageBlock::Facts(facts)]
 }
@@ -136,14 +137,14 @@ impl PrintedPromise<'_> {
 
     fn measured(&self) -> String {
         match self {
-            PrintedPromise::Mark(judged) => shown(judged, |part| part.measured),
+            PrintedPromise::Mark(judged) => deciding_figure(judged, |part| part.measured),
             PrintedPromise::Speed(judged) => format!("{} MB/s", speed(judged.measured_mb_s)),
         }
     }
 
     fn demanded(&self) -> String {
         match self {
-            PrintedPromise::Mark(judged) => shown(judged, |part| Some(part.demanded)),
+            PrintedPromise::Mark(judged) => deciding_figure(judged, |part| Some(part.demanded)),
             PrintedPromise::Speed(judged) => format!("{} MB/s", speed(judged.promised_mb_s)),
         }
     }
@@ -166,7 +167,7 @@ impl PrintedPromise<'_> {
 }
 
 /// Highest mark of each letter that the card reaches, and letters that were not tested.
-fn class(found: &MarksMeasured) -> Option<PageFact> {
+fn measured_class(found: &MarksMeasured) -> Option<PageFact> {
     let reached: Vec<String> = found.highest.iter().filter_map(|h| h.mark).map(|m| m.to_string()).collect();
     let untested = |letter: char| {
         let mut of_letter = found.judged.iter().filter(|judged| judged.mark.letter() == letter);
@@ -194,7 +195,7 @@ fn method(form: TestForm) -> &'static str {
 }
 
 /// Result of another tool, and why it is no contradiction.
-fn other(test: &OtherTest) -> String {
+fn other_tool_text(test: &OtherTest) -> String {
     let OtherTest { mark, queue_depth, random_write_iops: writes, random_read_iops: reads, .. } = test;
     let verdict = if test.passes { "passes" } else { "fails" };
     format!(
@@ -213,7 +214,7 @@ fn untested(judged: &JudgedMark) -> String {
 
 /// All figures of each claimed mark.
 pub fn details(found: Option<&MarksMeasured>) -> Vec<PageFact> {
-    let claimed = found.into_iter().flat_map(claimed_of);
+    let claimed = found.into_iter().flat_map(claimed_marks);
     claimed.map(|judged| fact(&judged.mark.to_string(), figures_of(judged))).collect()
 }
 
@@ -227,7 +228,7 @@ fn by(judged: &JudgedMark) -> &'static str {
 }
 
 /// A number of the deciding demand, with its unit.
-fn shown(judged: &JudgedMark, of: impl Fn(&MarkDemand) -> Option<f64>) -> String {
+fn deciding_figure(judged: &JudgedMark, of: impl Fn(&MarkDemand) -> Option<f64>) -> String {
     let figure = |part: &MarkDemand| Some(format!("{} {}", speed(of(part)?), part.unit));
     judged.deciding().and_then(figure).unwrap_or_default()
 }

@@ -37,8 +37,8 @@ pub fn aggregate(test: &RecipeTest, samples: &[LoopSample]) -> Option<TestResult
         bytes,
         ios: counted.iter().map(|s| s.ios).sum(),
         seconds: time,
-        temperature_c: temperature(samples),
-        recipe_value: combine(test.aggregate, &speeds(&loops), mb_s),
+        temperature_c: temperature_range(samples),
+        recipe_value: combine_loops(test.aggregate, &speeds(&loops), mb_s),
         loops,
         series: joined_series(samples),
         ..TestResult::of(test.name, mb_s)
@@ -68,7 +68,7 @@ fn speeds(loops: &[LoopResult]) -> Vec<f64> {
     loops.iter().filter(|l| l.counted).map(|l| l.mb_s).collect()
 }
 
-fn combine(aggregate: LoopAggregate, values: &[f64], total: f64) -> f64 {
+fn combine_loops(aggregate: LoopAggregate, values: &[f64], total: f64) -> f64 {
     measured(match aggregate {
         LoopAggregate::Max => values.iter().copied().fold(f64::MIN, f64::max),
         LoopAggregate::Mean => statistics::mean(values).unwrap_or(f64::NAN),
@@ -83,7 +83,7 @@ fn mean_latency_s(aggregate: LoopAggregate, result: &TestResult) -> f64 {
     let of_loops: Vec<f64> = result.loops.iter().filter(|l| l.counted).map(|l| l.mean_latency_us).collect();
     let us = match aggregate {
         LoopAggregate::Max => of_loops.iter().copied().fold(f64::MAX, f64::min),
-        other => combine(other, &of_loops, result.latency_us.mean),
+        other => combine_loops(other, &of_loops, result.latency_us.mean),
     };
     us / 1e6
 }
@@ -95,7 +95,7 @@ fn tool_prints(test: &RecipeTest, recipe_value: f64, latency_s: f64) -> Option<T
 }
 
 /// Covers all loops, because discarded loops heat the card as well.
-fn temperature(samples: &[LoopSample]) -> TemperatureC {
+fn temperature_range(samples: &[LoopSample]) -> TemperatureC {
     let each = || samples.iter().map(|s| s.temperature_c);
     TemperatureC {
         start: each().find_map(|t| t.start),

@@ -85,7 +85,7 @@ pub fn factor(bytes: u64) -> Option<CapacityFactors> {
         power_of_two,
         power_of_two_bytes,
         odd,
-        odd_primes: if odd <= LARGEST_FACTORED { primes(odd) } else { Vec::new() },
+        odd_primes: if odd <= LARGEST_FACTORED { prime_factors(odd) } else { Vec::new() },
         says: says(bytes, power_of_two_bytes, odd),
     })
 }
@@ -110,7 +110,7 @@ fn says(bytes: u64, power_bytes: u64, odd: u64) -> String {
     text
 }
 
-fn primes(mut rest: u64) -> Vec<u64> {
+fn prime_factors(mut rest: u64) -> Vec<u64> {
     let mut found = Vec::new();
     let mut divisor = 3;
     while divisor * divisor <= rest {

@@ -117,7 +117,7 @@ impl CardFacts {
         if let Some(target) = self.simulated_target() {
             return target.to_owned();
         }
-        let size = self.capacity_label.clone().or_else(|| self.capacity_bytes.map(nominal));
+        let size = self.capacity_label.clone().or_else(|| self.capacity_bytes.map(label_size));
         let called = self.name.as_ref().or(self.model.as_ref());
         let maker = self.maker.as_ref().filter(|maker| *maker != NOBODY);
         let brand = self.brand.as_ref().or(maker);
@@ -138,7 +138,7 @@ impl CardFacts {
 }
 
 /// Formats a capacity as labels do, rounded to the nearest power of two.
-fn nominal(bytes: u64) -> String {
+fn label_size(bytes: u64) -> String {
     let gb = bytes as f64 / 1e9;
     let power = (gb.max(0.06).log2()).round() as i32;
     match power {

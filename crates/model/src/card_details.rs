@@ -47,15 +47,15 @@ impl CardDetails {
     /// earlier ones.
     pub fn add_said(&mut self, said: &Value) {
         let device = said.pointer("/lspci/device").and_then(Value::as_str);
-        later(&mut self.controller, device.and_then(controller));
+        replace_if_some(&mut self.controller, device.and_then(controller));
         let link = said.get("pcie").and_then(|link| PcieLink::deserialize(link).ok());
-        later(&mut self.pcie_link, link.and_then(|link| link.mode()));
+        replace_if_some(&mut self.pcie_link, link.and_then(|link| link.mode()));
         let nvme = |pointer: &str| said.get("nvme")?.pointer(pointer)?.as_f64();
-        later(&mut self.limits.tmpth_celsius, nvme("/tmpth_celsius"));
-        later(&mut self.limits.tmt1_celsius, nvme("/tmt1_celsius"));
-        later(&mut self.limits.tmt2_celsius, nvme("/tmt2_celsius"));
-        later(&mut self.limits.warning_celsius, nvme("/identify/wctemp_celsius"));
-        later(&mut self.limits.critical_celsius, nvme("/identify/cctemp_celsius"));
+        replace_if_some(&mut self.limits.tmpth_celsius, nvme("/tmpth_celsius"));
+        replace_if_some(&mut self.limits.tmt1_celsius, nvme("/tmt1_celsius"));
+        replace_if_some(&mut self.limits.tmt2_celsius, nvme("/tmt2_celsius"));
+        replace_if_some(&mut self.limits.warning_celsius, nvme("/identify/wctemp_celsius"));
+        replace_if_some(&mut self.limits.critical_celsius, nvme("/identify/cctemp_celsius"));
     }
 
     /// Replaces the geometry, unless nothing in the new one was tested.
@@ -70,7 +70,7 @@ impl CardDetails {
     /// Adds the temperatures in the condition's note, e.g. `20°C idle, up to 82°C during test`.
     pub fn add_noted(&mut self, condition: &Condition) {
         let note = condition.get("note").unwrap_or_default();
-        self.add_temperatures(condition, celsius_before(note, "idle"), celsius_behind(note, "up to"));
+        self.add_temperatures(condition, celsius_before(note, "idle"), celsius_after(note, "up to"));
     }
 
     /// Adds the temperatures of a test: keeps the lowest idle and the highest peak of each cooling.
@@ -81,19 +81,19 @@ impl CardDetails {
         let cooling = condition.get("cooling").map(str::to_owned);
         match self.temperatures.iter_mut().find(|known| known.cooling == cooling) {
             Some(known) => {
-                known.idle_c = pick(known.idle_c, idle_c, f64::min);
-                known.peak_c = pick(known.peak_c, peak_c, f64::max);
+                known.idle_c = combine_options(known.idle_c, idle_c, f64::min);
+                known.peak_c = combine_options(known.peak_c, peak_c, f64::max);
             }
             None => self.temperatures.push(CardTemperatures { cooling, idle_c, peak_c }),
         }
     }
 }
 
-fn later<T>(known: &mut Option<T>, said: Option<T>) {
+fn replace_if_some<T>(known: &mut Option<T>, said: Option<T>) {
     *known = said.or(known.take());
 }
 
-fn pick(a: Option<f64>, b: Option<f64>, of: fn(f64, f64) -> f64) -> Option<f64> {
+fn combine_options(a: Option<f64>, b: Option<f64>, of: fn(f64, f64) -> f64) -> Option<f64> {
     a.zip(b).map(|(a, b)| of(a, b)).or(a).or(b)
 }
 
@@ -102,7 +102,7 @@ fn celsius_before(text: &str, word: &str) -> Option<f64> {
     before.rsplit(|c: char| !c.is_ascii_digit() && c != '.').next()?.parse().ok()
 }
 
-fn celsius_behind(text: &str, word: &str) -> Option<f64> {
+fn celsius_after(text: &str, word: &str) -> Option<f64> {
     let (degrees, _) = text.split_once(word)?.1.split_once("°C")?;
     degrees.trim().parse().ok().filter(|celsius: &f64| celsius.is_finite())
 }

@@ -69,7 +69,7 @@ pub struct CheckResult {
 pub type CheckReport = Report<CheckResult>;
 
 impl ReportBody for CheckResult {
-    fn reader_is_suspect(&mut self) {
+    fn mark_reader_suspect(&mut self) {
         (self.verdict, self.confidence, self.usable_bytes) = (Verdict::ReaderSuspect, SURE, None);
     }
 

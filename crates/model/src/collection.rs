@@ -10,7 +10,7 @@ use crate::session_file::{FileRun, SessionFile};
 use serde_json::Value;
 
 /// Key of the report's title in the log of a session.
-const TITLE: &str = "published";
+const TITLE_KEY: &str = "published";
 
 /// Session files in the folders of `collection/`.
 pub static COLLECTION: BuiltinFiles =
@@ -34,7 +34,7 @@ pub fn builtin() -> Result<Vec<CollectedReport>, CollectionError> {
         let file: SessionFile = serde_json::from_str(text).map_err(|e| CollectionError(e.to_string()))?;
         let name = file.target.clone();
         let mut log = log(file).ok_or_else(|| CollectionError(format!("a session of {name} has no log")))?;
-        let title = log.other.remove(TITLE);
+        let title = log.other.remove(TITLE_KEY);
         match reports.last_mut().filter(|report| report.name == name) {
             Some(report) => report.logs.push(log),
             None => {
@@ -76,7 +76,7 @@ mod tests {
             assert_eq!(name.split_once('/').unwrap().0, file.target, "a folder a report");
             assert_eq!(file.to_json().unwrap(), *text);
             let log = log(file).unwrap();
-            assert!(log.card.brand.is_some() && log.other.contains_key(TITLE), "{log:?}");
+            assert!(log.card.brand.is_some() && log.other.contains_key(TITLE_KEY), "{log:?}");
             assert!(log.condition.iter().all(|(word, _)| WORDS.iter().any(|(w, _)| *w == word)));
         }
     }

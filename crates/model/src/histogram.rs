@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 
 /// log2 of the classes per power of two.
 const SUB_BITS: u32 = 7;
-const SUB: u64 = 1 << SUB_BITS;
+const CLASSES_PER_GROUP: u64 = 1 << SUB_BITS;
 /// Lower bound of the last class, about 2.4 hours.
-const LARGEST: u64 = 1 << 43;
-/// Groups of `SUB` classes; the last has a single class.
+const MAX_CLASSED_NANOS: u64 = 1 << 43;
+/// Groups of `CLASSES_PER_GROUP` classes; the last has a single class.
 const GROUPS: usize = 43 - SUB_BITS as usize + 2;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "StoredHistogram", into = "StoredHistogram")]
 pub struct LatencyHistogram {
     /// Allocated on demand, because the latencies of a test lie within a few powers of two.
-    groups: [Option<Box<[u64; SUB as usize]>>; GROUPS],
+    groups: [Option<Box<[u64; CLASSES_PER_GROUP as usize]>>; GROUPS],
     count: u64,
     sum: u128,
     min: Nanos,
@@ -31,28 +31,28 @@ impl Default for LatencyHistogram {
     }
 }
 
-/// Returns the class of a value: linear below 2·`SUB`, then `SUB` classes per power of two.
+/// Returns the class of a value: linear below 2·`CLASSES_PER_GROUP`, then `CLASSES_PER_GROUP` classes per power of two.
 #[inline]
 fn class(value: Nanos) -> usize {
-    let v = value.min(LARGEST);
-    let shift = (63 - (v | (SUB - 1)).leading_zeros()).saturating_sub(SUB_BITS);
+    let v = value.min(MAX_CLASSED_NANOS);
+    let shift = (63 - (v | (CLASSES_PER_GROUP - 1)).leading_zeros()).saturating_sub(SUB_BITS);
     ((u64::from(shift) << SUB_BITS) + (v >> shift)) as usize
 }
 
 /// Returns the lower bound and the width of a class.
-fn bounds(class: usize) -> (Nanos, Nanos) {
+fn class_bounds(class: usize) -> (Nanos, Nanos) {
     let c = class as u64;
-    if c < 2 * SUB {
+    if c < 2 * CLASSES_PER_GROUP {
         return (c, 1);
     }
     let shift = (c >> SUB_BITS) - 1;
-    ((SUB + (c & (SUB - 1))) << shift, 1 << shift)
+    ((CLASSES_PER_GROUP + (c & (CLASSES_PER_GROUP - 1))) << shift, 1 << shift)
 }
 
 impl LatencyHistogram {
     #[inline]
     pub fn record(&mut self, value: Nanos) {
-        *self.counter(class(value)) += 1;
+        *self.class_counter(class(value)) += 1;
         self.count += 1;
         self.sum += u128::from(value);
         self.min = self.min.min(value);
@@ -60,14 +60,15 @@ impl LatencyHistogram {
     }
 
     #[inline]
-    fn counter(&mut self, class: usize) -> &mut u64 {
-        let group = self.groups[class >> SUB_BITS].get_or_insert_with(|| Box::new([0; SUB as usize]));
-        &mut group[class & (SUB as usize - 1)]
+    fn class_counter(&mut self, class: usize) -> &mut u64 {
+        let group =
+            self.groups[class >> SUB_BITS].get_or_insert_with(|| Box::new([0; CLASSES_PER_GROUP as usize]));
+        &mut group[class & (CLASSES_PER_GROUP as usize - 1)]
     }
 
     pub fn merge(&mut self, other: &LatencyHistogram) {
-        for (class, theirs) in other.counts() {
-            let mine = self.counter(class);
+        for (class, theirs) in other.class_counts() {
+            let mine = self.class_counter(class);
             *mine = mine.saturating_add(theirs);
         }
         self.count = self.count.saturating_add(other.count);
@@ -98,10 +99,10 @@ impl LatencyHistogram {
     pub fn quantile(&self, q: f64) -> Nanos {
         let wanted = ((q.clamp(0.0, 1.0) * self.count as f64).ceil() as u64).max(1);
         let mut seen = 0;
-        for (index, n) in self.counts() {
+        for (index, n) in self.class_counts() {
             seen = n.saturating_add(seen);
             if seen >= wanted {
-                let (low, width) = bounds(index);
+                let (low, width) = class_bounds(index);
                 // The middle of the class halves the error, and the exact extremes bound it.
                 return (low + width / 2).max(self.min).min(self.max);
             }
@@ -110,10 +111,10 @@ impl LatencyHistogram {
     }
 
     pub fn classes(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
-        self.counts().map(|(class, n)| (bounds(class).0, n))
+        self.class_counts().map(|(class, n)| (class_bounds(class).0, n))
     }
 
-    fn counts(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+    fn class_counts(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let groups = self.groups.iter().enumerate().filter_map(|(at, group)| Some((at, group.as_deref()?)));
         let each = groups.flat_map(|(at, group)| {
             group.iter().enumerate().map(move |(sub, n)| ((at << SUB_BITS) + sub, *n))
@@ -147,7 +148,7 @@ impl From<StoredHistogram> for LatencyHistogram {
         let mut histogram = LatencyHistogram::default();
         for (low, n) in stored.classes {
             // A file may contain any counts, so sums saturate instead of overflowing.
-            let held = histogram.counter(class(low));
+            let held = histogram.class_counter(class(low));
             *held = held.saturating_add(n);
             histogram.count = histogram.count.saturating_add(n);
         }
@@ -173,7 +174,7 @@ mod tests {
     #[test]
     fn class_bounds_are_in_their_class() {
         for c in 0..(GROUPS - 1) << SUB_BITS {
-            let (low, width) = bounds(c);
+            let (low, width) = class_bounds(c);
             assert_eq!((class(low), class(low + width - 1)), (c, c));
         }
     }

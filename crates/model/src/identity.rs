@@ -115,7 +115,7 @@ impl Identity {
     /// Returns the unit's name from its CID, or from model and serial of NVMe. None if a reader hides both or they
     /// are blank, since all cards of that kind are alike then.
     pub fn unit(&self) -> Option<UnitName> {
-        if let Some(cid) = self.cid.as_ref().filter(|cid| !blank(&cid.raw.to_string())) {
+        if let Some(cid) = self.cid.as_ref().filter(|cid| !is_blank_text(&cid.raw.to_string())) {
             let (maker, model) = (cid.maker.clone(), cid.pnm.clone());
             return Some(UnitName {
                 maker,
@@ -126,7 +126,7 @@ impl Identity {
         }
         let identify = self.nvme.as_ref()?.identify.as_ref()?;
         let (model, serial) = (identify.mn.trim().to_owned(), identify.sn.trim().to_owned());
-        if blank(&serial) {
+        if is_blank_text(&serial) {
             return None;
         }
         let unique = format!("{} {model} {serial}", identify.vid_hex);
@@ -164,7 +164,7 @@ impl Identity {
     }
 }
 
-fn blank(text: &str) -> bool {
+fn is_blank_text(text: &str) -> bool {
     ['0', 'f'].iter().any(|digit| text.chars().all(|c| c.eq_ignore_ascii_case(digit)))
 }
 
@@ -181,7 +181,7 @@ mod tests {
         };
         assert_eq!(named(CID).as_deref(), Some(CID));
         assert_eq!((named(&"0".repeat(32)), named(&"f".repeat(32))), (None, None));
-        assert!(blank("") && blank("0000") && !blank("0001"));
+        assert!(is_blank_text("") && is_blank_text("0000") && !is_blank_text("0001"));
     }
 
     const CID: &str = "035344535530344780811ea6ab00b37f";

@@ -34,14 +34,14 @@ pub fn judge(label: &CardLabel, seen: &LabelEvidence<'_>) -> Vec<Finding> {
         findings.extend(usable(printed, seen));
     }
     let marks = || label.marks.iter().copied();
-    findings.extend(label.false_marks.iter().map(|word| unknown_mark(word)));
-    findings.extend(marks().filter_map(|mark| doubled(label, mark)));
-    findings.extend(marks().filter_map(|mark| against_bus(label, mark)));
-    findings.extend(two_minds(label));
-    findings.extend(marks().filter_map(|mark| against_card(mark, seen.identity?)));
-    findings.extend(marks().filter_map(|mark| against_speed(mark, seen)));
-    findings.extend(against_each_other(label));
-    findings.extend(beyond_bus(label));
+    findings.extend(label.false_marks.iter().map(|word| unknown_mark_finding(word)));
+    findings.extend(marks().filter_map(|mark| doubled_mark_finding(label, mark)));
+    findings.extend(marks().filter_map(|mark| mark_against_bus(label, mark)));
+    findings.extend(conflicting_marks_finding(label));
+    findings.extend(marks().filter_map(|mark| mark_against_card(mark, seen.identity?)));
+    findings.extend(marks().filter_map(|mark| mark_against_speed(mark, seen)));
+    findings.extend(rating_against_speed(label));
+    findings.extend(speed_beyond_bus(label));
     findings.extend(speeds(label, &seen.measured));
     findings
 }
@@ -70,16 +70,16 @@ impl FalseCapacity {
     }
 }
 
-fn hint(claim: &str, confidence: f64, text: String) -> Finding {
+fn label_hint(claim: &str, confidence: f64, text: String) -> Finding {
     Finding::new(claim, FindingWeight::Hint, confidence, text)
 }
 
 /// Smallest share of the printed size among genuine cards …
-const USUAL_FROM: f64 = 0.93;
+const USUAL_SHARE_FROM: f64 = 0.93;
 /// … and the largest; 2^30 bytes are 1.074 GB.
-const USUAL_TO: f64 = 1.08;
+const USUAL_SHARE_TO: f64 = 1.08;
 /// Smallest share that rounding or units can explain: 10^12 is 0.909 of 2^40.
-const LACKING: f64 = 0.90;
+const MIN_EXPLAINED_SHARE: f64 = 0.90;
 
 /// Largest printed size of each family (Physical Layer Specification 3.3), with a margin because 32 GB may mean GiB.
 const FAMILIES: [(CsdFamily, u64, &str); 4] = [
@@ -93,17 +93,18 @@ fn family(label: &CardLabel) -> Option<Finding> {
     let claim = "label-family";
     if let [first, second, ..] = label.families[..] {
         let text = format!("The label names two families, {first} and {second}.");
-        return Some(hint(claim, 0.8, text));
+        return Some(label_hint(claim, 0.8, text));
     }
     let (family, capacity) = (label.families.first()?, label.capacity.as_ref()?);
     let (right, _, range) = FAMILIES.iter().find(|(_, most, _)| capacity.bytes <= *most)?;
     let printed = &capacity.printed;
     let text = format!("A {printed} card is {right} ({range}), not {family}.");
-    let found = hint(claim, 0.8, text).because("printed family", family).because("printed capacity", printed);
+    let found =
+        label_hint(claim, 0.8, text).because("printed family", family).because("printed capacity", printed);
     (family != right).then_some(found)
 }
 
-fn lacking(printed: &PrintedCapacity, bytes: u64) -> String {
+fn deviation_text(printed: &PrintedCapacity, bytes: u64) -> String {
     let print = &printed.printed;
     let percent = |difference: u64| 100.0 * difference as f64 / printed.bytes as f64;
     match printed.bytes.checked_sub(bytes) {
@@ -115,26 +116,26 @@ fn lacking(printed: &PrintedCapacity, bytes: u64) -> String {
 
 fn announced(printed: &PrintedCapacity, bytes: u64) -> Finding {
     let share = bytes as f64 / printed.bytes as f64;
-    let text = format!("The card announces {}, {}", DecimalSize(bytes), lacking(printed, bytes));
+    let text = format!("The card announces {}, {}", DecimalSize(bytes), deviation_text(printed, bytes));
     let (weight, confidence, usual) = match share {
-        s if s < LACKING => (FindingWeight::Bad, 0.95, "far too little for a genuine card"),
-        s if s < USUAL_FROM => (FindingWeight::Hint, 0.6, "less than usual"),
-        s if s <= USUAL_TO => (FindingWeight::Note, 1.0, "as usual"),
+        s if s < MIN_EXPLAINED_SHARE => (FindingWeight::Bad, 0.95, "far too little for a genuine card"),
+        s if s < USUAL_SHARE_FROM => (FindingWeight::Hint, 0.6, "less than usual"),
+        s if s <= USUAL_SHARE_TO => (FindingWeight::Note, 1.0, "as usual"),
         _ => (FindingWeight::Hint, 0.6, "the label may be of another card"),
     };
     Finding::new(CAPACITY, weight, confidence, format!("{text}: {usual}."))
         .because(PRINTED, printed.bytes)
         .because(ANNOUNCED, bytes)
-        .because("usual share of the printed capacity", format!("{USUAL_FROM} to {USUAL_TO}"))
+        .because("usual share of the printed capacity", format!("{USUAL_SHARE_FROM} to {USUAL_SHARE_TO}"))
 }
 
 fn usable(printed: &PrintedCapacity, seen: &LabelEvidence<'_>) -> Option<Finding> {
     let (bytes, confidence) = (seen.usable_bytes?, seen.usable_confidence);
     let less = seen.announced_bytes.is_none_or(|announced| bytes < announced);
-    if !less || bytes as f64 >= LACKING * printed.bytes as f64 {
+    if !less || bytes as f64 >= MIN_EXPLAINED_SHARE * printed.bytes as f64 {
         return None;
     }
-    let text = format!("The card really holds {}, {}.", DecimalSize(bytes), lacking(printed, bytes));
+    let text = format!("The card really holds {}, {}.", DecimalSize(bytes), deviation_text(printed, bytes));
     // The finding about the capacity itself has the advice.
     let weight = if confidence >= SURE { FindingWeight::Bad } else { FindingWeight::Hint };
     let found = Finding::new(CAPACITY, weight, confidence, text).because(PRINTED, printed.bytes);
@@ -143,23 +144,25 @@ fn usable(printed: &PrintedCapacity, seen: &LabelEvidence<'_>) -> Option<Finding
 
 const NEED_UHS_II: [u16; 2] = [60, 90];
 
-fn unknown_mark(word: &str) -> Finding {
+fn unknown_mark_finding(word: &str) -> Finding {
     let all: Vec<String> = Mark::all().map(String::from).collect();
     let text = format!("The printed {word} is not a mark of the SD Association and promises nothing.");
-    hint("label-mark-unknown", 0.8, text).because("printed", word).because("valid marks", all.join(" "))
+    label_hint("label-mark-unknown", 0.8, text).because("printed", word).because("valid marks", all.join(" "))
 }
 
-fn impossible(text: String) -> Finding {
-    hint("label-mark-combination", 0.7, text)
+fn combination_hint(text: String) -> Finding {
+    label_hint("label-mark-combination", 0.7, text)
 }
 
 /// Reports a lower mark next to a higher one of its letter, which includes it.
-fn doubled(label: &CardLabel, mark: Mark) -> Option<Finding> {
+fn doubled_mark_finding(label: &CardLabel, mark: Mark) -> Option<Finding> {
     let lower = label.marks.iter().find(|other| mark.implied().any(|implied| implied == **other))?;
-    Some(impossible(format!("The label has both {lower} and {mark}, although {mark} includes {lower}.")))
+    Some(combination_hint(format!(
+        "The label has both {lower} and {mark}, although {mark} includes {lower}."
+    )))
 }
 
-fn against_bus(label: &CardLabel, mark: Mark) -> Option<Finding> {
+fn mark_against_bus(label: &CardLabel, mark: Mark) -> Option<Finding> {
     let needs = &mark.demand().bus;
     let text = match (mark.letter(), mark.number(), &label.buses[..]) {
         ('V', number, [PrintedBus::UhsI]) if NEED_UHS_II.contains(&number) => {
@@ -170,11 +173,11 @@ fn against_bus(label: &CardLabel, mark: Mark) -> Option<Finding> {
         }
         _ => return None,
     };
-    Some(impossible(text).because("mark", mark).because("needs", needs))
+    Some(combination_hint(text).because("mark", mark).because("needs", needs))
 }
 
 /// Reports marks of different letters that promise different write speeds, e.g. C4 and U1, or U1 and V30.
-fn two_minds(label: &CardLabel) -> Option<Finding> {
+fn conflicting_marks_finding(label: &CardLabel) -> Option<Finding> {
     let of = |letter| label.marks.iter().filter(|m| m.letter() == letter).max().copied();
     let writes = |mark: Mark| mark.demand().write_mb_s;
     let (slow, fast) = [('C', 'U'), ('U', 'V')].iter().find_map(|(a, b)| {
@@ -185,7 +188,7 @@ fn two_minds(label: &CardLabel) -> Option<Finding> {
     })?;
     let (slow_mb_s, fast_mb_s, letter) = (writes(slow), writes(fast), slow.letter());
     Some(
-        impossible(format!(
+        combination_hint(format!(
             "{slow} promises {slow_mb_s} MB/s writes and {fast} {fast_mb_s} MB/s; a genuine \
                             card has a higher {letter} mark."
         ))
@@ -194,7 +197,7 @@ fn two_minds(label: &CardLabel) -> Option<Finding> {
 }
 
 /// Compares a printed mark with the one in SSR or NVMe data.
-fn against_card(mark: Mark, identity: &Identity) -> Option<Finding> {
+fn mark_against_card(mark: Mark, identity: &Identity) -> Option<Finding> {
     let speaks = match mark.letter() {
         'E' => identity.nvme.as_ref().is_some_and(|nvme| nvme.express_area.is_some()),
         _ => identity.ssr.as_ref().is_some_and(|ssr| ssr.blank.is_none()),
@@ -205,37 +208,37 @@ fn against_card(mark: Mark, identity: &Identity) -> Option<Finding> {
     }
     let says = own.map_or_else(|| format!("no {} mark", mark.letter()), |own| format!("{own} only"));
     let text = format!("The label says {mark}, but the card itself reports {says}.");
-    let found = hint("label-mark-against-card", 0.8, text).because("printed", mark);
+    let found = label_hint("label-mark-against-card", 0.8, text).because("printed", mark);
     let found = found.because("reported by the card", says);
     Some(found.advise_verb(AdvisedVerb::Check, "Run `cardscope check` to measure it."))
 }
 
 /// Compares a mark with measured speeds. Only a hint, because a mark is a minimum under special conditions.
-fn against_speed(mark: Mark, seen: &LabelEvidence<'_>) -> Option<Finding> {
+fn mark_against_speed(mark: Mark, seen: &LabelEvidence<'_>) -> Option<Finding> {
     let (least, runs) = (mark.demand().write_mb_s, &seen.measured.write_mb_s);
     let best = runs.iter().copied().reduce(f64::max)?;
     let testable = seen.measured.ceiling_mb_s.is_none_or(|ceiling| ceiling > least);
     let text =
         format!("{mark} promises {least} MB/s writes, but the fastest run reached {}.", SpeedMbS(best));
-    let found = hint("label-mark-speed", 0.5, text).because("runs", runs.len());
+    let found = label_hint("label-mark-speed", 0.5, text).because("runs", runs.len());
     (testable && best < least).then(|| found.because("conditions of the mark", &mark.demand().notes))
 }
 
 /// Share by which two printed figures for the same thing may differ because of rounding.
-const ROUNDED: f64 = 0.1;
+const ROUNDING_SHARE: f64 = 0.1;
 
 /// Compares an x rating with a printed speed: `633x` next to `200 MB/s` means 95 MB/s.
-fn against_each_other(label: &CardLabel) -> Option<Finding> {
+fn rating_against_speed(label: &CardLabel) -> Option<Finding> {
     let rating = label.speeds.iter().find(|s| s.printed.ends_with('x'))?;
     let reading = |s: &&PrintedSpeed| !s.printed.ends_with('x') && s.direction != Some(SpeedDirection::Write);
     let speed = label.speeds.iter().find(reading)?;
-    let apart = (rating.mb_s - speed.mb_s).abs() > ROUNDED * rating.mb_s.max(speed.mb_s);
+    let apart = (rating.mb_s - speed.mb_s).abs() > ROUNDING_SHARE * rating.mb_s.max(speed.mb_s);
     let (rated, mb_s, printed) = (&rating.printed, rating.mb_s, &speed.printed);
     let text = format!("{rated} means {mb_s:.0} MB/s, but the label also says {printed}.");
-    apart.then(|| hint(SPEED, 0.6, text).because("rating", rated).because("speed", printed))
+    apart.then(|| label_hint(SPEED, 0.6, text).because("rating", rated).because("speed", printed))
 }
 
-fn beyond_bus(label: &CardLabel) -> Option<Finding> {
+fn speed_beyond_bus(label: &CardLabel) -> Option<Finding> {
     let carries = label.buses.iter().map(|bus| bus.ceiling_mb_s()).reduce(f64::max)?;
     let fastest = label.speeds.iter().max_by(|a, b| a.mb_s.total_cmp(&b.mb_s))?;
     let (bus, printed) = (label.buses.iter().max()?, &fastest.printed);

@@ -120,8 +120,9 @@ pub struct MarkDemand {
 impl MarkDemand {
     /// Formats the measured and the demanded figure, or returns None if nothing was measured.
     pub fn figure(&self) -> Option<String> {
-        let alone = self.without_queue.map_or(String::new(), |rate| format!(" ({} without it)", short(rate)));
-        let (measured, demanded) = (short(self.measured?), short(self.demanded));
+        let alone =
+            self.without_queue.map_or(String::new(), |rate| format!(" ({} without it)", short_figure(rate)));
+        let (measured, demanded) = (short_figure(self.measured?), short_figure(self.demanded));
         Some(format!("{}: {measured} {}{alone} (needs {demanded})", self.what, self.unit))
     }
 }
@@ -136,7 +137,7 @@ pub fn deciding(parts: &[MarkDemand], outcome: MarkOutcome) -> Option<&MarkDeman
     })
 }
 
-fn short(value: f64) -> String {
+fn short_figure(value: f64) -> String {
     if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 

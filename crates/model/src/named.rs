@@ -44,7 +44,7 @@ impl BuiltinFiles {
             kind: self.kind,
             name: name.to_owned(),
             meant: did_you_mean(name, self.names()),
-            there: listed(name, &self.names().collect::<Vec<_>>()),
+            there: list_names(name, &self.names().collect::<Vec<_>>()),
             also: self.also,
         })
     }
@@ -64,32 +64,32 @@ macro_rules! builtin_files {
 }
 
 /// Bytes of a name that are compared. Comparison takes time by the product of both lengths, and no name is longer.
-const COMPARED: usize = 100;
+const MAX_COMPARED_BYTES: usize = 100;
 
-fn compared(word: &str) -> String {
-    word[..word.floor_char_boundary(COMPARED)].to_lowercase()
+fn comparison_key(word: &str) -> String {
+    word[..word.floor_char_boundary(MAX_COMPARED_BYTES)].to_lowercase()
 }
 
 pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     nearest(word, candidates).map_or(String::new(), |meant| format!("did you mean {meant:?}? "))
 }
 
-const LISTED: usize = 8;
+const MAX_LISTED_NAMES: usize = 8;
 
-fn listed(word: &str, names: &[&str]) -> String {
-    match names.len().saturating_sub(LISTED) {
+fn list_names(word: &str, names: &[&str]) -> String {
+    match names.len().saturating_sub(MAX_LISTED_NAMES) {
         0 => format!("there are: {}", names.join(", ")),
         others => {
             // Of many names only the nearest four are listed, so that the message stays short.
             let near = nearest_first(word, names.to_vec());
-            format!("there are: {} and {} others", near[..LISTED - 4].join(", "), others + 4)
+            format!("there are: {} and {} others", near[..MAX_LISTED_NAMES - 4].join(", "), others + 4)
         }
     }
 }
 
 /// Sorts names by edit distance to a word. Of a dotted path the last part counts as well.
 pub fn nearest_first<'a>(word: &str, mut names: Vec<&'a str>) -> Vec<&'a str> {
-    let lower = compared(word);
+    let lower = comparison_key(word);
     names.sort_by_cached_key(|name| {
         let name = name.to_lowercase();
         let last = name.rsplit('.').next().unwrap_or(&name);
@@ -100,11 +100,11 @@ pub fn nearest_first<'a>(word: &str, mut names: Vec<&'a str>) -> Vec<&'a str> {
 
 /// Returns the candidate that begins with `word`, else the one with the least edit distance, if it is small enough.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    if word.len() > COMPARED {
+    if word.len() > MAX_COMPARED_BYTES {
         return None;
     }
     let near_enough = word.chars().count().max(3) / 3 + 1;
-    let lower = compared(word);
+    let lower = comparison_key(word);
     let edits = |candidate: &str| {
         let candidate = candidate.to_lowercase();
         let begun = word.len() >= 3 && candidate.starts_with(&lower);
@@ -127,8 +127,8 @@ mod tests {
         assert_eq!(nearest("cdm8", names), Some("cdm8-default"));
         assert_eq!(nearest("QUICK", names), Some("quick"));
         assert_eq!(nearest("elephant-parade", names), None);
-        assert_eq!(listed("quik", &names), "there are: cdm3, cdm8-default, kdiskmark, quick");
+        assert_eq!(list_names("quik", &names), "there are: cdm3, cdm8-default, kdiskmark, quick");
         let many = [&names[..], &["a", "b", "c", "d", "e", "f"]].concat();
-        assert_eq!(listed("quik", &many), "there are: quick, cdm3, a, b and 6 others");
+        assert_eq!(list_names("quik", &many), "there are: quick, cdm3, a, b and 6 others");
     }
 }

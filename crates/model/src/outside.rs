@@ -29,18 +29,18 @@ pub fn is_hidden(c: char) -> bool {
 
 /// Escapes text for use within a line, including line ends and tabs.
 pub fn line(text: &str) -> Cow<'_, str> {
-    shown(text, is_hidden, by_number)
+    shown(text, is_hidden, push_number)
 }
 
 /// Escapes a formatted page, but keeps its line ends and tabs.
 pub fn page(text: &str) -> Cow<'_, str> {
-    shown(text, |c| !matches!(c, '\n' | '\t') && is_hidden(c), by_number)
+    shown(text, |c| !matches!(c, '\n' | '\t') && is_hidden(c), push_number)
 }
 
 /// Escapes hidden characters in serialized JSON as JSON escapes. The document is unchanged.
 pub fn json(text: &str) -> Cow<'_, str> {
     // The serializer escapes control characters in strings already, so those left are layout.
-    shown(text, |c| c >= ' ' && is_hidden(c), as_json)
+    shown(text, |c| c >= ' ' && is_hidden(c), push_json_escape)
 }
 
 /// Escapes all texts of a document for use within a line. Returns None if nothing changed, or the document cannot be
@@ -80,29 +80,29 @@ fn put_in_lines(value: &mut Value) -> bool {
 }
 
 /// Most bytes of outside text that a message repeats.
-const MOST_REPEATED: usize = 200;
+const MAX_REPEATED_BYTES: usize = 200;
 
 /// Bytes kept of a longer text, which may occur three times in a message.
-const BEGINNING: usize = 60;
+const SHORTENED_BYTES: usize = 60;
 
 /// Most bytes of a message: several sentences with several names.
-const MOST_MESSAGE: usize = 3000;
+const MAX_MESSAGE_BYTES: usize = 3000;
 
 /// Shortens a text of more than 200 bytes for a message, to its beginning and `…`.
 pub fn shortened(text: &str) -> Cow<'_, str> {
-    match text.len() <= MOST_REPEATED {
+    match text.len() <= MAX_REPEATED_BYTES {
         true => Cow::Borrowed(text),
-        false => Cow::Owned(beginning(text, BEGINNING)),
+        false => Cow::Owned(text_start(text, SHORTENED_BYTES)),
     }
 }
 
-fn beginning(text: &str, most: usize) -> String {
+fn text_start(text: &str, most: usize) -> String {
     format!("{}…", &text[..text.floor_char_boundary(most)])
 }
 
 /// Shortens all outside text in a message as [`shortened`] does. `arguments` are those of the program.
 pub fn message<'m>(text: &'m str, arguments: &[String]) -> Cow<'m, str> {
-    if text.len() <= MOST_REPEATED {
+    if text.len() <= MAX_REPEATED_BYTES {
         return Cow::Borrowed(text);
     }
     let mut short = text.to_owned();
@@ -112,11 +112,11 @@ pub fn message<'m>(text: &'m str, arguments: &[String]) -> Cow<'m, str> {
         }
     }
     for quote in ['"', '`', '\''] {
-        short = short_quotes(&short, quote);
+        short = shorten_quotes(&short, quote);
     }
-    short = short_runs(&short);
-    if short.len() > MOST_MESSAGE {
-        short = beginning(&short, MOST_MESSAGE);
+    short = shorten_runs(&short);
+    if short.len() > MAX_MESSAGE_BYTES {
+        short = text_start(&short, MAX_MESSAGE_BYTES);
     }
     if short == text { Cow::Borrowed(text) } else { Cow::Owned(short) }
 }
@@ -124,7 +124,7 @@ pub fn message<'m>(text: &'m str, arguments: &[String]) -> Cow<'m, str> {
 /// Returns long arguments, values after `--option=`, and keys and values of simulated cards; the longest first, so
 /// that a whole is replaced before its parts.
 fn long_parts(arguments: &[String]) -> Vec<&str> {
-    let is_long = |part: &&str| part.len() > MOST_REPEATED;
+    let is_long = |part: &&str| part.len() > MAX_REPEATED_BYTES;
     let long = arguments.iter().map(String::as_str).filter(is_long);
     let mut parts: Vec<&str> = long.flat_map(parts).filter(is_long).collect();
     parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
@@ -137,7 +137,7 @@ fn parts(argument: &str) -> impl Iterator<Item = &str> {
     [Some(argument), value].into_iter().flatten().chain(pieces)
 }
 
-fn short_quotes(text: &str, quote: char) -> String {
+fn shorten_quotes(text: &str, quote: char) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(quote) {
@@ -145,7 +145,7 @@ fn short_quotes(text: &str, quote: char) -> String {
         let opens = quote != '\'' || !before[..at].ends_with(char::is_alphanumeric);
         out += before;
         rest = quoted;
-        if opens && let Some(end) = closing(quoted, quote) {
+        if opens && let Some(end) = find_closing_quote(quoted, quote) {
             out += &shortened(&quoted[..end]);
             out.push(quote);
             rest = &quoted[end + quote.len_utf8()..];
@@ -154,7 +154,7 @@ fn short_quotes(text: &str, quote: char) -> String {
     out + rest
 }
 
-fn closing(text: &str, quote: char) -> Option<usize> {
+fn find_closing_quote(text: &str, quote: char) -> Option<usize> {
     let mut escaped = false;
     text.char_indices().find_map(|(at, c)| {
         let ends = c == quote && !escaped;
@@ -163,11 +163,11 @@ fn closing(text: &str, quote: char) -> Option<usize> {
     })
 }
 
-fn short_runs(text: &str) -> String {
-    text.split_inclusive(char::is_whitespace).map(shortened_run).collect()
+fn shorten_runs(text: &str) -> String {
+    text.split_inclusive(char::is_whitespace).map(shorten_run).collect()
 }
 
-fn shortened_run(run: &str) -> Cow<'_, str> {
+fn shorten_run(run: &str) -> Cow<'_, str> {
     let word = run.trim_end();
     match shortened(word) {
         Cow::Borrowed(_) => Cow::Borrowed(run),
@@ -186,11 +186,11 @@ fn shown(text: &str, hidden: impl Fn(char) -> bool, form: impl Fn(char, &mut Str
     Cow::Owned(out)
 }
 
-fn by_number(c: char, out: &mut String) {
+fn push_number(c: char, out: &mut String) {
     out.extend(c.escape_unicode());
 }
 
-fn as_json(c: char, out: &mut String) {
+fn push_json_escape(c: char, out: &mut String) {
     for unit in c.encode_utf16(&mut [0; 2]) {
         *out += &format!("\\u{unit:04x}");
     }
@@ -230,7 +230,7 @@ mod tests {
             }
         }
         let listed = message(&spaced, &[]).len();
-        assert!(listed <= MOST_MESSAGE + '…'.len_utf8(), "{listed}");
+        assert!(listed <= MAX_MESSAGE_BYTES + '…'.len_utf8(), "{listed}");
     }
 
     #[test]

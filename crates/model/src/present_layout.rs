@@ -64,7 +64,7 @@ impl PresentLayout {
         };
         let unit = stated.unwrap_or(by_capacity);
         let partitions: Vec<PresentPartition> =
-            read.into_iter().map(|read| partition(read, unit.bytes)).collect();
+            read.into_iter().map(|read| check_partition(read, unit.bytes)).collect();
         let aligned = (!partitions.is_empty()).then(|| partitions.iter().all(|p| p.aligned));
         PresentLayout {
             card_bytes: bytes,
@@ -115,10 +115,12 @@ impl PresentLayout {
         let odd = self.partitions.iter().find(|p| !p.aligned);
         let found = |weight, text| Finding::new("layout-alignment", weight, 0.9, text);
         let found = match (self.aligned?, odd) {
-            (false, Some(odd)) => found(FindingWeight::Hint, odd.complaint(self.unit_bytes)).advise(format!(
-                "Run `cardscope format {} --backup FILE` to align it; all data on the card is lost.",
-                quoted(target)
-            )),
+            (false, Some(odd)) => {
+                found(FindingWeight::Hint, odd.misalignment_text(self.unit_bytes)).advise(format!(
+                    "Run `cardscope format {} --backup FILE` to align it; all data on the card is lost.",
+                    quoted(target)
+                ))
+            }
             _ => found(FindingWeight::Note, format!("The data of every partition is aligned to {unit}.")),
         };
         let found = found.because("unit_bytes", self.unit_bytes).because("unit_from", &self.unit_source);
@@ -126,7 +128,7 @@ impl PresentLayout {
     }
 }
 
-fn partition((number, start_bytes, bytes, volume): Read, unit: u64) -> PresentPartition {
+fn check_partition((number, start_bytes, bytes, volume): Read, unit: u64) -> PresentPartition {
     let data_start_bytes = start_bytes.saturating_add(volume.as_ref().map_or(0, |v| v.data_offset));
     let aligned = data_start_bytes.is_multiple_of(unit.max(1));
     PresentPartition { number, start_bytes, bytes, volume, data_start_bytes, aligned }
@@ -137,7 +139,7 @@ impl PresentPartition {
         self.number.map_or_else(|| "the volume".to_owned(), |n| format!("partition {n}"))
     }
 
-    fn complaint(&self, unit: u64) -> String {
+    fn misalignment_text(&self, unit: u64) -> String {
         let what = self.volume.as_ref().map_or_else(String::new, |v| format!(" ({})", v.file_system));
         let past = self.data_start_bytes % unit;
         format!(

@@ -116,23 +116,23 @@ impl Permutation {
 
     #[inline]
     fn scramble(&self, x: u64) -> u64 {
-        let (mut low, mut high) = (x & mask(self.low_bits), x >> self.low_bits);
+        let (mut low, mut high) = (x & bit_mask(self.low_bits), x >> self.low_bits);
         for round in 0..2u64 {
-            high = (high ^ hash(low, self.key ^ (2 * round))) & mask(self.high_bits);
-            low = (low ^ hash(high, self.key ^ (2 * round + 1))) & mask(self.low_bits);
+            high = (high ^ round_hash(low, self.key ^ (2 * round))) & bit_mask(self.high_bits);
+            low = (low ^ round_hash(high, self.key ^ (2 * round + 1))) & bit_mask(self.low_bits);
         }
         (high << self.low_bits) | low
     }
 }
 
 #[inline]
-fn mask(bits: u32) -> u64 {
+fn bit_mask(bits: u32) -> u64 {
     (1 << bits) - 1
 }
 
 /// Cheaper than [`mix`]; four rounds of it scramble enough for positions on a card.
 #[inline]
-fn hash(x: u64, key: u64) -> u64 {
+fn round_hash(x: u64, key: u64) -> u64 {
     let z = (x ^ key).wrapping_mul(GOLDEN);
     z ^ (z >> 32)
 }

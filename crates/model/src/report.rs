@@ -137,7 +137,7 @@ impl IoTotals {
     }
 }
 
-const BLOCK: u64 = 4096;
+const CHANGED_BLOCK_BYTES: u64 = 4096;
 
 /// Blocks of 4096 bytes that may have lost their contents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -154,8 +154,8 @@ impl ChangedBlocks {
         let mut changed = ChangedBlocks::default();
         let mut next = 0;
         for (offset, len) in ranges.into_iter().filter(|(_, len)| *len > 0) {
-            let end = (offset + len).div_ceil(BLOCK);
-            changed.blocks += end - (offset / BLOCK).max(next).min(end);
+            let end = (offset + len).div_ceil(CHANGED_BLOCK_BYTES);
+            changed.blocks += end - (offset / CHANGED_BLOCK_BYTES).max(next).min(end);
             changed.bytes += len;
             next = end;
         }
@@ -163,7 +163,7 @@ impl ChangedBlocks {
     }
 }
 
-const MOST_IO_ERRORS: usize = 100;
+const MAX_IO_ERRORS: usize = 100;
 
 impl IoTotals {
     pub fn error_pattern(&self, card_bytes: Option<u64>) -> ErrorPattern {
@@ -174,7 +174,7 @@ impl IoTotals {
     pub fn add_failed(&mut self, counts: IoCounts, io_errors: &[IoError]) {
         self.counts += counts;
         for io_error in io_errors {
-            list_failed(&mut self.io_errors, MOST_IO_ERRORS, io_error.clone());
+            list_failed(&mut self.io_errors, MAX_IO_ERRORS, io_error.clone());
         }
     }
 }
@@ -186,10 +186,10 @@ pub trait ReportBody {
     }
 
     /// Records the number of bytes that the card lost of an image restored after the test.
-    fn restored_without(&mut self, _lost: u64) {}
+    fn record_lost_bytes(&mut self, _lost: u64) {}
 
     /// Records a suspect reader, through which reads prove nothing about the card.
-    fn reader_is_suspect(&mut self) {}
+    fn mark_reader_suspect(&mut self) {}
 
     /// Withdraws a positive verdict, because I/O failures cut its evidence short or the card's data is not restored.
     /// Returns true if there was one.

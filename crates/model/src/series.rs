@@ -7,7 +7,7 @@ use crate::with_defaults;
 use serde::{Deserialize, Serialize};
 
 /// Most buckets of a series: whole seconds for more than an hour.
-const MOST_BUCKETS: usize = 4096;
+const MAX_BUCKETS: usize = 4096;
 
 with_defaults! {
     /// Activity in whole seconds; the default is one second without a completed I/O.
@@ -48,11 +48,11 @@ impl SeriesBucket {
     pub fn with_next(self, next: SeriesBucket) -> SeriesBucket {
         let temperature_c = next.temperature_c.or(self.temperature_c);
         let seconds = self.seconds.saturating_add(next.seconds);
-        SeriesBucket { seconds, temperature_c, ..self.counting(next) }
+        SeriesBucket { seconds, temperature_c, ..self.add_concurrent(next) }
     }
 
     /// Adds another thread's activity in the same seconds.
-    fn counting(self, other: SeriesBucket) -> SeriesBucket {
+    fn add_concurrent(self, other: SeriesBucket) -> SeriesBucket {
         SeriesBucket {
             bytes: self.bytes.saturating_add(other.bytes),
             ios: self.ios.saturating_add(other.ios),
@@ -68,7 +68,7 @@ impl SeriesBucket {
 pub type TimeSeries = ThinnedSeries<SeriesBucket>;
 
 impl Thinned for SeriesBucket {
-    const MOST: usize = MOST_BUCKETS;
+    const MOST: usize = MAX_BUCKETS;
 
     fn has_room(&self, next: &SeriesBucket, width: u32, _pushed: u32) -> bool {
         self.seconds.saturating_add(next.seconds) <= width
@@ -90,7 +90,7 @@ impl TimeSeries {
     /// Adds another thread's series. Both must have begun together and have no gaps.
     pub fn merge(&mut self, other: TimeSeries) {
         self.zip_with(other, |mine, theirs| {
-            *mine = SeriesBucket { seconds: mine.seconds.max(theirs.seconds), ..mine.counting(theirs) };
+            *mine = SeriesBucket { seconds: mine.seconds.max(theirs.seconds), ..mine.add_concurrent(theirs) };
         });
     }
 }
@@ -117,7 +117,7 @@ mod tests {
             _ => second(at_s, 4096),
         });
         let series: TimeSeries = points.collect();
-        assert!((MOST_BUCKETS / 2..=MOST_BUCKETS).contains(&series.len()), "{}", series.len());
+        assert!((MAX_BUCKETS / 2..=MAX_BUCKETS).contains(&series.len()), "{}", series.len());
         assert_eq!(totals(&series), (4096 * 999_999 + 1, 2_000_000, 900_000_000, 1_000_000));
         let found: Vec<&SeriesBucket> = series.iter().filter(|b| b.max_us == 9e6).collect();
         assert_eq!(found.len(), 1);
@@ -151,7 +151,7 @@ mod tests {
             for length in &lengths {
                 all.append(&(0..*length).map(|at_s| second(at_s, u64::from(at_s))).collect());
             }
-            prop_assert!(all.len() <= MOST_BUCKETS);
+            prop_assert!(all.len() <= MAX_BUCKETS);
             let seconds: u64 = lengths.iter().map(|l| u64::from(*l)).sum();
             let bytes: u64 = lengths.iter().map(|l| (0..u64::from(*l)).sum::<u64>()).sum();
             prop_assert_eq!(totals(&all), (bytes, 2 * seconds, 900 * seconds, seconds));
@@ -164,7 +164,7 @@ mod tests {
         fn series_is_bounded_for_any_input(places in prop::collection::vec((any::<u32>(), any::<u32>()), 0..20)) {
             let wild = |(at_s, seconds)| SeriesBucket { at_s, seconds, ..SeriesBucket::default() };
             let series: TimeSeries = places.iter().copied().map(wild).cycle().take(20_000 * places.len().min(1)).collect();
-            prop_assert!(series.len() <= MOST_BUCKETS);
+            prop_assert!(series.len() <= MAX_BUCKETS);
         }
     }
 }

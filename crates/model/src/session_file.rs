@@ -216,14 +216,14 @@ fn unknown_field(file: &Value, taken: &Value) -> Option<String> {
         (Value::Object(all), Value::Object(known)) => all.iter().find_map(|(name, value)| {
             let inner = match known.get(name) {
                 Some(taken) => unknown_field(value, taken)?,
-                None if value.is_null() || is_empty(value) => return None,
+                None if value.is_null() || is_empty_list(value) => return None,
                 None => String::new(),
             };
-            Some(joined(name, &inner))
+            Some(join_path(name, &inner))
         }),
         (Value::Array(all), Value::Array(known)) => {
             (0..).zip(all.iter().zip(known)).find_map(|(place, (value, taken)): (usize, _)| {
-                unknown_field(value, taken).map(|inner| joined(&format!("[{place}]"), &inner))
+                unknown_field(value, taken).map(|inner| join_path(&format!("[{place}]"), &inner))
             })
         }
         _ => None,
@@ -231,11 +231,11 @@ fn unknown_field(file: &Value, taken: &Value) -> Option<String> {
 }
 
 /// Types omit empty lists when they are serialized.
-fn is_empty(value: &Value) -> bool {
+fn is_empty_list(value: &Value) -> bool {
     value.as_array().is_some_and(Vec::is_empty)
 }
 
-fn joined(name: &str, inner: &str) -> String {
+fn join_path(name: &str, inner: &str) -> String {
     match inner {
         "" => name.to_owned(),
         inner if inner.starts_with('[') => format!("{name}{inner}"),

@@ -62,7 +62,7 @@ impl<T: Thinned> ThinnedSeries<T> {
             }
             None => {
                 if self.samples.len() >= T::MOST {
-                    self.thin();
+                    self.merge_pairs();
                 }
                 self.samples.push(next);
                 self.pushed = 1;
@@ -72,17 +72,17 @@ impl<T: Thinned> ThinnedSeries<T> {
 
     pub(crate) fn zip_with(&mut self, mut other: Self, add: impl Fn(&mut T, T)) {
         while self.width < other.width {
-            self.thin();
+            self.merge_pairs();
         }
         while other.width < self.width {
-            other.thin();
+            other.merge_pairs();
         }
         let longer = other.samples.split_off(self.samples.len().min(other.samples.len()));
         self.samples.iter_mut().zip(other.samples).for_each(|(mine, theirs)| add(mine, theirs));
         self.samples.extend(longer);
     }
 
-    fn thin(&mut self) {
+    fn merge_pairs(&mut self) {
         let mut thinned: Vec<T> = Vec::with_capacity(self.samples.len());
         let mut samples = std::mem::take(&mut self.samples).into_iter().peekable();
         while let Some(sample) = samples.next() {

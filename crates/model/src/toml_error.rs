@@ -2,7 +2,7 @@
 
 use crate::outside;
 
-const SHOWN: usize = 60;
+const MAX_LINE_CHARS: usize = 60;
 
 /// Formats the parser's message with its line: `line 3 (page_bytes = -1): invalid value …`.
 pub fn located(text: &str, error: &toml::de::Error) -> String {
@@ -10,7 +10,8 @@ pub fn located(text: &str, error: &toml::de::Error) -> String {
         return outside::message(error.message(), &[]).into_owned();
     };
     let number = before.matches('\n').count();
-    let line: String = text.lines().nth(number).unwrap_or_default().trim().chars().take(SHOWN).collect();
+    let line: String =
+        text.lines().nth(number).unwrap_or_default().trim().chars().take(MAX_LINE_CHARS).collect();
     format!("line {} ({line}): {}", number + 1, outside::message(error.message(), &[]))
 }
 

@@ -94,11 +94,11 @@ pub fn in_a_line(text: &str) -> String {
 pub const ANSWER: usize = 80;
 
 /// Units that are not separated from their number by a line break.
-const UNITS: [&str; 14] =
+const GLUED_UNITS: [&str; 14] =
     ["%", "bytes", "kB", "KiB", "MB", "MiB", "GB", "GiB", "TB", "MB/s", "IOPS", "s", "ms", "min"];
 
 fn is_unit(word: &str) -> bool {
-    UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')']))
+    GLUED_UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')']))
 }
 
 /// Splits a text into words. A number is one word with its unit and its groups of three digits.

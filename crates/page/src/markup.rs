@@ -96,17 +96,17 @@ pub(crate) fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) {
         // An odd number of backticks has no closing one, so the text holds no code.
-        return glued(&escaped(text));
+        return glue_numbers(&escaped(text));
     }
     let part = |(number, part): (usize, &&str)| match number.is_multiple_of(2) {
-        true => glued(&escaped(part)),
+        true => glue_numbers(&escaped(part)),
         false => format!("<code>{}</code>", escaped(part)),
     };
     parts.iter().enumerate().map(part).collect()
 }
 
 /// Replaces the blank after each digit by a non-breaking one.
-fn glued(text: &str) -> String {
+fn glue_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';
     for c in text.chars() {

@@ -6,12 +6,12 @@ use cardscope_model::card_map::plot::{Plot, PlotAxis};
 use cardscope_model::units::DecimalSize;
 
 /// Columns of the drawing area. With the ticks at its left it fits a terminal of 80 columns.
-const WIDTH: usize = 60;
+const PLOT_WIDTH: usize = 60;
 
-const HEIGHT: usize = 12;
+const PLOT_HEIGHT: usize = 12;
 
 /// Most ticks of the x axis and of the y axis.
-const TICKS: (usize, usize) = (6, 5);
+const MOST_TICKS: (usize, usize) = (6, 5);
 
 /// Characters of the series, in their order; a seventh series starts over.
 const GLYPHS: [char; 6] = ['*', 'o', '+', 'x', '#', '@'];
@@ -20,42 +20,42 @@ const GLYPHS: [char; 6] = ['*', 'o', '+', 'x', '#', '@'];
 /// Bars and flash geometry give no text, because a terminal shows their tables instead.
 pub fn text(chart: &Chart) -> String {
     match &chart.kind {
-        ChartKind::Lines(lines) => curves(&chart.title, lines),
-        ChartKind::Addresses(addresses) => strips(&chart.title, addresses),
+        ChartKind::Lines(lines) => draw_curves(&chart.title, lines),
+        ChartKind::Addresses(addresses) => draw_speed_rows(&chart.title, addresses),
         ChartKind::Bars(_) | ChartKind::Flash(_) => String::new(),
     }
 }
 
-fn curves(title: &str, lines: &LineChart) -> String {
+fn draw_curves(title: &str, lines: &LineChart) -> String {
     let plot = &lines.plot;
     let points = || plot.series.iter().flat_map(|s| s.points.iter());
     let drawn = || points().filter(|(x, y)| x.is_finite() && y.is_finite());
-    let x = AxisRange::tight(&plot.x, drawn().map(|p| p.0), TICKS.0);
-    let y = AxisRange::over(&plot.y, drawn().map(|p| p.1), TICKS.1);
+    let x = AxisRange::tight(&plot.x, drawn().map(|p| p.0), MOST_TICKS.0);
+    let y = AxisRange::over(&plot.y, drawn().map(|p| p.1), MOST_TICKS.1);
     let (Some(x), Some(y)) = (x, y) else { return format!("{title}: nothing to draw\n") };
-    let mut canvas = TextCanvas::new(WIDTH, HEIGHT);
+    let mut canvas = TextCanvas::new(PLOT_WIDTH, PLOT_HEIGHT);
     for at in plot.marks.iter().filter_map(|(at, _)| x.place(*at)) {
-        canvas.line_across(at);
+        canvas.draw_mark(at);
     }
     for (number, series) in plot.series.iter().enumerate() {
         let places = series.points.iter().filter_map(|p| Some((x.place(p.0)?, y.place(p.1)?)));
         canvas.series(&places.collect::<Vec<_>>(), GLYPHS[number % GLYPHS.len()]);
     }
     let (body, foot) = (body(&canvas, &y, &plot.y), foot(&x, &plot.x, margin(&y)));
-    format!("{title}\n{body}{foot}{}", legend(plot, &x))
+    format!("{title}\n{body}{foot}{}", series_legend(plot, &x))
 }
 
 /// Columns of the y axis labels.
 fn margin(y: &AxisRange) -> usize {
-    y.ticks(TICKS.1).iter().map(|t| y.write(*t).chars().count()).max().unwrap_or(0).max(4)
+    y.ticks(MOST_TICKS.1).iter().map(|t| y.write(*t).chars().count()).max().unwrap_or(0).max(4)
 }
 
 fn body(canvas: &TextCanvas, y: &AxisRange, axis: &PlotAxis) -> String {
     let margin = margin(y);
-    let mut labels = vec![String::new(); HEIGHT];
-    for tick in y.ticks(TICKS.1) {
+    let mut labels = vec![String::new(); PLOT_HEIGHT];
+    for tick in y.ticks(MOST_TICKS.1) {
         if let Some(place) = y.place(tick) {
-            labels[row(place, HEIGHT)] = y.write(tick);
+            labels[row(place, PLOT_HEIGHT)] = y.write(tick);
         }
     }
     let mut out = format!("{:>margin$} ({})\n", "", named(axis));
@@ -68,12 +68,12 @@ fn body(canvas: &TextCanvas, y: &AxisRange, axis: &PlotAxis) -> String {
 }
 
 fn foot(x: &AxisRange, axis: &PlotAxis, margin: usize) -> String {
-    let mut edge = vec!['─'; WIDTH];
-    let mut labels = vec![' '; WIDTH + 12];
+    let mut edge = vec!['─'; PLOT_WIDTH];
+    let mut labels = vec![' '; PLOT_WIDTH + 12];
     let mut free = 0;
-    for tick in x.ticks(TICKS.0) {
+    for tick in x.ticks(MOST_TICKS.0) {
         let Some(place) = x.place(tick) else { continue };
-        let column = column(place, WIDTH);
+        let column = column(place, PLOT_WIDTH);
         let label = x.write(tick);
         let start = column.saturating_sub(label.chars().count() / 2);
         if start < free {
@@ -100,7 +100,7 @@ fn foot(x: &AxisRange, axis: &PlotAxis, margin: usize) -> String {
 }
 
 /// Explains the characters of several series, and the vertical marks.
-fn legend(plot: &Plot, x: &AxisRange) -> String {
+fn series_legend(plot: &Plot, x: &AxisRange) -> String {
     let mut out = String::new();
     if plot.series.len() > 1 {
         let names = plot.series.iter().enumerate();
@@ -116,22 +116,22 @@ fn legend(plot: &Plot, x: &AxisRange) -> String {
 
 /// Block character for a share from 0 to 1.
 pub fn step(share: f64) -> char {
-    BARS[((share * 8.0).ceil() as usize).clamp(1, 8) - 1]
+    BLOCK_CHARACTERS[((share * 8.0).ceil() as usize).clamp(1, 8) - 1]
 }
 
 /// Block characters by height.
 /// Legend of the marks for lost bytes.
-const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-const LOST: &str = "      . below 1 % of the column's bytes, : below 10 %, # more, or an I/O failed";
+const BLOCK_CHARACTERS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const LOST_LEGEND: &str = "      . below 1 % of the column's bytes, : below 10 %, # more, or an I/O failed";
 
 /// Speed over the addresses: a block character for each column, scaled to the fastest, with marks below for lost bytes.
-fn strips(title: &str, map: &AddressChart) -> String {
+fn draw_speed_rows(title: &str, map: &AddressChart) -> String {
     let mut lines = vec![title.to_owned()];
     for strip in &map.strips {
         let most = strip.columns.iter().flatten().copied().fold(0.0, f64::max);
         let bar = |mb_s: &Option<f64>| match mb_s {
             Some(mb_s) if most > 0.0 => step(mb_s / most),
-            Some(_) => BARS[0],
+            Some(_) => BLOCK_CHARACTERS[0],
             None => ' ',
         };
         lines.push(format!("{:5} {}", strip.name, strip.columns.iter().map(bar).collect::<String>()));
@@ -145,7 +145,7 @@ fn strips(title: &str, map: &AddressChart) -> String {
             _ => '#',
         };
         lines.push(format!("bad   {}", map.lost.iter().map(mark).collect::<String>()));
-        lines.push(LOST.to_owned());
+        lines.push(LOST_LEGEND.to_owned());
     }
     lines.push(format!("      a column is {} of {}", DecimalSize(map.column_bytes), DecimalSize(map.bytes)));
     lines.iter().map(|line| line.trim_end().to_owned() + "\n").collect()
@@ -157,10 +157,10 @@ struct TextCanvas {
 }
 
 /// Joins two neighbouring points of a series.
-const BETWEEN: char = '·';
+const JOINING_DOT: char = '·';
 
 /// Draws vertical marks.
-const ACROSS: char = '┆';
+const VERTICAL_MARK: char = '┆';
 
 /// Column of a position from 0 to 1.
 fn column(place: f64, width: usize) -> usize {
@@ -177,9 +177,9 @@ impl TextCanvas {
         TextCanvas { cells: vec![vec![' '; width]; height], width }
     }
 
-    fn line_across(&mut self, place: f64) {
+    fn draw_mark(&mut self, place: f64) {
         let column = column(place, self.width);
-        self.cells.iter_mut().for_each(|row| row[column] = ACROSS);
+        self.cells.iter_mut().for_each(|row| row[column] = VERTICAL_MARK);
     }
 
     /// Draws points with positions from 0 to 1. They are joined by lines if there are fewer points than columns.
@@ -188,22 +188,22 @@ impl TextCanvas {
         let cells: Vec<(usize, usize)> =
             places.iter().map(|(x, y)| (column(*x, self.width), row(*y, height))).collect();
         if cells.len() < self.width {
-            cells.windows(2).for_each(|pair| self.join(pair[0], pair[1]));
+            cells.windows(2).for_each(|pair| self.join_cells(pair[0], pair[1]));
         }
         for (column, row) in cells {
             self.cells[row][column] = glyph;
         }
     }
 
-    fn join(&mut self, from: (usize, usize), to: (usize, usize)) {
+    fn join_cells(&mut self, from: (usize, usize), to: (usize, usize)) {
         let steps = from.0.abs_diff(to.0).max(from.1.abs_diff(to.1));
         let between =
             |a: usize, b: usize, share: f64| (a as f64 + (b as f64 - a as f64) * share).round() as usize;
         for step in 1..steps {
             let share = step as f64 / steps as f64;
             let cell = &mut self.cells[between(from.1, to.1, share)][between(from.0, to.0, share)];
-            if matches!(*cell, ' ' | ACROSS) {
-                *cell = BETWEEN;
+            if matches!(*cell, ' ' | VERTICAL_MARK) {
+                *cell = JOINING_DOT;
             }
         }
     }

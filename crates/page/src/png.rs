@@ -21,10 +21,10 @@ const FAMILY: &str = "DejaVu Sans";
 const SCALE: f64 = 2.0;
 
 /// Limit of memory: a pixel takes 4 bytes. Larger charts are rendered at a lower scale.
-const MOST_PIXELS: f64 = 30e6;
+const MAX_PIXELS: f64 = 30e6;
 
 /// Lowest scale at which text is readable.
-const LEAST_SCALE: f64 = 0.5;
+const MIN_SCALE: f64 = 0.5;
 
 /// Reasons why a chart could not be rendered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -55,9 +55,9 @@ pub fn png(chart: &Chart) -> Result<Vec<u8>, PngError> {
     let Some(SvgPicture { text, width, height }) = svg::picture(chart, SvgMedium::Fixed) else {
         return Err(PngError::Nothing);
     };
-    let scale = SCALE.min((MOST_PIXELS / (width * height)).sqrt());
+    let scale = SCALE.min((MAX_PIXELS / (width * height)).sqrt());
     let too_large = PngError::TooLarge { width: width as u32, height: height as u32 };
-    if scale < LEAST_SCALE {
+    if scale < MIN_SCALE {
         return Err(too_large);
     }
     let options = Options { fontdb: fonts(&text), font_family: FAMILY.into(), ..Options::default() };
@@ -65,12 +65,12 @@ pub fn png(chart: &Chart) -> Result<Vec<u8>, PngError> {
     let pixels = |units: f64| (units * scale).ceil() as u32;
     let mut picture = Pixmap::new(pixels(width), pixels(height)).ok_or(too_large)?;
     resvg::render(&tree, Transform::from_scale(scale as f32, scale as f32), &mut picture.as_mut());
-    encoded(picture).map_err(|error| PngError::Refused(error.to_string()))
+    encode_png(picture).map_err(|error| PngError::Refused(error.to_string()))
 }
 
 /// Encodes a picture with its `Software` keyword (PNG specification, 11.3.3.2), by which an existing file is recognized and
 /// may be replaced without confirmation.
-fn encoded(picture: Pixmap) -> Result<Vec<u8>, png::EncodingError> {
+fn encode_png(picture: Pixmap) -> Result<Vec<u8>, png::EncodingError> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, picture.width(), picture.height());
     encoder.set_color(png::ColorType::Rgba);
@@ -80,9 +80,10 @@ fn encoded(picture: Pixmap) -> Result<Vec<u8>, png::EncodingError> {
     Ok(bytes)
 }
 
-static OURS: LazyLock<Arc<Database>> = LazyLock::new(|| Arc::new(with_ours(Database::new())));
+static EMBEDDED_FONTS: LazyLock<Arc<Database>> =
+    LazyLock::new(|| Arc::new(with_embedded_fonts(Database::new())));
 
-fn with_ours(mut fonts: Database) -> Database {
+fn with_embedded_fonts(mut fonts: Database) -> Database {
     FONTS.iter().for_each(|font| fonts.load_font_data(font.to_vec()));
     fonts.set_sans_serif_family(FAMILY);
     fonts
@@ -93,11 +94,11 @@ fn fonts(text: &str) -> Arc<Database> {
     // Ranges of letters in the embedded fonts, as in `fonts/README.md`, and line ends.
     let ours = |c: char| matches!(c, '\n' | ' '..='\u{24f}' | '\u{370}'..='\u{3ff}' | '\u{400}'..='\u{45f}' | '\u{2000}'..='\u{205e}' | '\u{fffd}');
     if text.chars().all(ours) {
-        return Arc::clone(&OURS);
+        return Arc::clone(&EMBEDDED_FONTS);
     }
     let mut all = Database::new();
     all.load_system_fonts();
-    Arc::new(with_ours(all))
+    Arc::new(with_embedded_fonts(all))
 }
 
 #[cfg(test)]

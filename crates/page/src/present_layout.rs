@@ -8,13 +8,13 @@ use cardscope_model::units::{BinarySize, grouped};
 pub fn present_facts(present: &PresentLayout) -> Vec<PageFact> {
     let table = present.table.as_ref().map_or_else(|| "none".to_owned(), |table| table.to_uppercase());
     let mut facts = vec![fact("partition table", table)];
-    facts.extend(present.partitions.iter().map(|p| (p.name(), partition(p))));
+    facts.extend(present.partitions.iter().map(|p| (p.name(), partition_text(p))));
     let unit = format!("{}: {}", BinarySize(present.unit_bytes), present.unit_source);
     facts.push(fact("files should begin on", unit));
     facts
 }
 
-fn partition(p: &PresentPartition) -> String {
+fn partition_text(p: &PresentPartition) -> String {
     let what = p.volume.as_ref().map_or_else(
         || "file system not understood".to_owned(),
         |v| format!("{}, clusters of {}", v.file_system, BinarySize(v.cluster_bytes)),

@@ -7,7 +7,7 @@ use cardscope_model::units::three_digits as speed;
 use cardscope_model::units::{BinarySize, DataAmount, DecimalSize};
 
 /// Evidence numbers that are printed; the document has all of them.
-const NUMBERS: usize = 2;
+const MAX_EVIDENCE_NUMBERS: usize = 2;
 
 pub struct PropertyRow {
     pub name: &'static str,
@@ -78,7 +78,8 @@ pub fn row_or<T>(
             return PropertyRow { name, found: why.to_owned(), sure: None, rest: String::new() };
         }
     };
-    let numbers: Vec<String> = property.evidence.numbers.iter().take(NUMBERS).map(number).collect();
+    let numbers: Vec<String> =
+        property.evidence.numbers.iter().take(MAX_EVIDENCE_NUMBERS).map(number).collect();
     let cost = property.evidence.cost;
     let cost = match cost.written_bytes {
         _ if cost.seconds == 0.0 => String::new(),

@@ -24,18 +24,18 @@ impl AxisRange {
         values: impl Iterator<Item = f64>,
         ticks: usize,
     ) -> Option<AxisRange> {
-        AxisRange::reaching(axis, values, ticks, |_, _| axis.unit != "°C")
+        AxisRange::with_zero_rule(axis, values, ticks, |_, _| axis.unit != "°C")
     }
 
     /// Range of the values. It starts at 0 if `from_zero` returns true for their lowest and highest.
-    fn reaching(
+    fn with_zero_rule(
         axis: &PlotAxis,
         values: impl Iterator<Item = f64>,
         ticks: usize,
         from_zero: impl Fn(f64, f64) -> bool,
     ) -> Option<AxisRange> {
         let scale = axis.scale;
-        let places = values.filter_map(|v| along(scale, v));
+        let places = values.filter_map(|v| to_scale(scale, v));
         let (low, high) = places.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), p| (l.min(p), h.max(p)));
         if low > high {
             return None;
@@ -43,12 +43,12 @@ impl AxisRange {
         let bytes = axis.unit == "bytes";
         let times = axis.unit == "µs" && scale == AxisScale::Log10;
         if scale != AxisScale::Linear {
-            let (low, high) = out_to_ticks(scale, low, high);
+            let (low, high) = widen_to_ticks(scale, low, high);
             return Some(AxisRange { scale, bytes, times, low, high, step: 1.0 });
         }
         let low = if low > 0.0 && from_zero(low, high) { 0.0 } else { low };
         let span = if high > low { high - low } else { low.abs().max(1.0) };
-        let step = nice(span / ticks as f64, bytes);
+        let step = round_step(span / ticks as f64, bytes);
         let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
         Some(AxisRange { scale, bytes, times, low, high: if high > low { high } else { low + step }, step })
     }
@@ -59,7 +59,7 @@ impl AxisRange {
         values: impl Iterator<Item = f64> + Clone,
         ticks: usize,
     ) -> Option<AxisRange> {
-        let mut ruler = AxisRange::reaching(axis, values.clone(), ticks, |low, high| low < 0.5 * high)?;
+        let mut ruler = AxisRange::with_zero_rule(axis, values.clone(), ticks, |low, high| low < 0.5 * high)?;
         if axis.scale == AxisScale::Linear {
             let known = || values.clone().filter(|v| v.is_finite());
             let (low, high) =
@@ -73,7 +73,7 @@ impl AxisRange {
     /// Position of a value from 0 to 1, or None outside the range.
     pub(crate) fn place(&self, value: f64) -> Option<f64> {
         // Rounding errors must not exclude the ends of the range.
-        let share = (along(self.scale, value)? - self.low) / (self.high - self.low);
+        let share = (to_scale(self.scale, value)? - self.low) / (self.high - self.low);
         (-1e-9..=1.0 + 1e-9).contains(&share).then(|| share.clamp(0.0, 1.0))
     }
 
@@ -90,23 +90,23 @@ impl AxisRange {
     /// Values that get a tick, about `most` at most.
     pub(crate) fn ticks(&self, most: usize) -> Vec<f64> {
         match self.scale {
-            AxisScale::Linear => self.steps(self.step).collect(),
+            AxisScale::Linear => self.linear_ticks(self.step).collect(),
             AxisScale::Log2 => {
                 let apart = ((self.high - self.low) / most as f64).ceil().max(1.0);
-                self.steps(apart).map(f64::exp2).collect()
+                self.linear_ticks(apart).map(f64::exp2).collect()
             }
-            AxisScale::Log10 => self.decades(most),
+            AxisScale::Log10 => self.decade_ticks(most),
         }
     }
 
-    fn steps(&self, step: f64) -> impl Iterator<Item = f64> {
+    fn linear_ticks(&self, step: f64) -> impl Iterator<Item = f64> {
         let (first, last) =
             ((self.low / step - 1e-9).ceil() as i64, (self.high / step + 1e-9).floor() as i64);
         (first..=last).map(move |n| n as f64 * step)
     }
 
     /// Powers of ten, with 2 and 5 times each where there is room.
-    fn decades(&self, most: usize) -> Vec<f64> {
+    fn decade_ticks(&self, most: usize) -> Vec<f64> {
         let (first, last) = (self.low.floor() as i32, self.high.ceil() as i32);
         let of = |parts: &'static [f64]| {
             let all = (first..=last).flat_map(move |d| parts.iter().map(move |p| p * 10f64.powi(d)));
@@ -124,9 +124,9 @@ impl AxisRange {
     /// Tick label of a value. Sizes and logarithmic times carry their unit, other axes have it in their title.
     pub(crate) fn write(&self, value: f64) -> String {
         match self.times {
-            true => time(value),
-            false if self.bytes => size(value),
-            false => plain(value, self.step, self.scale),
+            true => time_label(value),
+            false if self.bytes => size_label(value),
+            false => number_label(value, self.step, self.scale),
         }
     }
 }
@@ -143,7 +143,7 @@ pub(crate) fn named(axis: &PlotAxis) -> String {
 
 /// Moves the ends of a logarithmic range out to the next possible ticks (1, 2 and 5 times a power of ten), so that even
 /// nearly equal values get ticks.
-fn out_to_ticks(scale: AxisScale, low: f64, high: f64) -> (f64, f64) {
+fn widen_to_ticks(scale: AxisScale, low: f64, high: f64) -> (f64, f64) {
     let parts: &[f64] = if scale == AxisScale::Log10 { &[1.0, 2.0, 5.0, 10.0] } else { &[1.0, 10.0] };
     let at = |value: f64| parts.iter().map(move |part| value.floor() + part.log10());
     let below = at(low).filter(|tick| *tick <= low + 1e-4).fold(low.floor(), f64::max);
@@ -151,7 +151,7 @@ fn out_to_ticks(scale: AxisScale, low: f64, high: f64) -> (f64, f64) {
     if above > below { (below, above) } else { (below - 1.0, above + 1.0) }
 }
 
-fn along(scale: AxisScale, value: f64) -> Option<f64> {
+fn to_scale(scale: AxisScale, value: f64) -> Option<f64> {
     let place = match scale {
         AxisScale::Linear => value,
         AxisScale::Log2 => value.log2(),
@@ -161,7 +161,7 @@ fn along(scale: AxisScale, value: f64) -> Option<f64> {
 }
 
 /// Smallest of 1, 2 and 5 times a power of ten that is at least `raw`; for bytes the smallest power of two.
-fn nice(raw: f64, bytes: bool) -> f64 {
+fn round_step(raw: f64, bytes: bool) -> f64 {
     if bytes {
         return raw.log2().ceil().exp2();
     }
@@ -170,7 +170,7 @@ fn nice(raw: f64, bytes: bool) -> f64 {
 }
 
 /// Bytes in the largest binary unit that leaves at least 1.
-fn size(bytes: f64) -> String {
+fn size_label(bytes: f64) -> String {
     let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
     let fit = units.iter().find(|(_, power)| bytes.abs() >= 2f64.powi(*power));
     match fit {
@@ -180,7 +180,7 @@ fn size(bytes: f64) -> String {
 }
 
 /// Microseconds in the largest unit that leaves at least 1.
-fn time(us: f64) -> String {
+fn time_label(us: f64) -> String {
     let (value, unit) = match us {
         us if us >= 0.999e6 => (us / 1e6, "s"),
         us if us >= 0.999e3 => (us / 1e3, "ms"),
@@ -189,7 +189,7 @@ fn time(us: f64) -> String {
     format!("{} {unit}", trimmed(value, 3))
 }
 
-fn plain(value: f64, step: f64, scale: AxisScale) -> String {
+fn number_label(value: f64, step: f64, scale: AxisScale) -> String {
     if scale != AxisScale::Linear && value < 0.9e-4 {
         return format!("{value:.0e}");
     }

@@ -4,7 +4,7 @@
 //! NVM Express Base Specification, revision 2.0 (docs/reference/linux.md).
 
 /// Heading, label (empty: any other label of that heading) and citation.
-const PLACES: &[(&str, &str, &str)] = &[
+const CITATIONS: &[(&str, &str, &str)] = &[
     ("Card (CID)", "", "PLS 5.2, table 5-2"),
     ("Card-specific data (CSD)", "structure", "PLS 5.3.1"),
     ("Card-specific data (CSD)", "command classes (CCC)", "PLS 4.7.3, CCC in 5.3.2"),
@@ -33,7 +33,7 @@ const PLACES: &[(&str, &str, &str)] = &[
 
 /// Section of the specification that defines a field.
 pub(crate) fn place(head: &str, label: &str) -> Option<&'static str> {
-    let under = || PLACES.iter().filter(|(heading, ..)| *heading == head);
+    let under = || CITATIONS.iter().filter(|(heading, ..)| *heading == head);
     let own = under().find(|(_, of, _)| *of == label);
     own.or_else(|| under().find(|(_, of, _)| of.is_empty())).map(|(.., place)| *place)
 }

@@ -126,10 +126,10 @@ impl<'s, 't> ProbeContext<'s, 't> {
             self.was_short = true;
             return Ok(false);
         }
-        self.leave_time_to_put_back();
+        self.reserve_restore_time();
         let saved = self.scope.save(self.card, extents);
         // The data just saved needs time to be restored, so the deadline is earlier now.
-        self.leave_time_to_put_back();
+        self.reserve_restore_time();
         match saved {
             Err(ProbeStop::Limit) => {
                 self.was_short = true;
@@ -144,7 +144,7 @@ impl<'s, 't> ProbeContext<'s, 't> {
     }
 
     /// Sets the deadline after which no I/O begins: restoring needs the rest of the time.
-    fn leave_time_to_put_back(&mut self) {
+    fn reserve_restore_time(&mut self) {
         if let Some(end) = self.end() {
             self.scope.end_at(end);
             self.card.end_at(Some(end));
@@ -315,7 +315,7 @@ impl<'s, 't> ProbeContext<'s, 't> {
     /// Lets time pass without I/O and announces the wait, so that the card finishes its background work.
     pub fn settle(&mut self, time: Duration) {
         if !time.is_zero() {
-            self.events.wait(time.as_secs_f64());
+            self.events.report_wait(time.as_secs_f64());
         }
         self.idle(time);
     }

@@ -19,8 +19,8 @@ pub const OTHERS: u64 = 8 << 20;
 
 /// The first reading uses the smallest of these requests in bytes for which the fixed cost of a request is a small
 /// share.
-const REQUESTS: [u32; 2] = [768 << 10, 3 << 20];
-const SHARE: f64 = 0.025;
+const REQUEST_SIZES: [u32; 2] = [768 << 10, 3 << 20];
+const FIXED_COST_SHARE: f64 = 0.025;
 
 #[derive(Debug)]
 pub(crate) struct FirstReading {
@@ -55,19 +55,19 @@ impl FirstReading {
         let requests = requests(&ranges, size, card.bytes());
         let mut first = FirstReading { sector: card.sector() as usize, requests: BTreeMap::new() };
         let mut failed = Vec::new();
-        card.read(backwards(requests), IoContent::Buffer, |extent, _, answer| {
+        card.read(reverse_in_halves(requests), IoContent::Buffer, |extent, _, answer| {
             match answer {
-                ReadAnswer::Differs { bytes, .. } => first.take(extent, bytes),
+                ReadAnswer::Differs { bytes, .. } => first.add_request(extent, bytes),
                 ReadAnswer::Same | ReadAnswer::Failed(_) => failed.push(extent),
             }
             Ok(())
         })?;
         first.read_in_parts(card, &failed)?;
-        read_others(card, &ranges, random)?;
+        read_other_places(card, &ranges, random)?;
         Ok(first)
     }
 
-    fn take(&mut self, request: CardExtent, bytes: &[u8]) {
+    fn add_request(&mut self, request: CardExtent, bytes: &[u8]) {
         let sectors = bytes.chunks(self.sector).map(crc32c::crc32c).collect();
         self.requests.insert(request.offset, ReadingSums { request, sectors });
     }
@@ -78,7 +78,7 @@ impl FirstReading {
         let parts = failed.iter().flat_map(|extent| extents(extent.offset, extent.end(), part));
         card.read(parts, IoContent::Buffer, |extent, _, answer| {
             if let ReadAnswer::Differs { bytes, .. } = answer {
-                self.take(extent, bytes);
+                self.add_request(extent, bytes);
             }
             Ok(())
         })
@@ -87,7 +87,7 @@ impl FirstReading {
     pub(crate) fn covers(&self, extent: CardExtent) -> bool {
         let mut offset = extent.offset;
         while offset < extent.end() {
-            let Some((_, sums)) = self.sums_from(offset) else { return false };
+            let Some((_, sums)) = self.checksums_from(offset) else { return false };
             offset += (sums.len() * self.sector) as u64;
         }
         true
@@ -97,14 +97,14 @@ impl FirstReading {
         let mut readings = ReadingMatch::Equal;
         let mut rest = bytes.chunks(self.sector).zip((extent.offset..).step_by(self.sector)).peekable();
         while let Some((_, offset)) = rest.peek() {
-            let Some((request, sums)) = self.sums_from(*offset) else {
+            let Some((request, sums)) = self.checksums_from(*offset) else {
                 rest.next();
                 readings = ReadingMatch::Missing;
                 continue;
             };
             for ((sector, offset), sum) in rest.by_ref().take(sums.len()).zip(sums) {
                 if *sum != crc32c::crc32c(sector) {
-                    return self.differ(offset, request, extent);
+                    return self.difference_at(offset, request, extent);
                 }
             }
         }
@@ -112,13 +112,13 @@ impl FirstReading {
     }
 
     /// Request that read the sector at `offset`, and its checksums from there on.
-    fn sums_from(&self, offset: u64) -> Option<(CardExtent, &[u32])> {
+    fn checksums_from(&self, offset: u64) -> Option<(CardExtent, &[u32])> {
         let (start, ReadingSums { request, sectors }) = self.requests.range(..=offset).next_back()?;
         let sums = sectors.get(((offset - start) / self.sector as u64) as usize..)?;
         (!sums.is_empty()).then_some((*request, sums))
     }
 
-    fn differ(&self, offset: u64, first: CardExtent, second: CardExtent) -> ReadingMatch {
+    fn difference_at(&self, offset: u64, first: CardExtent, second: CardExtent) -> ReadingMatch {
         let (first, second) = (request_of(first), request_of(second));
         ReadingMatch::Differ(Box::new(SuspectReader {
             stage: ReadStage::Saving,
@@ -143,8 +143,8 @@ pub(crate) fn seconds(costs: &IoCosts, block: u32, ios: u64, bytes: u64) -> f64 
 
 fn request_bytes(costs: &IoCosts, block: u32) -> u32 {
     let alone = costs.of(IoDirection::Read, 1, 0);
-    let small = |bytes: &u32| alone <= SHARE * costs.of(IoDirection::Read, 1, u64::from(*bytes));
-    let fits = REQUESTS.into_iter().filter(|bytes| *bytes < block);
+    let small = |bytes: &u32| alone <= FIXED_COST_SHARE * costs.of(IoDirection::Read, 1, u64::from(*bytes));
+    let fits = REQUEST_SIZES.into_iter().filter(|bytes| *bytes < block);
     fits.clone().find(small).or(fits.max()).unwrap_or(block / 2 / UNIT * UNIT).max(UNIT)
 }
 
@@ -165,7 +165,7 @@ fn requests(ranges: &ByteRanges, size: u32, card_bytes: u64) -> Vec<CardExtent> 
 }
 
 /// Backwards in two halves: at least half of all requests lie between the two readings of each.
-fn backwards(mut requests: Vec<CardExtent>) -> Vec<CardExtent> {
+fn reverse_in_halves(mut requests: Vec<CardExtent>) -> Vec<CardExtent> {
     requests.reverse();
     let half = requests.len() / 2;
     requests.rotate_left(half);
@@ -176,7 +176,7 @@ fn bytes_elsewhere(bytes: u64) -> u64 {
     OTHERS.saturating_sub(bytes / 2).next_multiple_of(u64::from(UNIT))
 }
 
-fn read_others(
+fn read_other_places(
     card: &mut IoDriver<'_>,
     away_from: &ByteRanges,
     random: &mut SeededRandom,

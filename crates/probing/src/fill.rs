@@ -4,13 +4,13 @@
 use crate::context::ProbeContext;
 use cardscope_engine::card::{CardExtent, ProbeStop, extents};
 
-const WRITE: u32 = 1 << 20;
+const WRITE_BYTES: u32 = 1 << 20;
 
 /// The reads that follow need the rest of the time.
-const SHARE: f64 = 0.5;
+const TIME_SHARE: f64 = 0.5;
 
 /// Share of the time limit after which the speed so far predicts the rest. Earlier, one stalled write would distort it.
-const KNOWN: f64 = 0.25;
+const PREDICTION_SHARE: f64 = 0.25;
 
 /// Writes `len` bytes from `start` on. Returns the reason if it could not be completed.
 pub fn fill(context: &mut ProbeContext<'_, '_>, start: u64, len: u64) -> Result<Option<String>, ProbeStop> {
@@ -18,12 +18,12 @@ pub fn fill(context: &mut ProbeContext<'_, '_>, start: u64, len: u64) -> Result<
         return Ok(Some(unwritten("the write limit is too low")));
     }
     context.events.phase("writing the test file", Some(len), None);
-    context.shape(WRITE, 1)?;
-    let (began, most) = (context.seconds(), SHARE * context.seconds_left());
+    context.shape(WRITE_BYTES, 1)?;
+    let (began, most) = (context.seconds(), TIME_SHARE * context.seconds_left());
     let end = start + len;
-    for extent in extents(start, end, WRITE).collect::<Vec<CardExtent>>() {
+    for extent in extents(start, end, WRITE_BYTES).collect::<Vec<CardExtent>>() {
         let (done, spent) = ((extent.offset - start) as f64, context.seconds() - began);
-        let rest = if done > 0.0 && spent >= KNOWN * most {
+        let rest = if done > 0.0 && spent >= PREDICTION_SHARE * most {
             spent / done * (end - extent.offset) as f64
         } else {
             0.0

@@ -7,7 +7,7 @@ use cardscope_model::verify::SectorFound;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-const STEP: u64 = SECTOR as u64;
+const SECTOR_BYTES: u64 = SECTOR as u64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadKind {
@@ -63,7 +63,7 @@ pub struct BadRun {
     pub start: u64,
     pub end: u64,
     pub bad: BadKind,
-    /// Distance in bytes to the later address whose data the run holds; 0 if it holds no such data, [`MIXED`] for
+    /// Distance in bytes to the later address whose data the run holds; 0 if it holds no such data, [`MIXED_DISTANCES`] for
     /// several distances.
     pub(crate) ahead: u64,
 }
@@ -81,7 +81,7 @@ impl BadRun {
 }
 
 /// Marks several distances, since 1 is no multiple of any period.
-const MIXED: u64 = 1;
+const MIXED_DISTANCES: u64 = 1;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct ForwardDistance {
@@ -99,11 +99,11 @@ pub struct SectorRun {
 }
 
 /// 32 MB of memory. Further runs are counted, but not stored.
-const MOST_RUNS: usize = 1 << 20;
+const MAX_RUNS: usize = 1 << 20;
 
-const MOST_DISTANCES: usize = 256;
+const MAX_DISTANCES: usize = 256;
 
-const EXAMPLES: usize = 4;
+const EXAMPLES_PER_KIND: usize = 4;
 
 #[derive(Debug, Clone, Default)]
 pub struct BadRanges {
@@ -158,28 +158,28 @@ impl BadRanges {
         let lost = if period.is_some() { lost } else { self.bad.alias };
         self.bad.alias -= lost;
         self.bad.lost += lost;
-        self.merge();
+        self.merge_adjacent();
     }
 
     /// Distances with at least `least` bytes whose first address lies before `end`.
     pub fn distances_before(&self, end: u64, least: u64) -> impl Iterator<Item = u64> {
-        self.distances_that(move |seen| seen.bytes >= least && seen.from < end)
+        self.filter_distances(move |seen| seen.bytes >= least && seen.from < end)
     }
 
     /// Distances with a run of at least `least` bytes, or of half the longest run if that is shorter.
     pub fn distances_in_a_row(&self, least: u64) -> impl Iterator<Item = u64> {
         let longest = self.distances.values().map(|seen| seen.longest).max().unwrap_or(0);
-        self.distances_that(move |seen| seen.longest >= least.min(longest.div_ceil(2)))
+        self.filter_distances(move |seen| seen.longest >= least.min(longest.div_ceil(2)))
     }
 
-    fn distances_that(&self, counts: impl Fn(&ForwardDistance) -> bool) -> impl Iterator<Item = u64> {
+    fn filter_distances(&self, counts: impl Fn(&ForwardDistance) -> bool) -> impl Iterator<Item = u64> {
         self.distances.iter().filter(move |(_, seen)| counts(seen)).map(|(distance, _)| *distance)
     }
 
     /// Records a run of one distance. A full map drops the distance with the shortest run for a longer one; of equal
     /// ones, the latest.
-    fn go_forward(&mut self, run: &BadRun) {
-        let (ahead, full) = (run.ahead, self.distances.len() >= MOST_DISTANCES);
+    fn record_distance(&mut self, run: &BadRun) {
+        let (ahead, full) = (run.ahead, self.distances.len() >= MAX_DISTANCES);
         let before = self.forward.filter(|last| last.end == run.start && last.ahead == ahead);
         let whole = BadRun { start: before.map_or(run.start, |last| last.start), ..*run };
         self.forward = Some(whole);
@@ -226,15 +226,15 @@ impl BadRanges {
         }
         let run = BadRun { start: seen.start, end: seen.end, bad, ahead: ahead(seen) };
         if run.ahead > 0 {
-            self.go_forward(&run);
+            self.record_distance(&run);
         }
-        if self.examples.iter().filter(|(_, _, sort)| *sort == bad).count() < EXAMPLES {
+        if self.examples.iter().filter(|(_, _, sort)| *sort == bad).count() < EXAMPLES_PER_KIND {
             self.examples.push((seen.start, seen.found, bad));
         }
-        let room = self.runs.len() < MOST_RUNS;
+        let room = self.runs.len() < MAX_RUNS;
         match self.runs.last_mut() {
-            Some(last) if last.goes_on(&run) => join(last, &run),
-            Some(last) if !room && last.adjoins(&run) => join(last, &run),
+            Some(last) if last.goes_on(&run) => extend_run(last, &run),
+            Some(last) if !room && last.adjoins(&run) => extend_run(last, &run),
             _ if room => self.runs.push(run),
             _ => {}
         }
@@ -245,15 +245,15 @@ impl BadRanges {
         for seen in lost {
             self.add(seen);
         }
-        self.merge();
+        self.merge_adjacent();
     }
 
-    fn merge(&mut self) {
+    fn merge_adjacent(&mut self) {
         self.runs.sort_unstable_by_key(|run| run.start);
         self.runs.dedup_by(|next, run| {
             let goes_on = run.goes_on(next);
             if goes_on {
-                join(run, next);
+                extend_run(run, next);
             }
             goes_on
         });
@@ -290,12 +290,12 @@ fn ahead(seen: &SectorRun) -> u64 {
 }
 
 /// Extends a run by the one that follows it. Runs of two kinds, joined when memory is full, count as lost.
-fn join(run: &mut BadRun, next: &BadRun) {
+fn extend_run(run: &mut BadRun, next: &BadRun) {
     run.end = next.end;
     if run.bad != next.bad {
         (run.bad, run.ahead) = (BadKind::Lost, 0);
     } else if run.ahead != next.ahead {
-        run.ahead = MIXED;
+        run.ahead = MIXED_DISTANCES;
     }
 }
 
@@ -303,7 +303,7 @@ fn join(run: &mut BadRun, next: &BadRun) {
 pub(crate) fn sectors(bytes: &[u8], extent: CardExtent, salt: u64, generation: u32) -> Vec<SectorRun> {
     let mut runs: Vec<SectorRun> = Vec::new();
     let whole = |found| vec![SectorRun { start: extent.offset, end: extent.end(), found }];
-    if let Some(byte) = constant(bytes) {
+    if let Some(byte) = constant_byte(bytes) {
         return whole(SectorFound::Constant { byte });
     }
     if compare(IoContent::Stamp { salt, generation }, extent.offset, bytes) == ContentMatch::Same {
@@ -311,9 +311,9 @@ pub(crate) fn sectors(bytes: &[u8], extent: CardExtent, salt: u64, generation: u
     }
     for (at, sector) in (extent.offset..).step_by(SECTOR).zip(bytes.chunks(SECTOR)) {
         let found = look(sector, at, salt, generation);
-        let end = at + STEP;
+        let end = at + SECTOR_BYTES;
         match runs.last_mut() {
-            Some(last) if continues(last, found, at) => last.end = end,
+            Some(last) if is_same_run(last, found, at) => last.end = end,
             _ => runs.push(SectorRun { start: at, end, found }),
         }
     }
@@ -321,7 +321,7 @@ pub(crate) fn sectors(bytes: &[u8], extent: CardExtent, salt: u64, generation: u
 }
 
 /// Data of another address forms one run as long as the distance stays the same.
-fn continues(last: &SectorRun, found: SectorFound, at: u64) -> bool {
+fn is_same_run(last: &SectorRun, found: SectorFound, at: u64) -> bool {
     match (last.found, found) {
         (SectorFound::Elsewhere { address: before }, SectorFound::Elsewhere { address: now }) => {
             now.wrapping_sub(at) == before.wrapping_sub(last.start)
@@ -333,7 +333,7 @@ fn continues(last: &SectorRun, found: SectorFound, at: u64) -> bool {
     }
 }
 
-fn constant(bytes: &[u8]) -> Option<u8> {
+fn constant_byte(bytes: &[u8]) -> Option<u8> {
     let first = *bytes.first()?;
     // Comparing the slice with itself shifted by one runs at memory speed.
     (bytes[1..] == bytes[..bytes.len() - 1]).then_some(first)

@@ -17,30 +17,30 @@ use std::collections::{HashMap, HashSet};
 /// Bytes of a compared place, and of the largest request.
 pub(crate) const WINDOW: u32 = 1 << 20;
 
-const WINDOWS: usize = 3;
+const PLACES: usize = 3;
 
-const SIZES: [u32; 6] = [4 << 10, 16 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10];
+const REQUEST_SIZES: [u32; 6] = [4 << 10, 16 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10];
 
 /// Per size and place: two on a multiple of their size, two on no multiple of 4 KiB.
-const REQUESTS: u32 = 4;
+const REQUESTS_PER_SIZE: u32 = 4;
 
-const CANDIDATES: usize = 24;
-const SAMPLES: u64 = 4;
+const MAX_CANDIDATES: usize = 24;
+const SAMPLES_PER_PLACE: u64 = 4;
 
-const SAMPLE: u32 = 4096;
+const SAMPLE_BYTES: u32 = 4096;
 
 /// More than the sectors that a reader may announce beyond the end of the card.
-const END: u64 = 2 * SAMPLE as u64;
+const END_BYTES: u64 = 2 * SAMPLE_BYTES as u64;
 
 const TIME_SHARE: f64 = 0.05;
 
 /// Without data to preserve the check ends after this, at the end of a place: the user waits for the prompt that
 /// follows.
-const UNASKED: Nanos = 2_000_000_000;
+const UNSAVED_CHECK_LIMIT: Nanos = 2_000_000_000;
 
 /// Reads of the shortest check: the end of the card, samples of four places, and one place compared.
-pub const LEAST_READS: u64 = END / SAMPLE as u64 + 4 * SAMPLES + WINDOW_READS;
-const WINDOW_READS: u64 = 2 + SIZES.len() as u64 * REQUESTS as u64;
+pub const LEAST_READS: u64 = END_BYTES / SAMPLE_BYTES as u64 + 4 * SAMPLES_PER_PLACE + READS_PER_PLACE;
+const READS_PER_PLACE: u64 = 2 + REQUEST_SIZES.len() as u64 * REQUESTS_PER_SIZE as u64;
 
 pub(crate) fn least_seconds(card: &IoDriver<'_>) -> f64 {
     card.costs().of(IoDirection::Read, LEAST_READS, 6 * u64::from(WINDOW))
@@ -60,7 +60,7 @@ pub fn suspect_reader(
     moved: &mut IoTotals,
 ) -> Result<Option<SuspectReader>, ProbeStop> {
     let mut card = IoDriver::new(target, interrupt, WINDOW, 2)?;
-    let compared = look(&mut card);
+    let compared = run_check(&mut card);
     moved.add_failed(card.counts(), card.io_errors());
     match compared {
         Err(ProbeStop::SuspectReader(reader)) => Ok(Some(SuspectReader { ended_test: false, ..*reader })),
@@ -68,9 +68,9 @@ pub fn suspect_reader(
     }
 }
 
-fn look(card: &mut IoDriver<'_>) -> Result<(), ProbeStop> {
+fn run_check(card: &mut IoDriver<'_>) -> Result<(), ProbeStop> {
     let mut random = SeededRandom::new(card.bytes());
-    let end = Some(card.now() + UNASKED);
+    let end = Some(card.now() + UNSAVED_CHECK_LIMIT);
     read_end(card)?;
     let places = places_with_data(card, &mut random, end)?;
     compare_reads(card, &places, &mut random, end)
@@ -78,8 +78,8 @@ fn look(card: &mut IoDriver<'_>) -> Result<(), ProbeStop> {
 
 /// Reads the very end of the card, where a reader fails that announces more sectors than the card has.
 pub(crate) fn read_end(card: &mut IoDriver<'_>) -> Result<(), ProbeStop> {
-    let start = card.bytes().saturating_sub(END) / u64::from(SAMPLE) * u64::from(SAMPLE);
-    card.read(extents(start, card.bytes(), SAMPLE), IoContent::Buffer, |_, _, _| Ok(()))
+    let start = card.bytes().saturating_sub(END_BYTES) / u64::from(SAMPLE_BYTES) * u64::from(SAMPLE_BYTES);
+    card.read(extents(start, card.bytes(), SAMPLE_BYTES), IoContent::Buffer, |_, _, _| Ok(()))
 }
 
 /// Places with varied data, not one byte repeated: only there would a wrong answer show.
@@ -89,10 +89,10 @@ pub(crate) fn places_with_data(
     end: Option<Nanos>,
 ) -> Result<Vec<u64>, ProbeStop> {
     let mut found = Vec::new();
-    for (tried, start) in candidates(card.bytes(), random).into_iter().enumerate() {
+    for (tried, start) in candidate_places(card.bytes(), random).into_iter().enumerate() {
         // Four places are sampled even if time is over, so that the check is not empty.
         let is_over = tried >= 4 && end.is_some_and(|end| card.now() > end);
-        if found.len() == WINDOWS || is_over {
+        if found.len() == PLACES || is_over {
             break;
         }
         if holds_data(card, start, random)? {
@@ -103,10 +103,10 @@ pub(crate) fn places_with_data(
 }
 
 /// Places where file systems put tables and first files alternate with places all over the card.
-fn candidates(card_bytes: u64, random: &mut SeededRandom) -> Vec<u64> {
+fn candidate_places(card_bytes: u64, random: &mut SeededRandom) -> Vec<u64> {
     let window = u64::from(WINDOW);
     let windows = card_bytes / window;
-    let half = CANDIDATES / 2;
+    let half = MAX_CANDIDATES / 2;
     let low = (0..half as u32).map(|n| if n == 0 { 0 } else { 1u64 << (n - 1) });
     let spread: Vec<u64> =
         (0..half as u64).map(|n| windows * n / half as u64 + random.below(windows / half as u64)).collect();
@@ -118,12 +118,12 @@ fn candidates(card_bytes: u64, random: &mut SeededRandom) -> Vec<u64> {
 }
 
 fn holds_data(card: &mut IoDriver<'_>, start: u64, random: &mut SeededRandom) -> Result<bool, ProbeStop> {
-    let part = u64::from(WINDOW) / SAMPLES;
-    let blocks = part / u64::from(SAMPLE);
-    let samples: Vec<CardExtent> = (0..SAMPLES)
+    let part = u64::from(WINDOW) / SAMPLES_PER_PLACE;
+    let blocks = part / u64::from(SAMPLE_BYTES);
+    let samples: Vec<CardExtent> = (0..SAMPLES_PER_PLACE)
         .map(|n| CardExtent {
-            offset: start + n * part + random.below(blocks) * u64::from(SAMPLE),
-            len: SAMPLE,
+            offset: start + n * part + random.below(blocks) * u64::from(SAMPLE_BYTES),
+            len: SAMPLE_BYTES,
         })
         .collect();
     let mut sums = Vec::new();
@@ -137,7 +137,7 @@ fn holds_data(card: &mut IoDriver<'_>, start: u64, random: &mut SeededRandom) ->
     })?;
     sums.sort_unstable();
     sums.dedup();
-    Ok(sums.len() as u64 >= SAMPLES - 1)
+    Ok(sums.len() as u64 >= SAMPLES_PER_PLACE - 1)
 }
 
 /// Reads places of [`WINDOW`] bytes in requests of all sizes, aligned and unaligned, in random order. Returns
@@ -161,7 +161,7 @@ pub(crate) fn compare_reads(
         random.shuffle(&mut requests);
         card.read(requests, IoContent::Buffer, |extent, _, answer| {
             if let ReadAnswer::Differs { bytes, .. } = answer {
-                comparison.take(extent, bytes);
+                comparison.add_read(extent, bytes);
             }
             Ok(())
         })?;
@@ -172,17 +172,17 @@ pub(crate) fn compare_reads(
 fn requests(start: u64, sector: u32, random: &mut SeededRandom) -> Vec<CardExtent> {
     let whole = CardExtent { offset: start, len: WINDOW };
     let small = CardExtent {
-        offset: start + random.below(u64::from(WINDOW / SAMPLE)) * u64::from(SAMPLE),
-        len: SAMPLE,
+        offset: start + random.below(u64::from(WINDOW / SAMPLE_BYTES)) * u64::from(SAMPLE_BYTES),
+        len: SAMPLE_BYTES,
     };
     let mut all = vec![whole, small];
-    for len in SIZES {
-        for n in 0..REQUESTS {
+    for len in REQUEST_SIZES {
+        for n in 0..REQUESTS_PER_SIZE {
             let room = u64::from(WINDOW - len);
-            let offset = match n < REQUESTS / 2 {
+            let offset = match n < REQUESTS_PER_SIZE / 2 {
                 true => random.below(room / u64::from(len) + 1) * u64::from(len),
                 false => {
-                    unaligned(random.below(room / u64::from(sector) + 1) * u64::from(sector), sector, room)
+                    misalign(random.below(room / u64::from(sector) + 1) * u64::from(sector), sector, room)
                 }
             };
             all.push(CardExtent { offset: start + offset, len });
@@ -192,7 +192,7 @@ fn requests(start: u64, sector: u32, random: &mut SeededRandom) -> Vec<CardExten
 }
 
 /// Moves an offset off a multiple of 4 KiB; unchanged where sectors are 4 KiB or larger.
-fn unaligned(offset: u64, sector: u32, room: u64) -> u64 {
+fn misalign(offset: u64, sector: u32, room: u64) -> u64 {
     let sector = u64::from(sector);
     let is_aligned = offset.is_multiple_of(4096) && sector < 4096;
     match (is_aligned, offset < room) {
@@ -213,7 +213,7 @@ struct ReadComparison {
 }
 
 impl ReadComparison {
-    fn take(&mut self, extent: CardExtent, bytes: &[u8]) {
+    fn add_read(&mut self, extent: CardExtent, bytes: &[u8]) {
         let second = request_of(extent);
         self.reads += 1;
         let mut difference = None;

@@ -20,9 +20,9 @@ impl ExpectedStamps {
     }
 
     /// Returns the results of all sectors of an extent, or `None` if it could not be read.
-    fn judge(self, extent: CardExtent, answer: &ReadAnswer<'_>) -> Option<Vec<SectorRun>> {
+    fn judge_answer(self, extent: CardExtent, answer: &ReadAnswer<'_>) -> Option<Vec<SectorRun>> {
         match answer {
-            ReadAnswer::Same => Some(vec![run(extent, SectorFound::Expected)]),
+            ReadAnswer::Same => Some(vec![whole_run(extent, SectorFound::Expected)]),
             ReadAnswer::Differs { bytes, .. } => Some(sectors(bytes, extent, self.salt, self.generation)),
             ReadAnswer::Failed(_) => None,
         }
@@ -30,11 +30,11 @@ impl ExpectedStamps {
 }
 
 /// Per pass, for retries that find nothing readable.
-const PATIENCE_S: f64 = 60.0;
+const RETRY_S: f64 = 60.0;
 
-const CLOSER_SHARE: f64 = 0.125;
+const FINE_SHARE: f64 = 0.125;
 
-const PATIENCE_SHARE: f64 = 0.02;
+const RETRY_SHARE: f64 = 0.02;
 
 /// Remaining time for retries that find nothing readable.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,8 +56,8 @@ impl RetryBudget {
 
     /// Budget of one pass, a share of its time limit if it has one.
     pub fn of_a_pass(budget_s: Option<f64>) -> Self {
-        let seconds = budget_s.map_or(PATIENCE_S, |budget| PATIENCE_S.min(budget * PATIENCE_SHARE));
-        let closer = seconds * CLOSER_SHARE;
+        let seconds = budget_s.map_or(RETRY_S, |budget| RETRY_S.min(budget * RETRY_SHARE));
+        let closer = seconds * FINE_SHARE;
         RetryBudget { seconds: seconds - closer, closer }
     }
 
@@ -99,7 +99,7 @@ pub fn read_patiently(
 ) -> Result<(), ProbeStop> {
     let mut failed = Vec::new();
     card.read(list, stamped.content(), |extent, at, answer| {
-        match stamped.judge(extent, &answer) {
+        match stamped.judge_answer(extent, &answer) {
             Some(seen) => each(extent, at, &seen),
             None => failed.push(extent),
         }
@@ -107,24 +107,24 @@ pub fn read_patiently(
     })?;
     for extent in failed {
         let mut seen = Vec::new();
-        narrow(card, extent, stamped, patience, &mut seen)?;
+        find_bad_sectors(card, extent, stamped, patience, &mut seen)?;
         each(extent, card.now(), &seen);
     }
     Ok(())
 }
 
-fn run(extent: CardExtent, found: SectorFound) -> SectorRun {
+fn whole_run(extent: CardExtent, found: SectorFound) -> SectorRun {
     SectorRun { start: extent.offset, end: extent.end(), found }
 }
 
-fn read_one(
+fn read_extent(
     card: &mut IoDriver<'_>,
     extent: CardExtent,
     stamped: ExpectedStamps,
 ) -> Result<Option<Vec<SectorRun>>, ProbeStop> {
     let mut seen = None;
     card.read([extent], stamped.content(), |extent, _, answer| {
-        seen = stamped.judge(extent, &answer);
+        seen = stamped.judge_answer(extent, &answer);
         Ok(())
     })?;
     Ok(seen)
@@ -137,11 +137,11 @@ const PARTS: u32 = 8;
 const FAILS_AS_ONE: u32 = 128 << 10;
 
 /// Ranges this small are not read further: if both ends and the middle fail, the whole range counts as failed.
-const FAILS_FOR_SURE: u32 = FAILS_AS_ONE / PARTS;
+const SURELY_FAILED: u32 = FAILS_AS_ONE / PARTS;
 
 /// Finds the unreadable sectors of an extent with few reads, since a failing read may take seconds. If both ends and
 /// the middle fail, parts are tried while the retry budget lasts; after that the rest counts as failed.
-fn narrow(
+fn find_bad_sectors(
     card: &mut IoDriver<'_>,
     extent: CardExtent,
     stamped: ExpectedStamps,
@@ -150,30 +150,30 @@ fn narrow(
 ) -> Result<(), ProbeStop> {
     let sector = card.sector();
     if extent.len <= sector {
-        fails(extent, out);
+        push_failed(extent, out);
         return Ok(());
     }
     let middle = extent.offset + u64::from(extent.len / 2 / sector * sector);
     let mut readable = 0;
     for offset in [extent.offset, middle, extent.end() - u64::from(sector)] {
-        readable += u32::from(read_one(card, CardExtent { offset, len: sector }, stamped)?.is_some());
+        readable += u32::from(read_extent(card, CardExtent { offset, len: sector }, stamped)?.is_some());
     }
     let doubtful = readable == 0;
     let look = if extent.len <= FAILS_AS_ONE { RetryDepth::Closer } else { RetryDepth::Usual };
-    if doubtful && (extent.len <= FAILS_FOR_SURE || !patience.lasts(look)) {
-        fails(extent, out);
+    if doubtful && (extent.len <= SURELY_FAILED || !patience.lasts(look)) {
+        push_failed(extent, out);
         return Ok(());
     }
     let part = (extent.len / PARTS / sector * sector).max(sector);
     for part in extents(extent.offset, extent.end(), part) {
         if doubtful && !patience.lasts(look) {
-            fails(part, out);
+            push_failed(part, out);
             continue;
         }
         let (before, began) = (out.len(), card.seconds());
-        match read_one(card, part, stamped)? {
+        match read_extent(card, part, stamped)? {
             Some(seen) => out.extend(seen),
-            None => narrow(card, part, stamped, patience, out)?,
+            None => find_bad_sectors(card, part, stamped, patience, out)?,
         }
         if doubtful {
             let found_any = out[before..].iter().any(|seen| seen.found != SectorFound::Error);
@@ -183,12 +183,12 @@ fn narrow(
     Ok(())
 }
 
-fn fails(extent: CardExtent, out: &mut Vec<SectorRun>) {
+fn push_failed(extent: CardExtent, out: &mut Vec<SectorRun>) {
     match out.last_mut() {
         Some(last) if last.found == SectorFound::Error && last.end == extent.offset => {
             last.end = extent.end()
         }
-        _ => out.push(run(extent, SectorFound::Error)),
+        _ => out.push(whole_run(extent, SectorFound::Error)),
     }
 }
 
@@ -207,7 +207,7 @@ pub fn bad_in_both(first: &[SectorRun], second: &[SectorRun]) -> (Vec<SectorRun>
         }
         for other in first[from..].iter().take_while(|f| f.start < seen.end) {
             let (start, end) = (seen.start.max(other.start), seen.end.min(other.end));
-            both.push(SectorRun { start, end, found: moved(seen, start) });
+            both.push(SectorRun { start, end, found: result_from(seen, start) });
         }
     }
     let bytes = |list: &[SectorRun]| list.iter().map(|s| s.end - s.start).sum::<u64>();
@@ -216,7 +216,7 @@ pub fn bad_in_both(first: &[SectorRun], second: &[SectorRun]) -> (Vec<SectorRun>
 }
 
 /// A stamp of another address names one address per sector: a run that begins later names a later one.
-fn moved(seen: &SectorRun, start: u64) -> SectorFound {
+fn result_from(seen: &SectorRun, start: u64) -> SectorFound {
     match seen.found {
         SectorFound::Elsewhere { address } => {
             SectorFound::Elsewhere { address: address.wrapping_add(start - seen.start) }
@@ -251,7 +251,7 @@ mod tests {
             let mut patience = RetryBudget::of_a_pass(None);
             patience.spend(look, 1000.0, true);
             assert!(patience.lasts(look));
-            patience.spend(look, PATIENCE_S, false);
+            patience.spend(look, RETRY_S, false);
             assert!(!patience.lasts(look));
             assert!(!RetryBudget::NONE.lasts(look));
         }

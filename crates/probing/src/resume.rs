@@ -9,24 +9,24 @@ use std::collections::BTreeMap;
 /// Generation of sentinels and markers.
 pub const SENTINELS: u32 = 0;
 
-const HALF: u64 = 0xffff_ffff;
+const LOW_HALF: u64 = 0xffff_ffff;
 
 /// Generously more than can be in flight when a pass is interrupted: it resumes that far back.
-const IN_FLIGHT: u64 = 16 << 20;
+const MAX_IN_FLIGHT: u64 = 16 << 20;
 
-const SAMPLE: u64 = 4096;
+const SAMPLE_BYTES: u64 = 4096;
 
-const SPREAD: u64 = 256;
-const AT_THE_START: u64 = 16;
+const SPREAD_SAMPLES: u64 = 256;
+const START_SAMPLES: u64 = 16;
 
 /// Combines a seed with a fingerprint of the card's identity and size.
 pub fn salt(seed: u64, fingerprint: u64) -> u64 {
-    (mix(seed) & !HALF) | (mix(fingerprint) & HALF)
+    (mix(seed) & !LOW_HALF) | (mix(fingerprint) & LOW_HALF)
 }
 
 /// True if the salt was made for the card of this fingerprint.
 pub fn drawn_for(salt: u64, fingerprint: u64) -> bool {
-    salt & HALF == mix(fingerprint) & HALF
+    salt & LOW_HALF == mix(fingerprint) & LOW_HALF
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,24 +41,27 @@ pub struct PreviousPass {
 /// Searches for stamps of an earlier pass; `None` if there are none.
 pub fn find(card: &mut IoDriver<'_>) -> Result<Option<PreviousPass>, ProbeStop> {
     let bytes = card.bytes();
-    let start = (0..AT_THE_START).map(|n| n * SAMPLE).take_while(|offset| offset + SAMPLE <= bytes);
-    let first = stamps(card, start)?;
-    let step = (bytes / SPREAD / SAMPLE * SAMPLE).max(SAMPLE);
-    let all = stamps(card, (0..bytes).step_by(step as usize))?;
-    let Some((salt, generation)) = most_common(&first).or_else(|| most_common(&all)) else { return Ok(None) };
+    let start =
+        (0..START_SAMPLES).map(|n| n * SAMPLE_BYTES).take_while(|offset| offset + SAMPLE_BYTES <= bytes);
+    let first = read_stamps(card, start)?;
+    let step = (bytes / SPREAD_SAMPLES / SAMPLE_BYTES * SAMPLE_BYTES).max(SAMPLE_BYTES);
+    let all = read_stamps(card, (0..bytes).step_by(step as usize))?;
+    let Some((salt, generation)) = most_common_stamp(&first).or_else(|| most_common_stamp(&all)) else {
+        return Ok(None);
+    };
     let ours = || first.iter().chain(&all).filter(|(_, s)| s.salt == salt && s.generation == generation);
     // Sentinels lie all over the card: a pass that wrote nothing else had not yet begun to write in order.
     if generation == SENTINELS {
         return Ok(Some(PreviousPass { salt, generation, reached: 0 }));
     }
     let furthest = ours().map(|(_, stamp)| stamp.address).max().unwrap_or_default().min(bytes);
-    let reached = boundary(card, furthest, salt, generation)?;
-    let reached = if reached >= bytes { bytes } else { reached.saturating_sub(IN_FLIGHT) };
+    let reached = find_stamp_end(card, furthest, salt, generation)?;
+    let reached = if reached >= bytes { bytes } else { reached.saturating_sub(MAX_IN_FLIGHT) };
     Ok(Some(PreviousPass { salt, generation, reached }))
 }
 
 /// Sentinels are written before all else, so they count only where there are no other stamps.
-fn most_common(found: &[(u64, SectorStamp)]) -> Option<(u64, u32)> {
+fn most_common_stamp(found: &[(u64, SectorStamp)]) -> Option<(u64, u32)> {
     let mut counts: BTreeMap<(u64, u32), usize> = BTreeMap::new();
     for (_, stamp) in found {
         *counts.entry((stamp.salt, stamp.generation)).or_default() += 1;
@@ -71,14 +74,14 @@ fn most_common(found: &[(u64, SectorStamp)]) -> Option<(u64, u32)> {
 }
 
 /// Searches the end of the stamps that lie at their own address, between `from` and the end of the card.
-fn boundary(card: &mut IoDriver<'_>, from: u64, salt: u64, generation: u32) -> Result<u64, ProbeStop> {
+fn find_stamp_end(card: &mut IoDriver<'_>, from: u64, salt: u64, generation: u32) -> Result<u64, ProbeStop> {
     let sector = u64::from(card.sector());
     let (mut low, mut high) = (from, card.bytes());
     while high - low > sector {
         let middle = low + (high - low) / 2 / sector * sector;
         // A hole does not end the search: stamps a little further on were written later.
-        let near = [0, SAMPLE, 5 * SAMPLE].map(|ahead| middle + ahead);
-        let found = stamps(card, near.into_iter())?;
+        let near = [0, SAMPLE_BYTES, 5 * SAMPLE_BYTES].map(|ahead| middle + ahead);
+        let found = read_stamps(card, near.into_iter())?;
         let there =
             found.iter().any(|(at, s)| s.salt == salt && s.generation == generation && s.address == *at);
         if there { low = middle } else { high = middle }
@@ -86,7 +89,7 @@ fn boundary(card: &mut IoDriver<'_>, from: u64, salt: u64, generation: u32) -> R
     Ok(high)
 }
 
-fn stamps(
+fn read_stamps(
     card: &mut IoDriver<'_>,
     places: impl Iterator<Item = u64>,
 ) -> Result<Vec<(u64, SectorStamp)>, ProbeStop> {

@@ -28,7 +28,7 @@ impl<'a> SavedArea<'a> {
         let mut card = IoDriver::new(target, interrupt, PROBE_BLOCK, PROBE_DEPTH)?;
         let end = region.start.checked_add(region.len).filter(|end| *end <= card.bytes());
         let Some(end) = end else {
-            return Err(ProbeStop::Target(outside(region.start, region.len)));
+            return Err(ProbeStop::Target(outside_error(region.start, region.len)));
         };
         scope.allow_stamps(StampPlace { salt, region, max_bytes: u64::MAX }, None);
         let all: Vec<_> = extents(region.start, end, card.block()).collect();
@@ -43,14 +43,14 @@ impl<'a> SavedArea<'a> {
         Ok(SavedArea { target, region, salt, generation: 0 })
     }
 
-    fn takes(&self, io: &IoRequest) -> bool {
+    fn contains_io(&self, io: &IoRequest) -> bool {
         let end = self.region.end();
         io.offset >= self.region.start
             && io.offset.checked_add(u64::from(io.len)).is_some_and(|last| last <= end)
     }
 }
 
-fn outside(start: u64, len: u64) -> TargetError {
+fn outside_error(start: u64, len: u64) -> TargetError {
     TargetError::Setup {
         what: format!("writing {len} bytes at {start}"),
         reason: "they are outside the saved area".to_owned(),
@@ -67,8 +67,8 @@ impl Target for SavedArea<'_> {
         if io.direction == IoDirection::Read {
             return self.target.submit(io);
         }
-        if !self.takes(io) {
-            return Err(outside(io.offset, u64::from(io.len)));
+        if !self.contains_io(io) {
+            return Err(outside_error(io.offset, u64::from(io.len)));
         }
         self.generation = self.generation.wrapping_add(1);
         let content = IoContent::Stamp { salt: self.salt, generation: self.generation };
@@ -133,7 +133,7 @@ mod tests {
         area.submit(&IoRequest { direction: IoDirection::Read, ..write(REGION.start) }).unwrap();
         area.complete(1, &mut done).unwrap();
         assert_eq!(area.compare(0, IoContent::Stamp { salt: 7, generation: 1 }).unwrap(), ContentMatch::Same);
-        assert_eq!(memory.saved().iter().map(|k| k.len).sum::<u64>(), REGION.len);
+        assert_eq!(memory.saved_ranges().iter().map(|k| k.len).sum::<u64>(), REGION.len);
     }
 
     #[test]

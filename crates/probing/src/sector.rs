@@ -19,12 +19,12 @@ pub fn look(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFo
         Some(stamp) if stamp.address != address => SectorFound::Elsewhere { address: stamp.address },
         Some(stamp) if stamp.generation != generation => SectorFound::Stale { generation: stamp.generation },
         Some(_) if read_stamp(sector).is_some() => SectorFound::Expected,
-        _ => no_stamp(sector, address, salt, generation),
+        _ => judge_unstamped(sector, address, salt, generation),
     }
 }
 
 /// Without a valid header it is the expected stamp with flipped bits, or other data.
-fn no_stamp(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFound {
+fn judge_unstamped(sector: &[u8], address: u64, salt: u64, generation: u32) -> SectorFound {
     let mut expected = [0u8; SECTOR];
     fill(IoContent::Stamp { salt, generation }, address, &mut expected);
     let bits = wrong_bits(sector, &expected);

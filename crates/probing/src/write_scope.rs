@@ -16,14 +16,14 @@ use cardscope_model::random::SeededRandom;
 use cardscope_model::units::{Nanos, seconds};
 
 /// Bytes of an I/O that restores, the longest record of a journal.
-const PUT_BACK: u64 = 1 << 20;
+const RESTORE_IO_BYTES: u64 = 1 << 20;
 
 /// Bytes of an I/O that verifies restored data, unlike the requests that saved it.
-const READ_BACK: u64 = 508 << 10;
+const VERIFY_IO_BYTES: u64 = 508 << 10;
 
 /// Most writes and reads of restored data: a card that loses it gets a second write, and each write is read twice.
-const WRITES: u64 = 2;
-const READS: u64 = 4;
+const MAX_RESTORE_WRITES: u64 = 2;
+const MAX_RESTORE_READS: u64 = 4;
 
 /// Number of I/Os and their bytes; `small` ones are counted apart.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,27 +34,27 @@ struct IoAmount {
 }
 
 impl IoAmount {
-    fn add(&mut self, start: u64, end: u64) {
+    fn add_original(&mut self, start: u64, end: u64) {
         if end - start <= u64::from(UNIT) {
             self.small += 1;
         } else {
-            self.ios += (end - start).div_ceil(PUT_BACK);
+            self.ios += (end - start).div_ceil(RESTORE_IO_BYTES);
             self.bytes += end - start;
         }
     }
 
     /// Estimated seconds to restore this amount, retries included.
-    fn put_back_seconds(self, costs: &IoCosts) -> f64 {
+    fn restore_seconds(self, costs: &IoCosts) -> f64 {
         let IoAmount { ios, bytes, small } = self;
         if ios + small == 0 {
             return 0.0;
         }
-        costs.of(IoDirection::Write, WRITES * ios, WRITES * bytes)
-            + costs.of(IoDirection::Write, WRITES * small, 0)
-            + costs.of(IoDirection::Read, READS * small, 0)
+        costs.of(IoDirection::Write, MAX_RESTORE_WRITES * ios, MAX_RESTORE_WRITES * bytes)
+            + costs.of(IoDirection::Write, MAX_RESTORE_WRITES * small, 0)
+            + costs.of(IoDirection::Read, MAX_RESTORE_READS * small, 0)
             // One more read verifies that the card is still the same.
-            + costs.of(IoDirection::Read, READS * (ios + bytes / READ_BACK) + 1, READS * bytes)
-            + WRITES as f64 * costs.flush()
+            + costs.of(IoDirection::Read, MAX_RESTORE_READS * (ios + bytes / VERIFY_IO_BYTES) + 1, MAX_RESTORE_READS * bytes)
+            + MAX_RESTORE_WRITES as f64 * costs.flush()
     }
 }
 
@@ -71,22 +71,22 @@ impl StampPlace {
     fn extent(&self, card: &IoDriver<'_>) -> Option<CardExtent> {
         let (region, window) = (self.region, u64::from(WINDOW));
         let end = region.end().min(card.bytes());
-        [region.start.max(STAMPS_AT), region.start.next_multiple_of(window)]
+        [region.start.max(STAMP_OFFSET), region.start.next_multiple_of(window)]
             .into_iter()
             .find(|start| start + window <= end && window <= self.max_bytes)
             .map(|offset| CardExtent { offset, len: WINDOW })
     }
 }
 
-const AHEAD_S: f64 = 0.5;
+const READ_AHEAD_S: f64 = 0.5;
 
 /// With less time than this nothing is read ahead on a card of unknown speed.
-const SHORT_S: f64 = 10.0;
+const READ_AHEAD_MIN_LEFT_S: f64 = 10.0;
 
-const AHEAD: usize = 4;
+const MAX_FIRST_READINGS: usize = 4;
 
 /// Behind the tables of file systems, and where most fakes still store data.
-const STAMPS_AT: u64 = 20 << 20;
+const STAMP_OFFSET: u64 = 20 << 20;
 
 /// Saved data of a card. Without a journal all data may be lost, and nothing is saved.
 pub struct WriteScope<'k> {
@@ -149,7 +149,7 @@ impl<'k> WriteScope<'k> {
         for (start, end) in missing {
             save.ios += 1;
             save.bytes += end - start;
-            back.add(start, end);
+            back.add_original(start, end);
         }
         let first = double_reading::seconds(costs, card.block().max(WINDOW), save.ios, save.bytes);
         let check =
@@ -158,7 +158,7 @@ impl<'k> WriteScope<'k> {
             + first
             + costs.of(IoDirection::Read, save.ios, save.bytes)
             + write
-            + back.put_back_seconds(costs)
+            + back.restore_seconds(costs)
     }
 
     pub fn saves_first(&self) -> bool {
@@ -210,7 +210,7 @@ impl<'k> WriteScope<'k> {
         if !places.is_empty() {
             compare_reads(card, &places, &mut self.random, end)?;
             self.is_reader_checked = true;
-            self.afford(card, wanted)?;
+            self.check_time(card, wanted)?;
             return self.save_twice_read(card, wanted, block);
         }
         let stamps = self.stamps.and_then(|stamps| stamps.extent(card));
@@ -221,7 +221,7 @@ impl<'k> WriteScope<'k> {
             let offset = stamps.or_else(|| wanted.first().copied()).map_or(0, |place| place.offset.min(last));
             card.time(IoDirection::Read, IoContent::Buffer, CardExtent { offset, len: WINDOW })?;
         }
-        self.afford(card, stamps.as_ref().map_or(wanted, std::slice::from_ref))?;
+        self.check_time(card, stamps.as_ref().map_or(wanted, std::slice::from_ref))?;
         self.save_twice_read(card, &all, block)?;
         if let (Some(extent), Some(StampPlace { salt, .. })) = (stamps, self.stamps)
             && self.covers(extent)
@@ -236,14 +236,14 @@ impl<'k> WriteScope<'k> {
     }
 
     /// Returns [`Stop::Limit`] if time does not suffice to save, write and restore these extents.
-    fn afford(&self, card: &mut IoDriver<'_>, wanted: &[CardExtent]) -> Result<(), ProbeStop> {
+    fn check_time(&self, card: &mut IoDriver<'_>, wanted: &[CardExtent]) -> Result<(), ProbeStop> {
         match self.check_end {
             Some(end) if card.seconds() + self.seconds(card, wanted) > seconds(end) => Err(ProbeStop::Limit),
             _ => Ok(()),
         }
     }
 
-    /// Reads extents for the first time before they are saved in small groups, as many as take less than [`AHEAD_S`].
+    /// Reads extents for the first time before they are saved in small groups, as many as take less than [`READ_AHEAD_S`].
     /// Does nothing if the first is saved or read already.
     pub(crate) fn read_ahead(
         &mut self,
@@ -253,19 +253,20 @@ impl<'k> WriteScope<'k> {
         let Some(first) = wanted.first() else { return Ok(()) };
         if !self.saves_first()
             || self.saved.contains(first.offset, first.end())
-            || self.ahead_of(&[*first]).is_some()
+            || self.first_reading_of(&[*first]).is_some()
         {
             return Ok(());
         }
         // The cost per byte is unknown yet, and a slow card takes seconds for the reads of other places.
-        let is_short = self.check_end.is_some_and(|end| card.seconds() + SHORT_S > seconds(end));
+        let is_short =
+            self.check_end.is_some_and(|end| card.seconds() + READ_AHEAD_MIN_LEFT_S > seconds(end));
         if is_short && !self.is_reader_checked {
             return Ok(());
         }
         let mut bytes = 0;
         let is_quick = |(index, extent): &(usize, &CardExtent)| {
             bytes += u64::from(extent.len);
-            *index == 0 || card.costs().of(IoDirection::Read, 1 + *index as u64, bytes) < AHEAD_S
+            *index == 0 || card.costs().of(IoDirection::Read, 1 + *index as u64, bytes) < READ_AHEAD_S
         };
         let mut some: Vec<CardExtent> =
             wanted.iter().enumerate().take_while(is_quick).map(|(_, extent)| *extent).collect();
@@ -274,12 +275,12 @@ impl<'k> WriteScope<'k> {
             some.extend(self.stamps.and_then(|stamps| stamps.extent(card)));
         }
         let first = FirstReading::of(card, &some, &mut self.random)?;
-        self.ahead.truncate(AHEAD - 1);
+        self.ahead.truncate(MAX_FIRST_READINGS - 1);
         self.ahead.insert(0, first);
         Ok(())
     }
 
-    fn ahead_of(&self, extents: &[CardExtent]) -> Option<usize> {
+    fn first_reading_of(&self, extents: &[CardExtent]) -> Option<usize> {
         self.ahead.iter().position(|first| extents.iter().all(|extent| first.covers(*extent)))
     }
 
@@ -301,7 +302,7 @@ impl<'k> WriteScope<'k> {
         if new.is_empty() {
             return Ok(());
         }
-        let ahead = self.ahead_of(&new).map(|index| self.ahead.swap_remove(index));
+        let ahead = self.first_reading_of(&new).map(|index| self.ahead.swap_remove(index));
         let was_ahead = ahead.is_some();
         let first = match ahead {
             Some(first) => first,
@@ -330,7 +331,7 @@ impl<'k> WriteScope<'k> {
         }
         journal.commit()?;
         saved.iter().for_each(|p| {
-            self.originals.add(p.offset, p.end());
+            self.originals.add_original(p.offset, p.end());
             self.saved.add(p.offset, p.end());
         });
         ended?;

@@ -24,7 +24,7 @@ pub fn page(report: &RestoreReport) -> Page {
     let mut page = Page::new(&report.target, if good { NewsTone::Good } else { NewsTone::Bad }, answer);
     page.reasons.extend(failed(report.counts, &report.io_errors));
     let saved = format!("{} of {}, {}", report.file, report.saved_at, BinarySize(report.saved_bytes));
-    let by = report.recognised_by.map(|by| fact("card recognised by", by_word(by)));
+    let by = report.recognised_by.map(|by| fact("card recognised by", recognition_text(by)));
     page.add("", [PageBlock::Facts([fact(what, saved)].into_iter().chain(by).collect())]);
     page.add("", [ranges("lost by the card", &report.lost)]);
     page.add("", [ranges("written since, so left alone", &report.left)]);
@@ -53,7 +53,7 @@ fn answer(report: &RestoreReport) -> Answer {
     }
 }
 
-fn by_word(by: RecognisedBy) -> &'static str {
+fn recognition_text(by: RecognisedBy) -> &'static str {
     match by {
         RecognisedBy::Identity => "its registers",
         RecognisedBy::Content => "its content",

@@ -7,12 +7,12 @@ use cardscope_sd::registers::{Cid, CrcStatus, RegisterError};
 fn main() -> Result<(), RegisterError> {
     // Without an argument: a SanDisk of 4 GB.
     let text = std::env::args().nth(1).unwrap_or_else(|| "035344535530344780811ea6ab00b37f".to_owned());
-    println!("{}", described(&Cid::from_hex(&text)?));
+    println!("{}", describe_cid(&Cid::from_hex(&text)?));
     Ok(())
 }
 
 /// The fields of a CID, one a line, with what they mean.
-fn described(cid: &Cid) -> String {
+fn describe_cid(cid: &Cid) -> String {
     let crc = match cid.crc {
         CrcStatus::Ok => "right",
         CrcStatus::Absent => "not delivered by the host",
@@ -32,7 +32,7 @@ fn described(cid: &Cid) -> String {
 
 #[test]
 fn description_has_every_field() -> Result<(), RegisterError> {
-    let text = described(&Cid::from_hex("035344535530344780811ea6ab00b37f")?);
+    let text = describe_cid(&Cid::from_hex("035344535530344780811ea6ab00b37f")?);
     for line in ["maker     0x03 (SanDisk / Western Digital)", "name      SU04G", "CRC7      right"] {
         assert!(text.contains(line), "{text}");
     }

@@ -119,7 +119,7 @@ static MAKERS: &[MakerRow] = &[
 ];
 
 /// Narrower names where the OEM id decides between companies that share a MID.
-static SHARPER: &[(u8, u16, &str)] = &[
+static NARROWED_MAKERS: &[(u8, u16, &str)] = &[
     (0x03, 0x5744, "Western Digital"),
     (0x12, 0x3456, "Gigastone, or nobody: a placeholder"),
     (0x28, 0x4245, "Lexar"),
@@ -130,7 +130,7 @@ static SHARPER: &[(u8, u16, &str)] = &[
 /// Returns the maker of a MID, narrowed by the OEM id, or None for an unlisted MID.
 pub fn look_up(mid: u8, oid: u16) -> Option<CardMaker> {
     let row = MAKERS.iter().find(|row| row.mid == mid)?;
-    let sharper = SHARPER.iter().find(|(m, o, _)| (*m, *o) == (mid, oid));
+    let sharper = NARROWED_MAKERS.iter().find(|(m, o, _)| (*m, *o) == (mid, oid));
     let fit = match row.oids {
         [] => OidFit::Unlisted,
         oids if oids.contains(&oid) => OidFit::Known,

@@ -38,9 +38,9 @@ pub struct SpeedDemand {
 /// Sequential read in MB/s, random reads and random writes per second.
 type Besides = (Option<f64>, Option<f64>, Option<f64>);
 
-const ALONE: Besides = (None, None, None);
+const NO_OTHER_DEMANDS: Besides = (None, None, None);
 
-const fn row(
+const fn define_demand(
     letter: char,
     number: u16,
     write_mb_s: f64,
@@ -59,12 +59,12 @@ const fn row(
     }
 }
 
-const fn application(number: u16, read_iops: f64, write_iops: f64, notes: &'static str) -> SpeedDemand {
-    row('A', number, 10.0, (None, Some(read_iops), Some(write_iops)), UHS_ANY, notes)
+const fn define_app_demand(number: u16, read_iops: f64, write_iops: f64, notes: &'static str) -> SpeedDemand {
+    define_demand('A', number, 10.0, (None, Some(read_iops), Some(write_iops)), UHS_ANY, notes)
 }
 
-const fn express(number: u16) -> SpeedDemand {
-    row('E', number, number as f64, (Some(number as f64), None, None), PCIE, NOTES_E)
+const fn define_express_demand(number: u16) -> SpeedDemand {
+    define_demand('E', number, number as f64, (Some(number as f64), None, None), PCIE, NOTES_E)
 }
 
 const UHS_ANY: &str = "DDR50, SDR50, SDR104 or UHS-II";
@@ -81,23 +81,23 @@ const NOTES_A2: &str = "as A1, with the card's cache on and its command queue in
 
 /// Demands of all marks, by letter, lower marks first.
 pub static DEMANDS: [SpeedDemand; 17] = [
-    row('C', 2, 2.0, ALONE, "Default Speed", NOTES_C),
-    row('C', 4, 4.0, ALONE, "Default Speed", NOTES_C),
-    row('C', 6, 6.0, ALONE, "Default Speed", NOTES_C),
-    row('C', 10, 10.0, ALONE, "High Speed", NOTES_C),
-    row('U', 1, 10.0, ALONE, "UHS-I or UHS-II", NOTES_U),
-    row('U', 3, 30.0, ALONE, "UHS-I or UHS-II", NOTES_U),
-    row('V', 6, 6.0, ALONE, "High Speed, and each UHS mode the card has", NOTES_V),
-    row('V', 10, 10.0, ALONE, "High Speed, and each UHS mode the card has", NOTES_V),
-    row('V', 30, 30.0, ALONE, "UHS-I (SDR50, DDR50, SDR104)", NOTES_V),
-    row('V', 60, 60.0, ALONE, "UHS-II full duplex", NOTES_V),
-    row('V', 90, 90.0, ALONE, "UHS-II full duplex", NOTES_V),
-    application(1, 1500.0, 500.0, NOTES_A1),
-    application(2, 4000.0, 2000.0, NOTES_A2),
-    express(150),
-    express(300),
-    express(450),
-    express(600),
+    define_demand('C', 2, 2.0, NO_OTHER_DEMANDS, "Default Speed", NOTES_C),
+    define_demand('C', 4, 4.0, NO_OTHER_DEMANDS, "Default Speed", NOTES_C),
+    define_demand('C', 6, 6.0, NO_OTHER_DEMANDS, "Default Speed", NOTES_C),
+    define_demand('C', 10, 10.0, NO_OTHER_DEMANDS, "High Speed", NOTES_C),
+    define_demand('U', 1, 10.0, NO_OTHER_DEMANDS, "UHS-I or UHS-II", NOTES_U),
+    define_demand('U', 3, 30.0, NO_OTHER_DEMANDS, "UHS-I or UHS-II", NOTES_U),
+    define_demand('V', 6, 6.0, NO_OTHER_DEMANDS, "High Speed, and each UHS mode the card has", NOTES_V),
+    define_demand('V', 10, 10.0, NO_OTHER_DEMANDS, "High Speed, and each UHS mode the card has", NOTES_V),
+    define_demand('V', 30, 30.0, NO_OTHER_DEMANDS, "UHS-I (SDR50, DDR50, SDR104)", NOTES_V),
+    define_demand('V', 60, 60.0, NO_OTHER_DEMANDS, "UHS-II full duplex", NOTES_V),
+    define_demand('V', 90, 90.0, NO_OTHER_DEMANDS, "UHS-II full duplex", NOTES_V),
+    define_app_demand(1, 1500.0, 500.0, NOTES_A1),
+    define_app_demand(2, 4000.0, 2000.0, NOTES_A2),
+    define_express_demand(150),
+    define_express_demand(300),
+    define_express_demand(450),
+    define_express_demand(600),
 ];
 
 /// Text that is not a mark.
@@ -140,7 +140,7 @@ impl Mark {
         Mark::all().find(|mark| (mark.letter, mark.number) == (letter, number))
     }
 
-    fn at_most(letter: char, number: u16) -> Option<Mark> {
+    fn highest_up_to(letter: char, number: u16) -> Option<Mark> {
         Mark::all().filter(|mark| mark.letter == letter && mark.number <= number).last()
     }
 
@@ -156,7 +156,7 @@ impl Mark {
             ('V', u16::from(ssr.video_speed_class)),
             ('A', u16::from(ssr.app_perf_class)),
         ];
-        claims.into_iter().filter_map(|(letter, number)| Mark::at_most(letter, number)).collect()
+        claims.into_iter().filter_map(|(letter, number)| Mark::highest_up_to(letter, number)).collect()
     }
 
     /// Returns the marks in printed text such as `Class 10, U3, A2, V30`, and skips all other words.

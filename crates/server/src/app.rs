@@ -32,10 +32,10 @@ pub(crate) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Respon
     let path = uri.path().trim_start_matches('/');
     let found = |name: &str| FILES.iter().find(|(known, _)| *known == name).map(|(_, bytes)| *bytes);
     match (found(path), path.starts_with("assets/")) {
-        (Some(bytes), _) => answer(path, bytes, &headers),
+        (Some(bytes), _) => file_response(path, bytes, &headers),
         (None, true) => (StatusCode::NOT_FOUND, "there is no such file\n").into_response(),
         (None, false) => match found(INDEX) {
-            Some(bytes) => answer(INDEX, bytes, &headers),
+            Some(bytes) => file_response(INDEX, bytes, &headers),
             None => (
                 StatusCode::NOT_FOUND,
                 "This Cardscope was built without its app for browsers; it serves the API only (/api/openapi.json).\n\
@@ -46,7 +46,7 @@ pub(crate) async fn file(method: Method, uri: Uri, headers: HeaderMap) -> Respon
     }
 }
 
-fn answer(name: &str, packed: &'static [u8], headers: &HeaderMap) -> Response {
+fn file_response(name: &str, packed: &'static [u8], headers: &HeaderMap) -> Response {
     // Names of assets contain a hash of their content, so they never change.
     let keep = if name.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
     let accepted = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();

@@ -22,7 +22,7 @@ impl ServerClaim {
     /// Takes the lock and publishes the address and the token; `None` if another server has the lock. Fails if the files
     /// cannot be written.
     pub(crate) fn take(address: SocketAddr, token: &AccessToken) -> Result<Option<Self>, Failure> {
-        let lock = lock_file(true)?;
+        let lock = open_lock_file(true)?;
         if lock.try_lock().is_err() {
             return Ok(None);
         }
@@ -45,12 +45,13 @@ impl Drop for ServerClaim {
 
 /// True if the server that holds the lock listens at this address.
 pub(crate) fn is_at(address: SocketAddr) -> bool {
-    let held = lock_file(false).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+    let held =
+        open_lock_file(false).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
     let stored = StateFile::of(ADDRESS).ok().and_then(|file| file.load());
     held && stored.is_some_and(|stored| stored == address.to_string().as_bytes())
 }
 
-fn lock_file(make: bool) -> Result<File, Failure> {
+fn open_lock_file(make: bool) -> Result<File, Failure> {
     let path = StateFile::of(LOCK)?.path();
     let opened = || -> Result<File, FileError> {
         let (folder, name) =

@@ -26,10 +26,10 @@ use tokio::task::JoinSet;
 use tower_service::Service;
 
 /// Limit of simultaneous connections without a token; beyond it one is closed.
-const MOST_STRANGERS: usize = 64;
+const MAX_ANONYMOUS: usize = 64;
 
 /// Limit for receiving all headers of a request, counted from the connection or from the previous request.
-const HEADER_TIME: Duration = Duration::from_secs(10);
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Pause after `accept` failed for lack of a descriptor or memory.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(50);
@@ -61,7 +61,7 @@ impl AnonymousConnections {
     fn add(&self, rank: CloseOrder, close: &Arc<Notify>) {
         let mut all = lock(&self.0);
         all.insert(rank, Arc::clone(close));
-        if all.len() > MOST_STRANGERS {
+        if all.len() > MAX_ANONYMOUS {
             all.pop_first().into_iter().for_each(|(_, first)| first.notify_one());
         }
     }
@@ -126,7 +126,7 @@ async fn serve(stream: TcpStream, router: Router, connection: ClientConnection) 
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIME)
+        .header_read_timeout(HEADER_TIMEOUT)
         .serve_connection(TokioIo::new(stream), service);
     let mut served = pin!(served);
     // A request that has already arrived shows its token first, before the connection could be closed as anonymous.

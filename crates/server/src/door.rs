@@ -20,23 +20,23 @@ pub(crate) const TOKEN: HeaderName = HeaderName::from_static("cardscope-token");
 pub(crate) const PROOF: &str = "/api/proof";
 
 /// POST requests that change nothing: their input is too large for a URL.
-const QUESTIONS: [&str; 2] = ["/api/rank", "/api/recipes/check"];
+const READING_POSTS: [&str; 2] = ["/api/rank", "/api/recipes/check"];
 
 /// Content security policy: pages load only files of this server.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; \
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; \
     img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
 /// Middleware: refuses unauthorized requests and sets the security headers.
 pub(crate) async fn guard(State(server): State<Arc<ServerState>>, request: Request, next: Next) -> Response {
     let api = request.uri().path().starts_with("/api/");
-    let mut response = match admit(&server, &request) {
+    let mut response = match check_request(&server, &request) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
     };
     let headers = response.headers_mut();
     let fixed = [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::CONTENT_SECURITY_POLICY, PAGE_POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::REFERRER_POLICY, "no-referrer"),
@@ -52,9 +52,9 @@ pub(crate) async fn guard(State(server): State<Arc<ServerState>>, request: Reque
     response
 }
 
-fn admit(server: &ServerState, request: &Request) -> Result<(), RequestRefusal> {
+fn check_request(server: &ServerState, request: &Request) -> Result<(), RequestRefusal> {
     let headers = request.headers();
-    let host = text(headers, &HOST).unwrap_or_default();
+    let host = single_header(headers, &HOST).unwrap_or_default();
     if !server.hosts.has(host) {
         return Err(RequestRefusal::forbidden(
             "this server is not known by that name; open the address that `cardscope serve` printed, or allow the name with \
@@ -63,17 +63,17 @@ fn admit(server: &ServerState, request: &Request) -> Result<(), RequestRefusal> 
     }
     let foreign =
         |origin: &str| origin.strip_prefix("http://").is_none_or(|from| !from.eq_ignore_ascii_case(host));
-    if text(headers, &ORIGIN).is_some_and(foreign) {
+    if single_header(headers, &ORIGIN).is_some_and(foreign) {
         return Err(RequestRefusal::forbidden("the request comes from a page of another site"));
     }
     if !request.uri().path().starts_with("/api/") || request.uri().path() == PROOF {
         return Ok(());
     }
-    let question = request.method() == Method::POST && QUESTIONS.contains(&request.uri().path());
+    let question = request.method() == Method::POST && READING_POSTS.contains(&request.uri().path());
     let reads = question || matches!(*request.method(), Method::GET | Method::HEAD);
-    let known = match text(headers, &TOKEN) {
+    let known = match single_header(headers, &TOKEN) {
         Some(token) => server.token.is(token),
-        None => reads && cookie(server, headers).is_some_and(|secret| server.reading.is(secret)),
+        None => reads && cookie_secret(server, headers).is_some_and(|secret| server.reading.is(secret)),
     };
     if !known {
         return Err(RequestRefusal::unknown_client());
@@ -84,7 +84,7 @@ fn admit(server: &ServerState, request: &Request) -> Result<(), RequestRefusal> 
     Ok(())
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+fn single_header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     // A duplicated header is ambiguous and counts as invalid.
     let mut all = headers.get_all(name).iter();
     let first = all.next()?;
@@ -96,7 +96,7 @@ fn cookie_name(server: &ServerState) -> String {
     format!("cardscope-{}", server.address.port())
 }
 
-fn cookie<'a>(server: &ServerState, headers: &'a HeaderMap) -> Option<&'a str> {
+fn cookie_secret<'a>(server: &ServerState, headers: &'a HeaderMap) -> Option<&'a str> {
     let name = cookie_name(server);
     let pairs = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = pairs.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));

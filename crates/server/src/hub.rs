@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
 /// Number of events kept for reconnecting clients, and the limit by which a slow one may lag.
-const KEPT: usize = 1024;
+const MAX_KEPT: usize = 1024;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ServerEvent {
@@ -38,7 +38,7 @@ pub(crate) struct EventSubscription {
 
 impl EventLog {
     pub(crate) fn new() -> Self {
-        EventLog { kept: Mutex::default(), sender: broadcast::channel(KEPT).0 }
+        EventLog { kept: Mutex::default(), sender: broadcast::channel(MAX_KEPT).0 }
     }
 
     /// Numbers, keeps and broadcasts an event.
@@ -48,7 +48,7 @@ impl EventLog {
         kept.number += 1;
         let event = ServerEvent { number: kept.number, name, data };
         kept.events.push_back(event.clone());
-        if kept.events.len() > KEPT {
+        if kept.events.len() > MAX_KEPT {
             kept.events.pop_front();
         }
         // Fails without listeners. Sent under the lock, so that a new listener gets each event exactly once.
@@ -95,9 +95,9 @@ mod tests {
         assert_eq!(numbers(&hub.subscribe(Some(3)).first), [4, 5]);
         assert!(hub.subscribe(Some(5)).first.is_empty());
         assert_eq!(hub.subscribe(Some(9)).first, [gap(5)], "a number of an earlier server");
-        (0..2 * KEPT).for_each(|n| hub.tell("moment", &n));
+        (0..2 * MAX_KEPT).for_each(|n| hub.tell("moment", &n));
         assert_eq!(hub.subscribe(Some(3)).first[0].name, "gap");
-        assert_eq!(hub.subscribe(Some(KEPT as u64 + 5)).first.len(), KEPT);
+        assert_eq!(hub.subscribe(Some(MAX_KEPT as u64 + 5)).first.len(), MAX_KEPT);
     }
 
     #[test]

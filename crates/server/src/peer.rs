@@ -6,17 +6,17 @@ use rustix::net::{
 };
 use std::net::{IpAddr, SocketAddr};
 
-const BY_FAMILY: u16 = 20;
-const REQUEST: u16 = 1;
-const TCP: u8 = 6;
+const SOCK_DIAG_BY_FAMILY: u16 = 20;
+const NLM_F_REQUEST: u16 = 1;
+const IPPROTO_TCP: u8 = 6;
 const AF_INET: u8 = 2;
 const AF_INET6: u8 = 10;
 
 /// Bytes of `struct nlmsghdr`, alone and followed by `struct inet_diag_req_v2` (linux/inet_diag.h).
-const HEADER: usize = 16;
-const ASKED: usize = HEADER + 56;
+const HEADER_BYTES: usize = 16;
+const REQUEST_BYTES: usize = HEADER_BYTES + 56;
 /// Offset of `idiag_uid` in an answer with `struct inet_diag_msg`.
-const UID: usize = HEADER + 64;
+const UID_OFFSET: usize = HEADER_BYTES + 64;
 
 /// Netlink socket; `None` if the kernel lacks `CONFIG_INET_TCP_DIAG`.
 #[derive(Debug)]
@@ -40,22 +40,22 @@ impl SocketOwners {
     }
 }
 
-fn request(peer: SocketAddr, local: SocketAddr) -> [u8; ASKED] {
-    let mut bytes = [0; ASKED];
+fn request(peer: SocketAddr, local: SocketAddr) -> [u8; REQUEST_BYTES] {
+    let mut bytes = [0; REQUEST_BYTES];
     let mut put = |at: usize, part: &[u8]| bytes[at..at + part.len()].copy_from_slice(part);
-    put(0, &(ASKED as u32).to_ne_bytes());
-    put(4, &BY_FAMILY.to_ne_bytes());
-    put(6, &REQUEST.to_ne_bytes());
+    put(0, &(REQUEST_BYTES as u32).to_ne_bytes());
+    put(4, &SOCK_DIAG_BY_FAMILY.to_ne_bytes());
+    put(6, &NLM_F_REQUEST.to_ne_bytes());
     let family = if peer.is_ipv4() { AF_INET } else { AF_INET6 };
-    put(HEADER, &[family, TCP]);
+    put(HEADER_BYTES, &[family, IPPROTO_TCP]);
     // In any TCP state.
-    put(HEADER + 4, &u32::MAX.to_ne_bytes());
-    put(HEADER + 8, &peer.port().to_be_bytes());
-    put(HEADER + 10, &local.port().to_be_bytes());
-    put(HEADER + 12, &octets(peer.ip()));
-    put(HEADER + 28, &octets(local.ip()));
+    put(HEADER_BYTES + 4, &u32::MAX.to_ne_bytes());
+    put(HEADER_BYTES + 8, &peer.port().to_be_bytes());
+    put(HEADER_BYTES + 10, &local.port().to_be_bytes());
+    put(HEADER_BYTES + 12, &octets(peer.ip()));
+    put(HEADER_BYTES + 28, &octets(local.ip()));
     // Without a cookie of the socket (INET_DIAG_NOCOOKIE).
-    put(HEADER + 48, &[0xff; 8]);
+    put(HEADER_BYTES + 48, &[0xff; 8]);
     bytes
 }
 
@@ -68,8 +68,8 @@ fn octets(address: IpAddr) -> Vec<u8> {
 
 fn uid(answer: &[u8]) -> Option<u32> {
     let kind = u16::from_ne_bytes(answer.get(4..6)?.try_into().ok()?);
-    let uid = answer.get(UID..UID + 4)?;
-    (kind == BY_FAMILY).then_some(u32::from_ne_bytes(uid.try_into().ok()?))
+    let uid = answer.get(UID_OFFSET..UID_OFFSET + 4)?;
+    (kind == SOCK_DIAG_BY_FAMILY).then_some(u32::from_ne_bytes(uid.try_into().ok()?))
 }
 
 #[cfg(test)]

@@ -25,13 +25,13 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 
 /// Interval between two checks for a reason to end.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Longest wait at the end for tests that restore their cards' data.
-const PATIENCE: Duration = Duration::from_secs(3600);
+const RESTORE_TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// Threads for blocking work: opening and reading the archive, rendering pages.
-const BLOCKING: usize = 8;
+const BLOCKING_THREADS: usize = 8;
 
 #[derive(Debug, Clone)]
 pub struct StartedServer {
@@ -57,7 +57,7 @@ pub fn serve(
     let failed = |what: &str, e: std::io::Error| Failure::io_for(format!("{what}: {e}"), e);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
-        .max_blocking_threads(BLOCKING)
+        .max_blocking_threads(BLOCKING_THREADS)
         .enable_all()
         .build()
         .map_err(|e| failed("the server cannot be started", e))?;
@@ -68,11 +68,17 @@ pub fn serve(
         Ok(listener) => listener,
         // This user's server already runs there, so its page is opened instead.
         Err(error) if request.open && error.kind() == ErrorKind::AddrInUse && claim::is_at(asked) => {
-            let running = AccessToken::of_running_server()?.ok_or_else(|| unavailable(asked, error))?;
-            announce(&started(request, asked, &running, vec!["note: it is served already".to_owned()]));
+            let running =
+                AccessToken::of_running_server()?.ok_or_else(|| address_unavailable(asked, error))?;
+            announce(&started_server(
+                request,
+                asked,
+                &running,
+                vec!["note: it is served already".to_owned()],
+            ));
             return Ok(());
         }
-        Err(error) => return Err(unavailable(asked, error)),
+        Err(error) => return Err(address_unavailable(asked, error)),
     };
     let address = listener.local_addr().map_err(|e| failed("the server has no address", e))?;
     let program = std::env::current_exe().map_err(|e| failed("the program does not find itself", e))?;
@@ -85,7 +91,7 @@ pub fn serve(
     let server = Arc::new(ServerState {
         address,
         hosts: AllowedHosts::of(address, &request.hosts),
-        tasks: TaskQueue::new(Arc::clone(&hub), own(program), archive.clone(), claim),
+        tasks: TaskQueue::new(Arc::clone(&hub), own_program(program), archive.clone(), claim),
         archive,
         all_devices: request.all,
         hub,
@@ -97,21 +103,21 @@ pub fn serve(
         reading: AccessToken::random()?,
     });
     watch::start(&server).map_err(|e| failed("no thread can be started", e))?;
-    announce(&started(request, address, &server.token, remarks(address, unclaimed.as_ref())));
+    announce(&started_server(request, address, &server.token, remarks(address, unclaimed.as_ref())));
     let _owing = pending::owing("the tests that run restore their cards' data and end", "");
-    runtime.block_on(answer(listener, Arc::clone(&server), stop, request.until_idle));
+    runtime.block_on(run_until_stopped(listener, Arc::clone(&server), stop, request.until_idle));
     open_page::remove(address, server.token.text());
-    server.tasks.close(PATIENCE);
+    server.tasks.close(RESTORE_TIMEOUT);
     Ok(())
 }
 
 /// Path to start this program by. If the file was replaced, the kernel reports a path that ends in "(deleted)".
-fn own(program: PathBuf) -> PathBuf {
+fn own_program(program: PathBuf) -> PathBuf {
     let link = PathBuf::from("/proc/self/exe");
     if program.exists() { program } else { link }
 }
 
-async fn answer(
+async fn run_until_stopped(
     listener: TcpListener,
     server: Arc<ServerState>,
     stop: &InterruptFlag,
@@ -127,7 +133,7 @@ async fn answer(
     });
     let mut used = Instant::now();
     while !stop.raised() && !serving.is_finished() {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         if server.hub.listeners() > 0 || server.tasks.any_open() {
             used = Instant::now();
         }
@@ -137,11 +143,11 @@ async fn answer(
     }
     // Event streams end first; requests in flight are dropped.
     let _ = server.closing.send(true);
-    tokio::time::sleep(LOOK).await;
+    tokio::time::sleep(POLL_INTERVAL).await;
     serving.abort();
 }
 
-fn started(
+fn started_server(
     request: &ServeRequest,
     address: SocketAddr,
     token: &AccessToken,
@@ -187,7 +193,7 @@ fn remarks(address: SocketAddr, unclaimed: Option<&Failure>) -> Vec<String> {
     wide.into_iter().chain(bare).chain(alone).collect()
 }
 
-fn unavailable(address: SocketAddr, error: std::io::Error) -> Failure {
+fn address_unavailable(address: SocketAddr, error: std::io::Error) -> Failure {
     let why = match error.kind() {
         ErrorKind::AddrInUse => {
             "another program listens there, perhaps another `cardscope serve`; give another --port".to_owned()

@@ -14,11 +14,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Limit of cached answers.
-const MOST_ANSWERS: usize = 256;
+const MAX_ANSWERS: usize = 256;
 
 /// Default and maximum number of cards in an answer.
-const USUAL: usize = 100;
-const MOST: usize = 1000;
+const DEFAULT_LIMIT: usize = 100;
+const MAX_LIMIT: usize = 1000;
 
 /// Index of all cards, loaded at first use.
 #[derive(Default)]
@@ -56,17 +56,17 @@ impl CardIndex {
         // Another thread may have read them while this one waited.
         match self.at_hand() {
             Some(read) => Ok(read),
-            None => self.read_anew(archive),
+            None => self.reload(archive),
         }
     }
 
     /// Reads a new snapshot; until then requests get the old one.
     pub(crate) fn refresh(&self, archive: Option<&Path>) -> Result<(), RequestRefusal> {
         let _alone = lock(&self.reading);
-        self.read_anew(archive).map(drop)
+        self.reload(archive).map(drop)
     }
 
-    fn read_anew(&self, archive: Option<&Path>) -> Result<Arc<CardSnapshot>, RequestRefusal> {
+    fn reload(&self, archive: Option<&Path>) -> Result<Arc<CardSnapshot>, RequestRefusal> {
         let read = Arc::new(CardSnapshot::of(card_overview::all(archive, records::answer)?));
         *self.read.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&read));
         Ok(read)
@@ -114,7 +114,7 @@ impl CardSnapshot {
     pub(crate) fn answer(&self, question: &str, query: &CardQuery) -> Bytes {
         let bytes = Bytes::from(serde_json::to_vec(&self.window(query)).unwrap_or_default());
         let mut answers = lock(&self.answers);
-        if answers.len() >= MOST_ANSWERS {
+        if answers.len() >= MAX_ANSWERS {
             answers.clear();
         }
         answers.insert(question.to_owned(), bytes.clone());
@@ -125,15 +125,15 @@ impl CardSnapshot {
         let asked = query.q.as_deref().unwrap_or_default().to_lowercase();
         let asked: Vec<&str> = asked.split_whitespace().collect();
         let found = |at: &usize| {
-            asked.iter().all(|word| self.words[*at].contains(word)) && meets(&self.rows[*at], query)
+            asked.iter().all(|word| self.words[*at].contains(word)) && matches_query(&self.rows[*at], query)
         };
         let mut found: Vec<usize> = (0..self.rows.len()).filter(found).collect();
         if let Some(sort) = query.sort.as_deref().filter(|sort| !sort.is_empty()) {
             let descending = query.descending.unwrap_or_default();
-            found.sort_by(|a, b| by(sort, descending, &self.rows[*a], &self.rows[*b]));
+            found.sort_by(|a, b| compare_by(sort, descending, &self.rows[*a], &self.rows[*b]));
         }
         let offset = query.offset.unwrap_or_default();
-        let limit = query.limit.unwrap_or(USUAL).min(MOST);
+        let limit = query.limit.unwrap_or(DEFAULT_LIMIT).min(MAX_LIMIT);
         CardWindow {
             total: found.len(),
             all: self.rows.len(),
@@ -148,7 +148,7 @@ impl CardSnapshot {
     }
 }
 
-fn meets(row: &CardOverview, query: &CardQuery) -> bool {
+fn matches_query(row: &CardOverview, query: &CardQuery) -> bool {
     let same = |asked: &Option<String>, has: &dyn Fn(&str) -> bool| {
         asked.as_deref().is_none_or(|one| one.is_empty() || has(one))
     };
@@ -169,7 +169,7 @@ fn meets(row: &CardOverview, query: &CardQuery) -> bool {
 }
 
 /// Order of two cards; missing values come last in both directions.
-fn by(sort: &str, descending: bool, a: &CardOverview, b: &CardOverview) -> Ordering {
+fn compare_by(sort: &str, descending: bool, a: &CardOverview, b: &CardOverview) -> Ordering {
     let turned = |order: Ordering| if descending { order.reverse() } else { order };
     let numbers = |of: &dyn Fn(&CardOverview) -> Option<f64>| match (of(a), of(b)) {
         (Some(a), Some(b)) => turned(a.total_cmp(&b)),
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(read.window(&query).total, 13);
         let far = CardQuery { offset: Some(usize::MAX), limit: Some(usize::MAX), ..CardQuery::default() };
         assert_eq!((read.window(&far).total, read.window(&far).cards.len()), (250, 0));
-        assert_eq!(read.window(&CardQuery::default()).cards.len(), USUAL);
+        assert_eq!(read.window(&CardQuery::default()).cards.len(), DEFAULT_LIMIT);
     }
 
     #[test]

@@ -12,12 +12,12 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// File of the running server's token, in the state folder.
-const FILE: &str = "server-token";
+const TOKEN_FILE: &str = "server-token";
 
-const DIGITS: usize = 64;
+const TOKEN_DIGITS: usize = 64;
 
 /// Accepted lengths of a user's token: at least 128 bits at four bits a character.
-const LENGTHS: std::ops::RangeInclusive<usize> = 32..=256;
+const TOKEN_LENGTHS: std::ops::RangeInclusive<usize> = 32..=256;
 
 /// Secret that authorizes requests.
 #[derive(Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl std::fmt::Debug for AccessToken {
 impl AccessToken {
     /// Returns the token of this user's running server on this computer. Fails if others can read or change its file.
     pub fn of_running_server() -> Result<Option<Self>, Failure> {
-        let text = private_file::read(&StateFile::of(FILE)?.path())?;
+        let text = private_file::read(&StateFile::of(TOKEN_FILE)?.path())?;
         Ok(text.and_then(|text| AccessToken::parse(&text)))
     }
 
@@ -40,7 +40,7 @@ impl AccessToken {
     pub(crate) fn of_start(file: Option<&Path>) -> Result<Self, Failure> {
         let Some(file) = file else {
             // An earlier server's token is not reused, but its file must be private, since the new token is written there.
-            StateFile::of(FILE).map_or(Ok(None), |file| private_file::read(&file.path()))?;
+            StateFile::of(TOKEN_FILE).map_or(Ok(None), |file| private_file::read(&file.path()))?;
             return AccessToken::random();
         };
         match private_file::read(file)? {
@@ -60,18 +60,18 @@ impl AccessToken {
 
     /// Writes the token to the state folder for programs of this user.
     pub(crate) fn store(&self) -> Result<(), Failure> {
-        StateFile::of(FILE)?.keep(self.0.as_bytes())
+        StateFile::of(TOKEN_FILE)?.keep(self.0.as_bytes())
     }
 
     /// Removes the file that [`Token::store`] wrote.
     pub(crate) fn remove_stored() {
-        if let Ok(file) = StateFile::of(FILE) {
+        if let Ok(file) = StateFile::of(TOKEN_FILE) {
             file.remove();
         }
     }
 
     pub(crate) fn random() -> Result<Self, Failure> {
-        let mut bytes = [0; DIGITS / 2];
+        let mut bytes = [0; TOKEN_DIGITS / 2];
         getrandom::fill(&mut bytes)
             .map_err(|e| Failure::io(format!("the system gives no random numbers for the token: {e}")))?;
         Ok(AccessToken(hex(&bytes)))
@@ -80,7 +80,7 @@ impl AccessToken {
     fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let fits = text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-        (fits && LENGTHS.contains(&text.len())).then(|| AccessToken(text.to_owned()))
+        (fits && TOKEN_LENGTHS.contains(&text.len())).then(|| AccessToken(text.to_owned()))
     }
 
     pub fn text(&self) -> &str {
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn tokens_are_long_unique_and_hidden_in_debug() {
         let (one, other) = (AccessToken::random().unwrap(), AccessToken::random().unwrap());
-        assert_eq!(one.text().len(), DIGITS);
+        assert_eq!(one.text().len(), TOKEN_DIGITS);
         assert!(one != other && one.is(one.text()) && !one.is(other.text()) && !one.is(""));
         assert!(!format!("{one:?}").contains(one.text()));
     }

@@ -20,12 +20,12 @@ use uuid::Uuid;
 
 pub(crate) const LARGEST: u64 = 256 << 20;
 
-const ALL: u64 = 1 << 30;
+const MAX_TOTAL_BYTES: u64 = 1 << 30;
 
-const MOST: usize = 2000;
+const MAX_FILES: usize = 2000;
 
 /// Prefix of the folders' names.
-const PREFIX: &str = "cardscope-uploads-";
+const FOLDER_PREFIX: &str = "cardscope-uploads-";
 
 pub(crate) struct UploadFolder {
     folder: PathBuf,
@@ -42,10 +42,10 @@ impl UploadFolder {
         let all = std::env::temp_dir();
         remove_abandoned(&all);
         loop {
-            let folder = all.join(format!("{PREFIX}{}", Uuid::now_v7()));
+            let folder = all.join(format!("{FOLDER_PREFIX}{}", Uuid::now_v7()));
             DirBuilder::new().mode(0o700).create(&folder)?;
             // Another server that starts now may have removed it as abandoned before it was locked.
-            if let Some(_lock) = locked_folder(&folder).filter(|_| folder.exists()) {
+            if let Some(_lock) = lock_folder(&folder).filter(|_| folder.exists()) {
                 return Ok(UploadFolder { folder, _lock, files: Mutex::default(), bytes: AtomicU64::new(0) });
             }
         }
@@ -66,14 +66,14 @@ impl UploadFolder {
         if announced.is_some_and(|bytes| bytes > LARGEST) {
             return Err(too_large());
         }
-        if lock(&self.files).len() >= MOST || self.bytes.load(Ordering::Relaxed) >= ALL {
+        if lock(&self.files).len() >= MAX_FILES || self.bytes.load(Ordering::Relaxed) >= MAX_TOTAL_BYTES {
             return Err(too_many());
         }
         let name = plain(name);
         let id = Uuid::now_v7().simple().to_string();
         // Importers interpret the file's name, so it is kept, in a folder with the id as its name.
         let folder = self.folder.join(&id);
-        std::fs::create_dir(&folder).map_err(|e| full(&e))?;
+        std::fs::create_dir(&folder).map_err(|e| storage_error(&e))?;
         let mut coming = UploadInProgress { uploads: self, folder, bytes: 0, whole: false };
         let path = coming.folder.join(&name);
         coming.write(&path, body, too_large).await?;
@@ -93,7 +93,7 @@ impl UploadFolder {
     pub(crate) fn remove(&self, id: &str) -> bool {
         let Some(upload) = lock(&self.files).remove(id) else { return false };
         self.bytes.fetch_sub(upload.bytes, Ordering::Relaxed);
-        forget(&self.folder.join(upload.upload));
+        remove_folder(&self.folder.join(upload.upload));
         true
     }
 
@@ -145,7 +145,7 @@ impl UploadInProgress<'_> {
         body: Body,
         too_large: impl Fn() -> RequestRefusal,
     ) -> Result<(), RequestRefusal> {
-        let mut file = File::create_new(path).map_err(|e| full(&e))?;
+        let mut file = File::create_new(path).map_err(|e| storage_error(&e))?;
         let mut stream = body.into_data_stream();
         while let Some(part) = stream.next().await {
             let part = part.map_err(|e| {
@@ -156,10 +156,10 @@ impl UploadInProgress<'_> {
             if self.bytes > LARGEST {
                 return Err(too_large());
             }
-            if all > ALL {
+            if all > MAX_TOTAL_BYTES {
                 return Err(too_many());
             }
-            file.write_all(&part).map_err(|e| full(&e))?;
+            file.write_all(&part).map_err(|e| storage_error(&e))?;
         }
         Ok(())
     }
@@ -169,14 +169,14 @@ impl Drop for UploadInProgress<'_> {
     fn drop(&mut self) {
         if !self.whole {
             self.uploads.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
-            forget(&self.folder);
+            remove_folder(&self.folder);
         }
     }
 }
 
 impl Drop for UploadFolder {
     fn drop(&mut self) {
-        forget(&self.folder);
+        remove_folder(&self.folder);
     }
 }
 
@@ -184,18 +184,18 @@ fn remove_abandoned(all: &Path) {
     let folders = std::fs::read_dir(all).into_iter().flatten().flatten();
     let ours = folders.filter(|folder| {
         let name = folder.file_name();
-        let id = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+        let id = name.to_str().and_then(|name| name.strip_prefix(FOLDER_PREFIX));
         id.is_some_and(|id| Uuid::try_parse(id).is_ok())
     });
     for folder in ours {
-        if let Some(_lock) = locked_folder(&folder.path()) {
-            forget(&folder.path());
+        if let Some(_lock) = lock_folder(&folder.path()) {
+            remove_folder(&folder.path());
         }
     }
 }
 
 /// Opens and locks a folder; `None` if its server lives or another user owns it. Never follows a link.
-fn locked_folder(folder: &Path) -> Option<OwnedFd> {
+fn lock_folder(folder: &Path) -> Option<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = rustix::fs::open(folder, flags, Mode::empty()).ok()?;
     let own = rustix::fs::fstat(&opened).ok()?.st_uid == rustix::process::geteuid().as_raw();
@@ -203,7 +203,7 @@ fn locked_folder(folder: &Path) -> Option<OwnedFd> {
     lock.map(|()| opened)
 }
 
-fn forget(folder: &Path) {
+fn remove_folder(folder: &Path) {
     // A file that remains lies in the temporary folder.
     let _ = std::fs::remove_dir_all(folder);
 }
@@ -212,7 +212,7 @@ fn too_many() -> RequestRefusal {
     RequestRefusal::conflict("too many files wait to be imported; keep or remove some first")
 }
 
-fn full(error: &std::io::Error) -> RequestRefusal {
+fn storage_error(error: &std::io::Error) -> RequestRefusal {
     let folder = std::env::temp_dir();
     let why = format!("the file cannot be stored in {}: {error}; free some space there", folder.display());
     RequestRefusal::new(StatusCode::INSUFFICIENT_STORAGE, why)
@@ -258,12 +258,12 @@ mod tests {
     fn only_abandoned_folders_are_removed() {
         let all = tempfile::tempdir().unwrap();
         let at = |name: &str| all.path().join(name);
-        let id = |n: u8| format!("{PREFIX}{}", Uuid::from_bytes([n; 16]));
-        for name in [id(1), id(2), id(3), format!("{PREFIX}mine"), "other".to_owned()] {
+        let id = |n: u8| format!("{FOLDER_PREFIX}{}", Uuid::from_bytes([n; 16]));
+        for name in [id(1), id(2), id(3), format!("{FOLDER_PREFIX}mine"), "other".to_owned()] {
             std::fs::create_dir(at(&name)).unwrap();
             std::fs::write(at(&name).join("file"), "x").unwrap();
         }
-        let _living = locked_folder(&at(&id(2))).unwrap();
+        let _living = lock_folder(&at(&id(2))).unwrap();
         std::os::unix::fs::chown(at(&id(3)), Some(65534), None).unwrap();
         std::os::unix::fs::symlink(at("other"), at(&id(4))).unwrap();
         remove_abandoned(all.path());
@@ -272,7 +272,7 @@ mod tests {
             .map(|e| e.unwrap().file_name().into_string().unwrap())
             .collect();
         left.sort();
-        assert_eq!(left, [id(2), id(3), id(4), format!("{PREFIX}mine"), "other".to_owned()]);
+        assert_eq!(left, [id(2), id(3), id(4), format!("{FOLDER_PREFIX}mine"), "other".to_owned()]);
         assert!(at("other").join("file").exists());
     }
 

@@ -9,24 +9,24 @@ use std::thread::{Builder, sleep};
 use std::time::{Duration, Instant};
 
 /// Interval of polling.
-const EVERY: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Pause after reading the cards, as a multiple of the time it took: a large archive under continuous writes is not
 /// read all the time.
-const REST: u32 = 4;
+const PAUSE_FACTOR: u32 = 4;
 
 /// Starts both threads, which end with the server.
 pub(crate) fn start(server: &Arc<ServerState>) -> std::io::Result<()> {
     let (of_devices, of_archive) = (Arc::downgrade(server), Arc::downgrade(server));
-    Builder::new().name("devices".into()).spawn(move || devices(&of_devices))?;
+    Builder::new().name("devices".into()).spawn(move || watch_devices(&of_devices))?;
     Builder::new().name("archive".into()).spawn(move || changes(&of_archive))?;
     Ok(())
 }
 
-fn devices(server: &Weak<ServerState>) {
+fn watch_devices(server: &Weak<ServerState>) {
     let mut present = identify::present();
     loop {
-        sleep(EVERY);
+        sleep(POLL_INTERVAL);
         let Some(server) = server.upgrade() else { return };
         // Without listeners no event is needed: new clients load the whole list.
         if server.hub.listeners() == 0 {
@@ -45,8 +45,8 @@ fn changes(server: &Weak<ServerState>) {
     let Ok(mut changes) = archive::changes(path.as_deref()) else { return };
     loop {
         // An unreadable archive may become readable again.
-        let changed = changes.wait(EVERY).unwrap_or_else(|_| {
-            sleep(EVERY);
+        let changed = changes.wait(POLL_INTERVAL).unwrap_or_else(|_| {
+            sleep(POLL_INTERVAL);
             false
         });
         let Some(server) = server.upgrade() else { return };
@@ -60,6 +60,6 @@ fn changes(server: &Weak<ServerState>) {
         }
         server.hub.tell("archive", &json!({}));
         drop(server);
-        sleep(EVERY.max(began.elapsed() * REST));
+        sleep(POLL_INTERVAL.max(began.elapsed() * PAUSE_FACTOR));
     }
 }

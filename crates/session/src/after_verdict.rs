@@ -49,7 +49,7 @@ pub struct TestOptions<'a> {
 
 impl TestOptions<'_> {
     /// True if a repetition overwrites the card without saving its data.
-    fn lose_data(&self) -> bool {
+    fn loses_data(&self) -> bool {
         self.full && !self.read_only && self.backup.is_none()
     }
 }
@@ -74,9 +74,9 @@ impl fmt::Display for TestOptions<'_> {
 pub const RETURN: &str = "return it";
 
 /// Smallest remaining capacity of a fake card that is worth formatting, in bytes.
-const LEAST: u64 = 64 * MIB;
+const MIN_FORMATTED_REST: u64 = 64 * MIB;
 
-const LOST: &str = "(all data on it is lost unless --backup FILE saves it)";
+const DATA_LOSS_WARNING: &str = "(all data on it is lost unless --backup FILE saves it)";
 
 /// Next steps after a verdict, most urgent first. A card whose label overstates its capacity should be returned whatever
 /// the verdict.
@@ -87,11 +87,11 @@ pub fn after(tested: &TestedCard<'_>, found: &Verification, findings: &[Finding]
     let false_label = findings
         .iter()
         .any(|finding| finding.claim == "label-capacity" && finding.weight == FindingWeight::Bad);
-    let danger = if tested.options.lose_data() { format!(" {LOST}") } else { String::new() };
+    let danger = if tested.options.loses_data() { format!(" {DATA_LOSS_WARNING}") } else { String::new() };
     let (proof, thorough) = match found.method {
         TestMethod::Files => (" --files", "fill its free space and read it back".to_owned()),
         TestMethod::Quick | TestMethod::Full => {
-            (" --full", format!("overwrite and read back every block {LOST}"))
+            (" --full", format!("overwrite and read back every block {DATA_LOSS_WARNING}"))
         }
     };
     let seller = || {
@@ -109,7 +109,7 @@ pub fn after(tested: &TestedCard<'_>, found: &Verification, findings: &[Finding]
             let rest = found
                 .usable_bytes
                 .filter(|_| found.method != TestMethod::Files)
-                .filter(|bytes| *bytes >= LEAST);
+                .filter(|bytes| *bytes >= MIN_FORMATTED_REST);
             let rest = rest.map(|bytes| {
                 let command = format!("cardscope format {target} --limit-to-real --real {bytes}");
                 step("or format only what it holds (all data on it is lost)", Some(command))

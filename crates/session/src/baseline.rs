@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 256 << 20;
 /// Loads a document of `verb` by the name of a file or session.
 /// Refuses a name that matches nothing, and a document that is too long, unreadable or of another verb.
 pub fn load<T: DeserializeOwned>(name: &str, archive: Option<&Path>, verb: &str) -> Result<T> {
-    found(name, archive, verb).and_then(|document| Ok(T::deserialize(&document)?)).map_err(|why| {
+    find_document(name, archive, verb).and_then(|document| Ok(T::deserialize(&document)?)).map_err(|why| {
         let words = format!(
             "--against {name}: not made by `{verb}` ({why}); give a session from `cardscope archive \
              list`, or a file made with `{verb} --json`"
@@ -23,9 +23,9 @@ pub fn load<T: DeserializeOwned>(name: &str, archive: Option<&Path>, verb: &str)
     })
 }
 
-fn found(name: &str, archive: Option<&Path>, verb: &str) -> Result<Value, ErrorCause> {
+fn find_document(name: &str, archive: Option<&Path>, verb: &str) -> Result<Value, ErrorCause> {
     if Path::new(name).exists() {
-        return of_file(name, MOST_BYTES);
+        return read_file(name, MOST_BYTES);
     }
     let unknown = |e: Failure| ErrorCause::worded(format!("no such file and no such session: {e}"), e);
     match show(archive, name).map_err(unknown)? {
@@ -36,7 +36,7 @@ fn found(name: &str, archive: Option<&Path>, verb: &str) -> Result<Value, ErrorC
     }
 }
 
-fn of_file(name: &str, most: u64) -> Result<Value, ErrorCause> {
+fn read_file(name: &str, most: u64) -> Result<Value, ErrorCause> {
     Ok(serde_json::from_slice(&input::bytes(Path::new(name), most)?)?)
 }
 
@@ -50,9 +50,9 @@ mod tests {
         let path = folder.path().join("run.json");
         std::fs::write(&path, "[1, 2]").unwrap();
         let name = path.to_str().unwrap();
-        assert_eq!(of_file(name, 6), Ok(serde_json::json!([1, 2])));
-        assert!(of_file(name, 5).unwrap_err().to_string().contains("longer than the limit of 5"));
-        assert!(of_file("/dev/zero", 6).unwrap_err().to_string().contains("not a plain file"));
+        assert_eq!(read_file(name, 6), Ok(serde_json::json!([1, 2])));
+        assert!(read_file(name, 5).unwrap_err().to_string().contains("longer than the limit of 5"));
+        assert!(read_file("/dev/zero", 6).unwrap_err().to_string().contains("not a plain file"));
         assert!(load::<Value>(folder.path().to_str().unwrap(), None, "sustain").is_err());
     }
 }

@@ -26,7 +26,7 @@ pub fn identity_of(
         let spec = target_spec::parse(target).map_err(Failure::refused)?;
         cardscope_simulator::identity(&spec.archetype).map_err(Failure::refused)?
     } else {
-        real(target, &machine.system()?)?
+        inspect_target(target, &machine.system()?)?
     };
     if let Some(layout) = health {
         inspect::add_health(&machine.system()?, target, layout, &mut identity);
@@ -41,7 +41,7 @@ pub fn identity_of(
 }
 
 /// Identity of a device or image file, with its partition layout where this computer can read it.
-fn real(target: &str, system: &SystemRoots) -> Result<Identity> {
+fn inspect_target(target: &str, system: &SystemRoots) -> Result<Identity> {
     let path = Path::new(target);
     if let Ok(about) = std::fs::metadata(path)
         && about.is_file()

@@ -17,12 +17,12 @@ fn last_format(archive: Option<&Path>, card_key: &str) -> Result<Option<FormatRe
     let left = newest_of(&mut archive, card_key, None, |session| {
         // A session without a write leaves the state as it is. A benchmark has no such count, so it may have written.
         let looked = session.file.document.as_ref().is_some_and(|d| d["bytes_written"] == 0);
-        (!looked).then(|| left_by(session))
+        (!looked).then(|| state_after_format(session))
     });
     Ok(left?.flatten())
 }
 
-fn left_by(session: StoredSession) -> Option<FormatResult> {
+fn state_after_format(session: StoredSession) -> Option<FormatResult> {
     let well = session.summary.kind == "format" && session.summary.ended == Some(SessionEnd::Complete);
     let report = FormatReport::deserialize(session.file.document?).ok()?;
     Some(report.body).filter(|format| well && format.checked)

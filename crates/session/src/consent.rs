@@ -113,7 +113,9 @@ impl ConsentSource for ScopedConsent<'_> {
     fn narrowed(&self, at_stake: &str, contents: &DeviceContents) -> String {
         match self.region {
             None => at_stake.to_owned(),
-            Some(region) => format!("{} of {at_stake}; {}", phrase(region), overlapped(contents, region)),
+            Some(region) => {
+                format!("{} of {at_stake}; {}", phrase(region), overlapping_partitions(contents, region))
+            }
         }
     }
 }
@@ -139,7 +141,7 @@ pub fn within(region: TargetRegion, target: &str, bytes: u64, sector: u32) -> Re
     Err(Failure::refused(format!("{target}: --region {named} {why}; nothing was written")))
 }
 
-fn overlapped(contents: &DeviceContents, region: TargetRegion) -> String {
+fn overlapping_partitions(contents: &DeviceContents, region: TargetRegion) -> String {
     if contents.unreadable {
         return "the data there could not be read".to_owned();
     }

@@ -10,11 +10,11 @@ use std::process::{Command, Stdio};
 
 /// Path of a tool. `mkfs.fat` may also be installed as `mkfs.vfat`, its only name on some small systems.
 pub fn find_tool(name: &str) -> Option<PathBuf> {
-    on_path(name).or_else(|| on_path((name == "mkfs.fat").then_some("mkfs.vfat")?))
+    search_path(name).or_else(|| search_path((name == "mkfs.fat").then_some("mkfs.vfat")?))
 }
 
 /// Searches PATH and the `sbin` next to each `bin`, which is often missing in the PATH of normal users.
-fn on_path(name: &str) -> Option<PathBuf> {
+fn search_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let beside = |dir: &Path| dir.ends_with("bin").then(|| dir.with_file_name("sbin"));
     let places = std::env::split_paths(&path).flat_map(|dir| [beside(&dir), Some(dir)]);

@@ -38,14 +38,14 @@ impl NotCard {
 pub fn not_cards(archive: &mut Archive) -> Result<HashMap<String, NotCard>> {
     let mut found: HashMap<String, Option<NotCard>> = HashMap::new();
     for (card, target) in archive.card_targets()? {
-        let reason = target.as_deref().and_then(no_card);
+        let reason = target.as_deref().and_then(kind_of_target);
         // A single measurement of any other target makes it a card.
         found.entry(card).and_modify(|known| *known = known.and(reason)).or_insert(reason);
     }
     Ok(found.into_iter().filter_map(|(card, reason)| Some((card, reason?))).collect())
 }
 
-fn no_card(target: &str) -> Option<NotCard> {
+fn kind_of_target(target: &str) -> Option<NotCard> {
     let named = |prefix: &str| target.starts_with(prefix);
     match () {
         () if target_spec::is_simulated(target) => Some(NotCard::Simulated),

@@ -149,7 +149,7 @@ impl OpenTarget {
 }
 
 /// Write limit on the disk of the running system without `--max-write`.
-const ON_SYSTEM_DISK: u64 = 256 * MIB;
+const SYSTEM_DISK_LIMIT: u64 = 256 * MIB;
 
 #[derive(Debug, Default)]
 pub struct WriteLimitState {
@@ -196,7 +196,7 @@ impl WriteLimitState {
 
     /// Reason for a default limit, as the end of a sentence.
     pub fn reason(&self) -> Option<String> {
-        let limit = BinarySize(ON_SYSTEM_DISK);
+        let limit = BinarySize(SYSTEM_DISK_LIMIT);
         self.system_disk.as_ref().map(|_| format!("this is the system disk (limit {limit})"))
     }
 
@@ -217,7 +217,7 @@ impl WriteLimitState {
 impl OpenTarget {
     pub(crate) fn on_disk_of_system(mut self, disk: Option<String>) -> Self {
         if disk.is_some() {
-            self.limit_writes(Some(ON_SYSTEM_DISK));
+            self.limit_writes(Some(SYSTEM_DISK_LIMIT));
             self.limit.system_disk = disk;
         }
         self

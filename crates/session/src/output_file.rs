@@ -59,11 +59,11 @@ impl OutputFile {
         mark: FileMark,
     ) -> Result<OutputFile> {
         let said = |why: ErrorCause| Failure::refused_for(format!("{option} {}: {why}", name.display()), why);
-        let (folder, last) = ResolvedFolder::of_file(name).map_err(|e| said(no_folder(name, e)))?;
+        let (folder, last) = ResolvedFolder::of_file(name).map_err(|e| said(folder_error(name, e)))?;
         let on_target = target.is_some_and(|target| filesystem::lies_on(&folder.by_descriptor(), target));
         let (name, target) = (name.to_owned(), target.map(str::to_owned));
         let mut claimed = OutputFile { option, name, folder, last, there: None, target, mark, on_target };
-        claimed.there = claimed.judge().map_err(&said)?;
+        claimed.there = claimed.find_replaceable().map_err(&said)?;
         if !on_target {
             // The draft is deleted at once.
             let tried = DraftFile::new(&claimed.folder, None, 0o600).map(drop);
@@ -86,12 +86,12 @@ impl OutputFile {
     pub fn write(&self, content: impl AsRef<[u8]>) -> Result<()> {
         let failed =
             |why: ErrorCause| Failure::io_for(format!("{} {}: {why}", self.option, self.name.display()), why);
-        let now = self.judge().map_err(failed)?;
-        self.put(now, content.as_ref())
+        let now = self.find_replaceable().map_err(failed)?;
+        self.replace_file(now, content.as_ref())
             .map_err(|e| failed(ErrorCause::worded(format!("it could not be written: {e}"), e)))
     }
 
-    fn put(&self, now: Option<File>, content: &[u8]) -> Result<(), FileError> {
+    fn replace_file(&self, now: Option<File>, content: &[u8]) -> Result<(), FileError> {
         // The claimed file may have been deleted, but no other may have taken its name.
         if let Some(now) = &now {
             let claimed = self.there.as_ref().map(FileIdentity::of).transpose()?;
@@ -105,7 +105,7 @@ impl OutputFile {
     }
 
     /// Returns the existing file if it may be replaced, None if there is none.
-    fn judge(&self) -> Result<Option<File>, ErrorCause> {
+    fn find_replaceable(&self) -> Result<Option<File>, ErrorCause> {
         let mut file = match self.folder.find(&self.last) {
             Ok(Some(file)) => file,
             Ok(None) => return Ok(None),
@@ -150,7 +150,7 @@ impl OutputFile {
     }
 }
 
-fn no_folder(name: &Path, error: FileError) -> ErrorCause {
+fn folder_error(name: &Path, error: FileError) -> ErrorCause {
     match name.parent() {
         Some(folder) if error.is_absent() => {
             ErrorCause::worded(format!("the folder {} does not exist", folder.display()), error)

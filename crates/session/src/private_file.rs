@@ -11,11 +11,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Mode bits of group and others.
-const OTHERS: u32 = 0o077;
-const OTHERS_WRITE: u32 = 0o002;
+const OTHER_USERS_MODE: u32 = 0o077;
+const OTHERS_WRITE_MODE: u32 = 0o002;
 
 /// Size limit. Longer files hold no secret of this program.
-const LONGEST: u64 = 4096;
+const MAX_SECRET_BYTES: u64 = 4096;
 
 /// Returns the text of a secret, or None if there is no file. Bytes that are not UTF-8 give an empty text.
 /// Refuses a file that others can read, change or replace.
@@ -24,11 +24,11 @@ pub fn read(path: &Path) -> Result<Option<String>> {
         return Ok(None);
     }
     let (folder, name) = private_folder(path)?;
-    let Some(file) = folder.find(&name).map_err(|e| unusable(path, e))? else { return Ok(None) };
+    let Some(file) = folder.find(&name).map_err(|e| file_failure(path, e))? else { return Ok(None) };
     require_private(&file, path)?;
     let mut text = String::new();
-    match file.take(LONGEST).read_to_string(&mut text) {
-        Err(error) if error.kind() != ErrorKind::InvalidData => Err(unusable(path, error.into())),
+    match file.take(MAX_SECRET_BYTES).read_to_string(&mut text) {
+        Err(error) if error.kind() != ErrorKind::InvalidData => Err(file_failure(path, error.into())),
         _ => Ok(Some(text)),
     }
 }
@@ -42,21 +42,21 @@ pub fn create(path: &Path, text: &str) -> Result<()> {
         file.write_all(text.as_bytes())?;
         Ok(file.sync_all()?)
     };
-    write().map_err(|e| unusable(path, e))
+    write().map_err(|e| file_failure(path, e))
 }
 
 /// Stores a secret and replaces the private file of this name.
 /// Refuses as [`create`], and if others can read or change the existing file.
 pub fn replace(path: &Path, text: &str) -> Result<()> {
     let (folder, name) = private_folder(path)?;
-    let old = folder.find(&name).map_err(|e| unusable(path, e))?;
+    let old = folder.find(&name).map_err(|e| file_failure(path, e))?;
     old.as_ref().map_or(Ok(()), |old| require_private(old, path))?;
     let write = || -> Result<(), FileError> {
         let draft = DraftFile::new(&folder, old, 0o600)?;
         draft.file().write_all(text.as_bytes())?;
         draft.place(&name)
     };
-    write().map_err(|e| unusable(path, e))
+    write().map_err(|e| file_failure(path, e))
 }
 
 /// Removes a secret of this user if the file still contains `text`.
@@ -66,14 +66,14 @@ pub fn remove(path: &Path, text: &str) {
     let Ok(identity) = FileIdentity::of(&file) else { return };
     let own = is_trusted(file.metadata().map_or(u32::MAX, |found| found.uid()));
     let mut found = String::new();
-    if own && file.take(LONGEST).read_to_string(&mut found).is_ok() && found.contains(text) {
+    if own && file.take(MAX_SECRET_BYTES).read_to_string(&mut found).is_ok() && found.contains(text) {
         // A failure is harmless: the secret is useless once the server has ended.
         let _ = folder.remove(&name, identity);
     }
 }
 
 fn private_folder(path: &Path) -> Result<(ResolvedFolder, OsString)> {
-    let (folder, name) = ResolvedFolder::of_file(path).map_err(|e| unusable(path, e))?;
+    let (folder, name) = ResolvedFolder::of_file(path).map_err(|e| file_failure(path, e))?;
     let shown = path.display();
     let writable = |at: &Path| {
         Failure::refused(format!(
@@ -91,18 +91,18 @@ fn private_folder(path: &Path) -> Result<(ResolvedFolder, OsString)> {
                 quoted_path(&folder)
             )));
         }
-        Err(other) => return Err(unusable(path, other)),
+        Err(other) => return Err(file_failure(path, other)),
     }
     // A sticky folder such as /tmp prevents others from replacing a file, but not from creating it first.
     let found = folder.readable().map(File::from).ok().and_then(|opened| opened.metadata().ok());
-    match found.is_some_and(|found| found.mode() & OTHERS_WRITE != 0) {
+    match found.is_some_and(|found| found.mode() & OTHERS_WRITE_MODE != 0) {
         true => Err(writable(folder.path())),
         false => Ok((folder, name)),
     }
 }
 
 fn require_private(file: &File, path: &Path) -> Result<()> {
-    let found = file.metadata().map_err(|e| unusable(path, e.into()))?;
+    let found = file.metadata().map_err(|e| file_failure(path, e.into()))?;
     let (shown, typed) = (path.display(), quoted_path(path));
     if !is_trusted(found.uid()) {
         let owner = found.uid();
@@ -110,7 +110,7 @@ fn require_private(file: &File, path: &Path) -> Result<()> {
             "{shown} is owned by user {owner}, who may know the secret in it; remove it: rm {typed}"
         )));
     }
-    match found.mode() & OTHERS {
+    match found.mode() & OTHER_USERS_MODE {
         0 => Ok(()),
         _ => Err(Failure::refused(format!(
             "{shown} can be read or changed by others (mode {:04o}), who may know the secret in it; make it private: chmod 600 {typed}",
@@ -119,7 +119,7 @@ fn require_private(file: &File, path: &Path) -> Result<()> {
     }
 }
 
-fn unusable(path: &Path, error: FileError) -> Failure {
+fn file_failure(path: &Path, error: FileError) -> Failure {
     Failure::refused_for(format!("{} cannot be used: {error}", path.display()), error)
 }
 

@@ -39,7 +39,7 @@ impl SessionRecorder {
     }
 
     pub fn update(&mut self, document: &impl Serialize) -> Result<()> {
-        Ok(self.archive.update_record(self.id, &value(document)?)?)
+        Ok(self.archive.update_record(self.id, &to_document(document)?)?)
     }
 
     pub fn finish<B: Serialize>(mut self, document: &Report<B>, failure: Option<&Failure>) -> Result<()> {
@@ -93,7 +93,7 @@ pub(crate) fn how(failure: Option<&Failure>) -> SessionEnd {
     }
 }
 
-fn value(document: &impl Serialize) -> Result<Value> {
+fn to_document(document: &impl Serialize) -> Result<Value> {
     serde_json::to_value(document).map_err(|e| {
         Failure::io_for(
             format!(

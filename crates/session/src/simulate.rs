@@ -67,7 +67,7 @@ pub fn offered(target: &str) -> Result<ExplainedCard> {
         return Err(Failure::refused(format!("there is no simulated card {name:?}")));
     }
     let storage = spec()?.storage;
-    if storage.load.is_some() || storage.save.is_some() || storage.memory_bytes > MOST_MEMORY {
+    if storage.load.is_some() || storage.save.is_some() || storage.memory_bytes > MAX_CLIENT_MEMORY {
         return Err(Failure::refused(format!(
             "{target:?}: state, save and more memory are for the command line only"
         )));
@@ -76,7 +76,7 @@ pub fn offered(target: &str) -> Result<ExplainedCard> {
 }
 
 /// Memory limit of a card that a client requests, in bytes.
-const MOST_MEMORY: u64 = 256 << 20;
+const MAX_CLIENT_MEMORY: u64 = 256 << 20;
 
 /// Parses `NAME…` or `sim:NAME…`.
 fn spec(name: &str) -> Result<TargetSpec> {
@@ -105,12 +105,12 @@ pub struct ServeOptions {
     #[arg(long)]
     pub no_timing: bool,
     /// Leave out measures that bring answers closer to their times, to see what each is worth
-    #[arg(long, value_name = "MEASURE", value_delimiter = ',', value_parser = PossibleValuesParser::new(measures()))]
+    #[arg(long, value_name = "MEASURE", value_delimiter = ',', value_parser = PossibleValuesParser::new(measure_names()))]
     pub without: Vec<String>,
 }
 
 /// Names of the timing measures that [`ServeOptions::without`] accepts.
-fn measures() -> Vec<&'static str> {
+fn measure_names() -> Vec<&'static str> {
     LagMeasure::ALL.map(LagMeasure::word).to_vec()
 }
 
@@ -123,7 +123,7 @@ pub fn serve(
 ) -> Result<Vec<ServeReport>> {
     let job = job(asked)?;
     let ready = |server: &serve::CardServer| server.places().iter().for_each(|line| say(line));
-    let cards = serve::serve(&job, stop, ready).map_err(failure)?;
+    let cards = serve::serve(&job, stop, ready).map_err(serve_failure)?;
     for card in &cards {
         let name = if cards.len() > 1 { format!("{}: ", card.name) } else { String::new() };
         card.lag_line().into_iter().for_each(|line| say(&format!("{name}{line}")));
@@ -134,7 +134,7 @@ pub fn serve(
 
 fn job(asked: &ServeOptions) -> Result<ServeJob> {
     let cards = asked.names.iter().map(|name| spec(name)).collect::<Result<_, _>>()?;
-    let nbd = asked.nbd.as_deref().map(str::parse).transpose().map_err(failure)?;
+    let nbd = asked.nbd.as_deref().map(str::parse).transpose().map_err(serve_failure)?;
     let without = asked.without.iter().map(|word| measure(word)).collect::<Result<_, _>>()?;
     let options = ServingOptions { timing: !asked.no_timing, without };
     Ok(ServeJob { cards, mount: asked.mount.clone(), nbd, options })
@@ -143,10 +143,13 @@ fn job(asked: &ServeOptions) -> Result<ServeJob> {
 fn measure(word: &str) -> Result<LagMeasure> {
     let found = LagMeasure::ALL.into_iter().find(|measure| measure.word() == word);
     found.ok_or_else(|| {
-        Failure::refused(format!("unknown measure {word:?}; the measures are: {}", measures().join(", ")))
+        Failure::refused(format!(
+            "unknown measure {word:?}; the measures are: {}",
+            measure_names().join(", ")
+        ))
     })
 }
 
-fn failure(error: ServeError) -> Failure {
+fn serve_failure(error: ServeError) -> Failure {
     if error.is_refusal() { Failure::refused(error) } else { Failure::io(error) }
 }

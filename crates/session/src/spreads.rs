@@ -30,11 +30,11 @@ pub fn without(archive: &mut Archive, not_cards: &HashMap<String, NotCard>) -> R
     let rows = archive.summaries(|_| true)?;
     // The limit keeps the first series of each kind, so the newest come first.
     let of_cards = rows.iter().rev().filter(|row| !not_cards.contains_key(&row.card_id));
-    Ok(taught(of_cards))
+    Ok(learn_table(of_cards))
 }
 
 /// Built-in table, updated with these series.
-fn taught<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> SpreadTable {
+fn learn_table<'a>(rows: impl Iterator<Item = &'a SummaryRow>) -> SpreadTable {
     let mut series: BTreeMap<String, (SpreadKind, Vec<KnownSeries>)> = BTreeMap::new();
     let none = CardFacts::default();
     for row in rows.filter(|row| row.n >= LEAST_RUNS) {
@@ -87,9 +87,9 @@ mod tests {
     fn table_learns_from_many_steady_cards_but_not_from_few() {
         let kind = SpreadKind { express: false, of: SpreadSubject::Test(IoOrder::Random, TestOp::Write) };
         let shipped = SpreadTable::shipped();
-        assert_eq!(taught(steady(5).iter()).spread(kind), shipped.spread(kind));
+        assert_eq!(learn_table(steady(5).iter()).spread(kind), shipped.spread(kind));
         let of = |table: &SpreadTable| table.spread(kind).deviation[..3].iter().sum::<f64>();
-        let learned = taught(steady(100).iter());
+        let learned = learn_table(steady(100).iter());
         assert!(of(&learned) > 1.5 * of(shipped), "{:?}", learned.spread(kind).deviation);
     }
 }

@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-const MOST: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 #[derive(Debug, Clone)]
 pub struct StateFile {
@@ -30,8 +30,8 @@ impl StateFile {
     /// Returns the content, or None if there is no file or another user owns it.
     pub fn load(&self) -> Option<Vec<u8>> {
         let mut text = Vec::new();
-        let file = self.there(&ResolvedFolder::open(&self.folder).ok()?).ok()??;
-        file.take(MOST).read_to_end(&mut text).ok()?;
+        let file = self.find_own(&ResolvedFolder::open(&self.folder).ok()?).ok()??;
+        file.take(MAX_BYTES).read_to_end(&mut text).ok()?;
         Some(text)
     }
 
@@ -39,7 +39,7 @@ impl StateFile {
     pub fn keep(&self, text: &[u8]) -> Result<()> {
         let write = || -> Result<(), FileError> {
             let folder = ResolvedFolder::make(&self.folder, 0o700)?;
-            let draft = DraftFile::new(&folder, self.there(&folder)?, 0o600)?;
+            let draft = DraftFile::new(&folder, self.find_own(&folder)?, 0o600)?;
             draft.file().write_all(text)?;
             draft.place(&self.name)
         };
@@ -51,14 +51,14 @@ impl StateFile {
 
     pub fn remove(&self) {
         let Ok(folder) = ResolvedFolder::open(&self.folder) else { return };
-        if let Ok(Some(file)) = self.there(&folder) {
+        if let Ok(Some(file)) = self.find_own(&folder) {
             // A failure is harmless, because readers validate the content of a leftover file.
             let _ = FileIdentity::of(&file).map(|file| folder.remove(&self.name, file));
         }
     }
 
     /// Opens the existing file, unless another user owns it.
-    fn there(&self, folder: &ResolvedFolder) -> Result<Option<File>, FileError> {
+    fn find_own(&self, folder: &ResolvedFolder) -> Result<Option<File>, FileError> {
         let Some(file) = folder.find(&self.name)? else { return Ok(None) };
         match file.metadata()?.uid() {
             owner if is_trusted(owner) => Ok(Some(file)),

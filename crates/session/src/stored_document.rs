@@ -8,10 +8,10 @@ use cardscope_store::{Archive, SessionId, SessionSummary, StoredSession};
 use serde_json::{Value, json};
 use std::path::Path;
 
-const LISTED: usize = 3;
+const MAX_LISTED: usize = 3;
 
 /// Digits of a session id that are printed. The last ones are used, because ids begin with the time.
-const SHOWN_DIGITS: usize = 8;
+const ID_DIGITS: usize = 8;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum StoredDocument {
@@ -43,12 +43,14 @@ pub fn document(archive: &mut Archive, id: SessionId) -> Result<StoredDocument> 
     Ok(match session.log() {
         Some(log) => StoredDocument::Log(Box::new(log)),
         None if session.file.recipe.is_some() => StoredDocument::Bench(Box::new(session.report_so_far())),
-        None => StoredDocument::Record { kind: session.summary.kind.clone(), document: so_far(session) },
+        None => {
+            StoredDocument::Record { kind: session.summary.kind.clone(), document: partial_document(session) }
+        }
     })
 }
 
 /// Last stored document. One of an unfinished session gets an `error` field.
-fn so_far(record: StoredSession) -> Value {
+fn partial_document(record: StoredSession) -> Value {
     let unended = record.unended();
     let begun = json!({ "target": record.file.target, "seed": record.file.seed.parse::<u64>().ok() });
     let mut document = record.file.document.unwrap_or(begun);
@@ -84,17 +86,19 @@ pub fn several(text: &str, sessions: &[SessionSummary]) -> Failure {
     Failure::refused(format!("{text:?} may be {listed}; give more of the id"))
 }
 
-fn short(session: &SessionSummary) -> String {
+fn short_id(session: &SessionSummary) -> String {
     let id = session.id.to_string();
-    id.get(id.len().saturating_sub(SHOWN_DIGITS)..).unwrap_or(&id).to_owned()
+    id.get(id.len().saturating_sub(ID_DIGITS)..).unwrap_or(&id).to_owned()
 }
 
 pub fn listed(sessions: &[SessionSummary], others: impl Iterator<Item = String>) -> String {
-    let named = |s: &SessionSummary| format!("{} ({} of {})", short(s), s.kind, s.target);
+    let named = |s: &SessionSummary| format!("{} ({} of {})", short_id(s), s.kind, s.target);
     let all: Vec<String> = sessions.iter().map(named).chain(others).collect();
-    match all.len().saturating_sub(LISTED) {
+    match all.len().saturating_sub(MAX_LISTED) {
         0 => all.join(", "),
-        more => format!("{} or {more} other{}", all[..LISTED].join(", "), if more == 1 { "" } else { "s" }),
+        more => {
+            format!("{} or {more} other{}", all[..MAX_LISTED].join(", "), if more == 1 { "" } else { "s" })
+        }
     }
 }
 

@@ -5,10 +5,10 @@ use crate::archetype::{Archetype, StartContent};
 use cardscope_model::random::{self, GOLDEN};
 
 /// Bytes for which the number of weak cells is drawn at once.
-const SPAN: u64 = 1 << 20;
+const WEAK_SPAN: u64 = 1 << 20;
 
 /// Limit of weak cells in a span; the schema keeps their mean at 21 or below.
-const MOST: u32 = 64;
+const MAX_WEAK_BITS: u32 = 64;
 
 /// Random numbers of a seed for one purpose.
 #[derive(Debug, Clone, Copy)]
@@ -74,7 +74,7 @@ impl ChosenUnits {
 }
 
 /// Purpose number: each purpose draws random numbers that are independent of the others.
-const USED: u64 = 0x7573_6564;
+const USED_UNITS: u64 = 0x7573_6564;
 
 /// Address ranges that hold data from the start, in order.
 pub(crate) fn mapped_ranges(card: &Archetype, seed: u64) -> impl Iterator<Item = std::ops::Range<u64>> {
@@ -84,7 +84,7 @@ pub(crate) fn mapped_ranges(card: &Archetype, seed: u64) -> impl Iterator<Item =
         StartContent::Filled => (Some(0..all), 0.0),
         StartContent::Used => (None, card.state.used_share),
     };
-    let units = (share > 0.0).then(|| ChosenUnits::new(seed, USED, unit, share).ranges(all));
+    let units = (share > 0.0).then(|| ChosenUnits::new(seed, USED_UNITS, unit, share).ranges(all));
     whole.into_iter().chain(units.into_iter().flatten())
 }
 
@@ -102,11 +102,11 @@ impl WeakBits {
 
     /// Calls `act` with byte and mask of each weak bit of the medium in `start..end`.
     pub(crate) fn each(&self, start: u64, end: u64, mut act: impl FnMut(u64, u8)) {
-        for span in start / SPAN..end.div_ceil(SPAN) {
-            for i in 0..self.count(span, SPAN) {
+        for span in start / WEAK_SPAN..end.div_ceil(WEAK_SPAN) {
+            for i in 0..self.count(span, WEAK_SPAN) {
                 // Draw 0 of a span is its number of bits; draws 1 to 64 choose them, below the draws of the next span.
-                let bit = self.chance.draw(span << 8 | u64::from(i + 1)) % (SPAN * 8);
-                let byte = span * SPAN + bit / 8;
+                let bit = self.chance.draw(span << 8 | u64::from(i + 1)) % (WEAK_SPAN * 8);
+                let byte = span * WEAK_SPAN + bit / 8;
                 if (start..end).contains(&byte) {
                     act(byte, 1 << (bit % 8));
                 }
@@ -128,7 +128,7 @@ impl WeakBits {
         let mut left = self.chance.unit(number << 8);
         let mut term = (-mean).exp();
         let mut count = 0;
-        while left >= term && count < MOST {
+        while left >= term && count < MAX_WEAK_BITS {
             left -= term;
             count += 1;
             term *= mean / f64::from(count);

@@ -14,7 +14,7 @@ use cardscope_engine::content::IoContent;
 const SECTOR: u64 = 512;
 
 /// Purpose number of the garbage in torn pages.
-const TORN: u64 = 0x746f_726e;
+const TORN_PAGES: u64 = 0x746f_726e;
 
 /// Distance of two pages that share cells: programming the later one endangers the earlier one (assumed).
 const PAIRED_PAGES: u64 = 3;
@@ -64,7 +64,7 @@ impl SimulatedDevice {
             }
         };
         let mut device = SimulatedDevice {
-            watched: is_watched(a, &rig),
+            watched: needs_checks(a, &rig),
             liar: LyingReader::new(&a.rig, seed),
             rig,
             medium,
@@ -77,7 +77,7 @@ impl SimulatedDevice {
             used: false,
             destination,
         };
-        device.after_write();
+        device.begin_late_effects();
         Ok(device)
     }
 
@@ -90,7 +90,7 @@ impl SimulatedDevice {
         self.faults = FaultModel::new(&a.faults, seed);
         self.faults.counters = counters;
         self.vanishes_at = self.faults.vanishes_at();
-        self.watched = is_watched(a, &self.rig);
+        self.watched = needs_checks(a, &self.rig);
     }
 
     /// Fails with [`IoError::Gone`] if the card no longer answers at `now`.
@@ -98,10 +98,10 @@ impl SimulatedDevice {
     pub(crate) fn alive(&mut self, now: f64) -> Result<(), CardIoError> {
         self.clock = now;
         self.used = true;
-        if self.watched { self.still_there(now) } else { Ok(()) }
+        if self.watched { self.check_vanished(now) } else { Ok(()) }
     }
 
-    fn still_there(&mut self, now: f64) -> Result<(), CardIoError> {
+    fn check_vanished(&mut self, now: f64) -> Result<(), CardIoError> {
         if self.gone.is_none() && (now >= self.vanishes_at || self.faults.vanished()) {
             self.gone = Some("it vanished, as its faults say".to_owned());
         }
@@ -116,20 +116,20 @@ impl SimulatedDevice {
         if !self.watched {
             return self.medium.write(place, len, data);
         }
-        self.reachable(true, offset, len)?;
+        self.check_reader(true, offset, len)?;
         let struck = self.faults.strike(true, place, len);
         let result = struck.and_then(|()| self.write_worn(place, len, data));
         if let Err(CardIoError::Gone { reason }) = &result {
             self.gone = Some(reason.clone());
         }
-        self.after_write();
+        self.begin_late_effects();
         result
     }
 
     /// Writes to a card that may lose its power or be worn out.
     fn write_worn(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
         if self.faults.tears() {
-            self.tear(offset, len, data)?;
+            self.tear_write(offset, len, data)?;
             return Err(CardIoError::gone("it lost its power during this write"));
         }
         let worn = |what: &str| format!("the card is worn out and {what}");
@@ -150,7 +150,7 @@ impl SimulatedDevice {
 
     /// Loses power during a write: its first half is stored; the page being programmed, and two pages that share its
     /// cells in the same erase block, hold garbage.
-    fn tear(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
+    fn tear_write(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
         let card = &self.spec.archetype;
         let (page, block) = (card.flash.page_bytes, card.flash.au_bytes);
         let half = len / 2 / SECTOR * SECTOR;
@@ -159,7 +159,7 @@ impl SimulatedDevice {
         }
         let torn = offset + half;
         let erase_block = torn - torn % block..(torn - torn % block + block).min(card.announced_bytes);
-        let chance = SeededChance::new(self.spec.seed, TORN);
+        let chance = SeededChance::new(self.spec.seed, TORN_PAGES);
         for pages in [0, PAIRED_PAGES, 2 * PAIRED_PAGES] {
             let at = (torn - torn % page).saturating_sub(pages * page);
             let garbage = WrittenData::described(IoContent::Stream { seed: chance.draw(at) });
@@ -170,7 +170,7 @@ impl SimulatedDevice {
         Ok(())
     }
 
-    fn after_write(&mut self) {
+    fn begin_late_effects(&mut self) {
         if self.faults.begun() {
             self.medium.begin_faults();
         }
@@ -185,7 +185,7 @@ impl SimulatedDevice {
     pub(crate) fn read(&mut self, offset: u64, len: u64, found: &mut ReadContent) -> Result<(), CardIoError> {
         found.clear(offset);
         if self.watched {
-            self.reachable(false, offset, len)?;
+            self.check_reader(false, offset, len)?;
             self.faults.strike(false, self.rig.address(offset), len)?;
         }
         let number = self.faults.counters.reads;
@@ -206,7 +206,7 @@ impl SimulatedDevice {
     }
 
     /// Fails for commands that the reader refuses.
-    fn reachable(&self, write: bool, offset: u64, len: u64) -> Result<(), CardIoError> {
+    fn check_reader(&self, write: bool, offset: u64, len: u64) -> Result<(), CardIoError> {
         let reason = self.rig.refusal(&CardCommand { write, offset, len, in_flight: 1 });
         reason.map_or(Ok(()), |reason| Err(CardIoError::failed(reason)))
     }
@@ -261,7 +261,7 @@ impl SimulatedDevice {
     }
 }
 
-fn is_watched(card: &Archetype, rig: &RiggedCard) -> bool {
+fn needs_checks(card: &Archetype, rig: &RiggedCard) -> bool {
     !card.faults.none()
         || card.wear.is_some()
         || card.fake.kind == FakeKind::Overcommitted

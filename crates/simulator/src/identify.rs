@@ -28,7 +28,7 @@ pub fn identity(card: &Archetype) -> Result<Identity, ArchetypeError> {
     if let Some(described) = &card.identity.nvme {
         let ambient_c = card.thermal.as_ref().map_or(25.0, |t| t.ambient_c);
         identity.nvme = Some(nvme(described, ambient_c).map_err(broken)?);
-        identity.pcie = Some(link(described));
+        identity.pcie = Some(pcie_link(described));
     }
     identity.usb = card.identity.usb.as_ref().map(reader);
     identity.capacity_bytes = Some(card.shown_bytes());
@@ -54,9 +54,9 @@ fn controller_bytes(d: &Described) -> Vec<u8> {
     let mut put = |offset: usize, field: &[u8]| bytes[offset..offset + field.len()].copy_from_slice(field);
     put(0, &d.vid.to_le_bytes());
     put(2, &d.ssvid.to_le_bytes());
-    put(4, padded::<20>(&d.sn).as_slice());
-    put(24, padded::<40>(&d.mn).as_slice());
-    put(64, padded::<8>(&d.fr).as_slice());
+    put(4, pad_text::<20>(&d.sn).as_slice());
+    put(24, pad_text::<40>(&d.mn).as_slice());
+    put(64, pad_text::<8>(&d.fr).as_slice());
     put(72, &[d.rab]);
     put(73, &d.ieee.to_le_bytes()[..3]);
     put(77, &[d.mdts]);
@@ -111,7 +111,7 @@ fn reader(d: &UsbIdentity) -> UsbReader {
 }
 
 /// Pads text with blanks, as NVMe does, and cuts it if it is too long.
-fn padded<const N: usize>(text: &str) -> [u8; N] {
+fn pad_text<const N: usize>(text: &str) -> [u8; N] {
     let mut field = [b' '; N];
     for (place, byte) in field.iter_mut().zip(text.bytes()) {
         *place = byte;
@@ -119,14 +119,14 @@ fn padded<const N: usize>(text: &str) -> [u8; N] {
     field
 }
 
-fn link(d: &Described) -> PcieLink {
+fn pcie_link(d: &Described) -> PcieLink {
     let (speed, width) = (format!("{:.1} GT/s PCIe", d.pcie_gt_s), d.pcie_lanes.to_string());
     let now = (Some(speed.as_str()), Some(width.as_str()));
     PcieLink::from_sysfs(now, now)
 }
 
 /// Bytes of a data unit: a thousand blocks of 512 bytes.
-const UNIT: u64 = 512_000;
+const SMART_DATA_UNIT: u64 = 512_000;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SmartInputs {
@@ -142,11 +142,11 @@ pub(crate) struct SmartInputs {
 
 /// SMART log (NVMe log page 02h), decoded.
 pub(crate) fn smart(identity: &Described, facts: &SmartInputs) -> Option<SmartLog> {
-    SmartLog::decode(&log_bytes(identity, facts)).ok()
+    SmartLog::decode(&smart_log_bytes(identity, facts)).ok()
 }
 
 /// SMART log as bytes (NVMe Base Specification, SMART / Health Information log).
-fn log_bytes(identity: &Described, f: &SmartInputs) -> Vec<u8> {
+fn smart_log_bytes(identity: &Described, f: &SmartInputs) -> Vec<u8> {
     let mut bytes = vec![0; 512];
     let mut put = |offset: usize, field: &[u8]| bytes[offset..offset + field.len()].copy_from_slice(field);
     let kelvin = (f.celsius + 273.0).round().clamp(0.0, f64::from(u16::MAX)) as u16;
@@ -156,8 +156,8 @@ fn log_bytes(identity: &Described, f: &SmartInputs) -> Vec<u8> {
     put(3, &[f.spare, identity.spare_threshold, used]);
     // Counters of 128 bits; units are rounded up.
     let counters = [
-        (32, f.counters.tally.read_bytes.div_ceil(UNIT)),
-        (48, f.counters.tally.written_bytes.div_ceil(UNIT)),
+        (32, f.counters.tally.read_bytes.div_ceil(SMART_DATA_UNIT)),
+        (48, f.counters.tally.written_bytes.div_ceil(SMART_DATA_UNIT)),
         (64, f.counters.tally.reads),
         (80, f.counters.tally.writes),
         (96, (f.heat.busy_s / 60.0) as u64),

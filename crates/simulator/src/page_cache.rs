@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// Most ranges in the cache; a recipe touches one or two.
-const RANGES: usize = 64;
+const MAX_RANGES: usize = 64;
 
 /// Commands in flight for writing back and reading ahead.
 const IN_FLIGHT: u32 = 2;
@@ -53,17 +53,17 @@ impl PageCache {
     pub(crate) fn write(&mut self, rig: &mut RiggedCard, now: f64, offset: u64, len: u64) -> f64 {
         let mut now = rig.source(now, len) + len as f64 * self.per_byte;
         if self.gathered.end != offset {
-            self.send_gathered(rig, now);
+            self.write_back_gathered(rig, now);
             self.gathered = offset..offset;
         }
         self.gathered.end = offset + len;
         while self.gathered.end - self.gathered.start >= self.p.writeback_bytes {
             let start = self.gathered.start;
             self.gathered.start += self.p.writeback_bytes;
-            self.send(rig, now, start, self.p.writeback_bytes);
+            self.write_back(rig, now, start, self.p.writeback_bytes);
         }
-        self.remember(offset..offset + len);
-        self.settle(now);
+        self.add_cached(offset..offset + len);
+        self.drop_finished(now);
         // Linux makes a writer wait while too much of its data is not yet written back.
         while self.underway_bytes > self.p.dirty_bytes
             && let Some((end, bytes)) = self.underway.pop_front()
@@ -76,7 +76,7 @@ impl PageCache {
 
     /// Writes back everything; returns when the card has it.
     pub(crate) fn flush(&mut self, rig: &mut RiggedCard, now: f64) -> f64 {
-        self.send_gathered(rig, now);
+        self.write_back_gathered(rig, now);
         let end = self.underway.back().map_or(now, |(end, _)| end.max(now));
         self.underway.clear();
         self.underway_bytes = 0;
@@ -93,24 +93,24 @@ impl PageCache {
             return now + copied;
         }
         let ready =
-            if continues { self.read_on(rig, now, &range) } else { self.read_alone(rig, now, &range) };
-        self.remember(range);
+            if continues { self.read_ahead(rig, now, &range) } else { self.read_uncached(rig, now, &range) };
+        self.add_cached(range);
         ready.max(now) + copied
     }
 
-    fn read_alone(&mut self, rig: &mut RiggedCard, now: f64, range: &Range<u64>) -> f64 {
+    fn read_uncached(&mut self, rig: &mut RiggedCard, now: f64, range: &Range<u64>) -> f64 {
         self.ahead.clear();
         self.ahead_end = range.end;
-        rig.transfer(now, command(false, range.start, range.end - range.start))
+        rig.transfer(now, cache_command(false, range.start, range.end - range.start))
     }
 
     /// Reads ahead, so that one piece more than the tool needs is under way.
-    fn read_on(&mut self, rig: &mut RiggedCard, now: f64, range: &Range<u64>) -> f64 {
+    fn read_ahead(&mut self, rig: &mut RiggedCard, now: f64, range: &Range<u64>) -> f64 {
         let goal = (range.end + self.p.read_ahead_bytes).min(self.announced);
         self.ahead_end = self.ahead_end.max(range.start);
         while self.ahead_end < goal {
             let len = self.p.read_ahead_bytes.min(self.announced - self.ahead_end);
-            let ready = rig.transfer(now, command(false, self.ahead_end, len));
+            let ready = rig.transfer(now, cache_command(false, self.ahead_end, len));
             self.ahead_end += len;
             self.ahead.push_back((self.ahead_end, ready));
         }
@@ -135,20 +135,20 @@ impl PageCache {
         }
     }
 
-    fn send_gathered(&mut self, rig: &mut RiggedCard, now: f64) {
+    fn write_back_gathered(&mut self, rig: &mut RiggedCard, now: f64) {
         let Range { start, end } = std::mem::replace(&mut self.gathered, 0..0);
         if end > start {
-            self.send(rig, now, start, end - start);
+            self.write_back(rig, now, start, end - start);
         }
     }
 
-    fn send(&mut self, rig: &mut RiggedCard, now: f64, offset: u64, len: u64) {
-        let end = rig.transfer(now, command(true, offset, len));
+    fn write_back(&mut self, rig: &mut RiggedCard, now: f64, offset: u64, len: u64) {
+        let end = rig.transfer(now, cache_command(true, offset, len));
         self.underway.push_back((end, len));
         self.underway_bytes += len;
     }
 
-    fn settle(&mut self, now: f64) {
+    fn drop_finished(&mut self, now: f64) {
         while let Some((end, bytes)) = self.underway.front()
             && *end <= now
         {
@@ -157,27 +157,27 @@ impl PageCache {
         }
     }
 
-    fn remember(&mut self, range: Range<u64>) {
+    fn add_cached(&mut self, range: Range<u64>) {
         match self.cached.back_mut() {
             Some(last) if last.end == range.start => last.end = range.end,
             Some(last) if last.start <= range.start && range.end <= last.end => {}
             _ => self.cached.push_back(range),
         }
-        self.forget_oldest();
+        self.evict_oldest();
     }
 
-    fn forget_oldest(&mut self) {
+    fn evict_oldest(&mut self) {
         let kept: u64 = self.cached.iter().map(|c| c.end - c.start).sum();
         let over = kept.saturating_sub(self.p.host_memory_bytes);
         if let Some(oldest) = self.cached.front_mut().filter(|_| over > 0) {
             oldest.start = (oldest.start + over).min(oldest.end);
         }
-        if self.cached.len() > RANGES || self.cached.front().is_some_and(|c| c.start == c.end) {
+        if self.cached.len() > MAX_RANGES || self.cached.front().is_some_and(|c| c.start == c.end) {
             self.cached.pop_front();
         }
     }
 }
 
-fn command(write: bool, offset: u64, len: u64) -> CardCommand {
+fn cache_command(write: bool, offset: u64, len: u64) -> CardCommand {
     CardCommand { write, offset, len, in_flight: IN_FLIGHT }
 }

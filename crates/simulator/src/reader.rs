@@ -8,7 +8,7 @@ use crate::content::ReadContent;
 use std::ops::Range;
 
 /// Purpose number of the choice of flipped reads.
-const FLIPPED: u64 = 0x666c_6970;
+const FLIPPED_READS: u64 = 0x666c_6970;
 
 #[derive(Debug)]
 pub(crate) struct LyingReader {
@@ -31,7 +31,7 @@ impl LyingReader {
             longest: rig.repeat_bytes.unwrap_or(u64::MAX),
             align: rig.align_bytes.unwrap_or(1),
             flip_every: rig.flip_read_every,
-            flips: SeededChance::new(seed, FLIPPED),
+            flips: SeededChance::new(seed, FLIPPED_READS),
             stale: rig.stale_reads,
             reads: 0,
             last: 0..0,

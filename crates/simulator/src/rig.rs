@@ -39,10 +39,10 @@ pub(crate) struct RiggedCard {
 
 /// Default time of a command that needs no flash: a few bytes on the bus and an interrupt of the host; 50 to 120 µs are
 /// common.
-const PATH_S: f64 = 60e-6;
+const DEFAULT_PATH_S: f64 = 60e-6;
 
 /// Scatter of a command that needs no flash, as a share (assumed).
-const JITTER: f64 = 0.05;
+const PATH_JITTER: f64 = 0.05;
 
 /// Times of a card whose writes have become slow, without and with the slowdown.
 #[derive(Debug, Clone, Copy)]
@@ -62,16 +62,16 @@ const SECTOR: u64 = 512;
 
 impl RiggedCard {
     pub(crate) fn new(a: &Archetype, seed: u64) -> Self {
-        RiggedCard::around(CardModel::new(a, seed), a, seed)
+        RiggedCard::with_card(CardModel::new(a, seed), a, seed)
     }
 
     pub(crate) fn exchange(&mut self, a: &Archetype, seed: u64) {
         let card = std::mem::replace(&mut self.card, CardModel::new(a, seed));
-        *self = RiggedCard { slow: self.slow, ..RiggedCard::around(card, a, seed) };
+        *self = RiggedCard { slow: self.slow, ..RiggedCard::with_card(card, a, seed) };
         self.plain &= self.slow.is_none();
     }
 
-    fn around(card: CardModel, a: &Archetype, seed: u64) -> Self {
+    fn with_card(card: CardModel, a: &Archetype, seed: u64) -> Self {
         let schema::TestRig {
             overhead_s,
             split_bytes,
@@ -106,14 +106,14 @@ impl RiggedCard {
             stall: StallTimes::new(&a.faults),
             slow: None,
             disturbance: BusDisturbance::new(&a.rig),
-            path: 1e9 * if a.front.path_s > 0.0 { a.front.path_s } else { PATH_S },
+            path: 1e9 * if a.front.path_s > 0.0 { a.front.path_s } else { DEFAULT_PATH_S },
             jitter: SeededRandom::from_state(seed ^ 0x7069_6e67),
         }
     }
 
     /// Command that the controller answers without its flash, at `now`; returns its end. Heat does not slow it.
     pub(crate) fn ping(&mut self, now: f64) -> f64 {
-        let scatter = 1.0 + JITTER * (2.0 * self.jitter.above_zero() - 1.0);
+        let scatter = 1.0 + PATH_JITTER * (2.0 * self.jitter.above_zero() - 1.0);
         let end = now + self.overhead + self.path * scatter;
         self.disturbance.as_mut().map_or(end, |other| other.stretch(now, end))
     }
@@ -169,10 +169,10 @@ impl RiggedCard {
 
     /// Command whose data is ready, through the reader; returns its end.
     pub(crate) fn transfer(&mut self, now: f64, command: CardCommand) -> f64 {
-        let now = self.stall.as_mut().map_or(now, |stall| stall.pass(now));
+        let now = self.stall.as_mut().map_or(now, |stall| stall.start_time(now));
         let arrival = now + self.overhead;
         // The reader answers these commands itself.
-        if command.offset + command.len > self.reach || self.answers(&command) {
+        if command.offset + command.len > self.reach || self.read_from_cache(&command) {
             return self.disturbance.as_mut().map_or(arrival, |other| other.stretch(now, arrival));
         }
         let (mut done, mut end) = (0, arrival);
@@ -189,7 +189,7 @@ impl RiggedCard {
     }
 
     /// True if the reader's memory holds the whole range; updates that memory.
-    fn answers(&mut self, command: &CardCommand) -> bool {
+    fn read_from_cache(&mut self, command: &CardCommand) -> bool {
         let end = command.offset + command.len;
         if self.cache_bytes == 0 {
             return false;
@@ -232,7 +232,7 @@ impl StallTimes {
     }
 
     /// Returns when a command that arrives at `now` begins.
-    fn pass(&mut self, now: f64) -> f64 {
+    fn start_time(&mut self, now: f64) -> f64 {
         self.ios += 1;
         if self.ios.is_multiple_of(self.every) {
             self.until = now.max(self.until) + self.lasts;
@@ -271,12 +271,12 @@ impl BusDisturbance {
     fn stretch(&mut self, now: f64, end: f64) -> f64 {
         let own = (end - now.max(self.by_itself)).max(0.0);
         self.by_itself = end;
-        self.free = self.after(now.max(self.free), own).max(end);
+        self.free = self.end_of_work(now.max(self.free), own).max(end);
         self.free
     }
 
     /// Returns when `work` nanoseconds of work that begin at `start` are done.
-    fn after(&self, start: f64, mut work: f64) -> f64 {
+    fn end_of_work(&self, start: f64, mut work: f64) -> f64 {
         let mut at = start;
         while work > 0.0 {
             let (in_burst, until) = self.burst_at(at);

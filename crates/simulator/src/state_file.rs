@@ -18,7 +18,7 @@ const MAGIC: &[u8; 16] = b"cardscope state\n";
 const VERSION: u32 = 1;
 
 /// Longest part that is read into memory; a file that announces more is not a saved state.
-const LONGEST: u64 = 1 << 36;
+const MAX_PART_BYTES: u64 = 1 << 36;
 
 const HASH: usize = 32;
 
@@ -66,7 +66,7 @@ impl StateHead {
     }
 
     /// Names the first difference from `other`.
-    fn unlike(&self, other: &StateHead) -> String {
+    fn describe_difference(&self, other: &StateHead) -> String {
         let StateHead { name, bytes, seed, .. } = self;
         match () {
             () if *name != other.name => format!("card {name}"),
@@ -105,11 +105,11 @@ impl StateDestination {
         let claimed = || {
             let (folder, name) = ResolvedFolder::of_file(path)?;
             let destination = StateDestination { path: path.to_owned(), folder, name };
-            destination.there()?;
+            destination.existing_state()?;
             DraftFile::new(&destination.folder, None, 0o600)?;
             Ok(destination)
         };
-        claimed().map_err(|e| unwritable(path, &e))
+        claimed().map_err(|e| unwritable_error(path, &e))
     }
 
     /// Saves a card. If that fails, an older file of that name remains.
@@ -121,15 +121,15 @@ impl StateDestination {
     ) -> Result<(), StateError> {
         let head = StateHead::new(archetype, seed);
         let place = || {
-            let draft = DraftFile::new(&self.folder, self.there()?, 0o666)?;
+            let draft = DraftFile::new(&self.folder, self.existing_state()?, 0o666)?;
             write(draft.file(), &head, saved, medium)?;
             draft.place(&self.name)
         };
-        place().map_err(|e| unwritable(&self.path, &e))
+        place().map_err(|e| unwritable_error(&self.path, &e))
     }
 
     /// Saved state of that name, or an empty file. Fails for any other file, which saving would destroy.
-    fn there(&self) -> Result<Option<File>, FileError> {
+    fn existing_state(&self) -> Result<Option<File>, FileError> {
         let Some(mut file) = self.folder.find(&self.name)? else { return Ok(None) };
         let mut magic = [0; MAGIC.len()];
         if file.metadata()?.len() > 0 && (file.read_exact(&mut magic).is_err() || &magic != MAGIC) {
@@ -139,7 +139,7 @@ impl StateDestination {
     }
 }
 
-fn unwritable(path: &Path, error: &FileError) -> StateError {
+fn unwritable_error(path: &Path, error: &FileError) -> StateError {
     StateError::Unwritable(path.display().to_string(), error.to_string())
 }
 
@@ -182,14 +182,14 @@ pub(crate) fn load(
         .map_err(|e| StateError::Unreadable(name.clone(), e.to_string()))?;
     let input = HashedStream { inner: BufReader::new(file), hash: blake3::Hasher::new() };
     let mut reader = StateReader { path: name, input };
-    reader.opening()?;
+    reader.read_magic()?;
     reader.head(&StateHead::new(archetype, seed))?;
     let SavedState { content, card, counters, clock } = reader.part()?;
     let mut medium = CardMedium::empty(archetype, seed, budget);
     if !medium.restore(content) {
-        return Err(reader.damaged("its content belongs to another card"));
+        return Err(reader.damaged_error("its content belongs to another card"));
     }
-    reader.pages(&mut medium)?;
+    reader.read_pages(&mut medium)?;
     reader.sum()?;
     Ok((medium, card, counters, clock))
 }
@@ -206,7 +206,7 @@ struct StateReader {
 }
 
 impl StateReader {
-    fn opening(&mut self) -> Result<(), StateError> {
+    fn read_magic(&mut self) -> Result<(), StateError> {
         let mut magic = [0; MAGIC.len()];
         if self.input.read_exact(&mut magic).is_err() || &magic != MAGIC {
             return Err(StateError::Foreign(self.path.clone()));
@@ -222,21 +222,25 @@ impl StateReader {
         if found == *wanted {
             return Ok(());
         }
-        Err(StateError::OtherCard(self.path.clone(), found.unlike(wanted), wanted.unlike(&found)))
+        Err(StateError::OtherCard(
+            self.path.clone(),
+            found.describe_difference(wanted),
+            wanted.describe_difference(&found),
+        ))
     }
 
     fn part<T: DeserializeOwned>(&mut self) -> Result<T, StateError> {
         let len = u64::from_le_bytes(self.array()?);
         let mut bytes = Vec::new();
         // Memory grows with the bytes that exist, whatever length the file announces.
-        let read = (&mut self.input).take(len.min(LONGEST)).read_to_end(&mut bytes);
+        let read = (&mut self.input).take(len.min(MAX_PART_BYTES)).read_to_end(&mut bytes);
         if read.ok() != usize::try_from(len).ok() {
-            return Err(self.damaged("it ends too early"));
+            return Err(self.damaged_error("it ends too early"));
         }
-        postcard::from_bytes(&bytes).map_err(|e| self.damaged(&e.to_string()))
+        postcard::from_bytes(&bytes).map_err(|e| self.damaged_error(&e.to_string()))
     }
 
-    fn pages(&mut self, medium: &mut CardMedium) -> Result<(), StateError> {
+    fn read_pages(&mut self, medium: &mut CardMedium) -> Result<(), StateError> {
         let count = u64::from_le_bytes(self.array()?);
         for _ in 0..count {
             let number = u64::from_le_bytes(self.array()?);
@@ -254,11 +258,11 @@ impl StateReader {
         let found = self.input.hash.finalize();
         let kept: [u8; HASH] = self.array()?;
         if found != kept {
-            return Err(self.damaged("its checksum is wrong"));
+            return Err(self.damaged_error("its checksum is wrong"));
         }
         match self.input.read(&mut [0]) {
             Ok(0) => Ok(()),
-            _ => Err(self.damaged("data after its end")),
+            _ => Err(self.damaged_error("data after its end")),
         }
     }
 
@@ -266,12 +270,14 @@ impl StateReader {
         let mut array = [0; N];
         match self.input.read_exact(&mut array) {
             Ok(()) => Ok(array),
-            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Err(self.damaged("it ends too early")),
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
+                Err(self.damaged_error("it ends too early"))
+            }
             Err(e) => Err(StateError::Unreadable(self.path.clone(), e.to_string())),
         }
     }
 
-    fn damaged(&self, reason: &str) -> StateError {
+    fn damaged_error(&self, reason: &str) -> StateError {
         StateError::Damaged(self.path.clone(), reason.to_owned())
     }
 }

@@ -70,7 +70,7 @@ impl SimTarget {
         let card = SimulatedDevice::new(&spec)?;
         Ok(SimTarget {
             page_cache: PageCache::new(a),
-            now: nanos(card.clock),
+            now: to_target_time(card.clock),
             card,
             plan: LanePlan {
                 depth: 0,
@@ -130,7 +130,7 @@ impl SimTarget {
 
     /// Returns the end of an I/O that is submitted now, in ns.
     #[inline(always)]
-    fn serve(&mut self, io: &IoRequest) -> f64 {
+    fn completion_time(&mut self, io: &IoRequest) -> f64 {
         let now = time(self.now);
         let (write, offset, len) = (io.direction == IoDirection::Write, io.offset, u64::from(io.len));
         if self.plan.path == KernelPath::Buffered && !(write && self.plan.sync_each) {
@@ -153,13 +153,13 @@ impl SimTarget {
 
     /// Stores the data of a write, or records the content of a read.
     #[inline(always)]
-    fn touch(&mut self, io: &IoRequest) -> Option<Box<TargetError>> {
+    fn transfer_content(&mut self, io: &IoRequest) -> Option<Box<TargetError>> {
         let result = match io.direction {
             IoDirection::Write if io.content == IoContent::Buffer => return self.write_buffer(io),
             IoDirection::Write => {
                 self.card.write(io.offset, u64::from(io.len), WrittenData::described(io.content))
             }
-            IoDirection::Read if self.plan.own_buffers => self.look(io),
+            IoDirection::Read if self.plan.own_buffers => self.record_read(io),
             IoDirection::Read if self.card.reads_matter() => {
                 self.card.read(io.offset, u64::from(io.len), &mut self.unseen)
             }
@@ -170,7 +170,7 @@ impl SimTarget {
 
     fn write_buffer(&mut self, io: &IoRequest) -> Option<Box<TargetError>> {
         // The buffer may hold a read that was never compared: its bytes must exist before they are written elsewhere.
-        let bytes = match self.made(io.slot) {
+        let bytes = match self.filled_slot(io.slot) {
             Ok(slot) => std::mem::take(&mut slot.bytes),
             Err(error) => return Some(Box::new(error)),
         };
@@ -181,7 +181,7 @@ impl SimTarget {
     }
 
     /// Returns the slot after generating the bytes of its last read.
-    fn made(&mut self, slot: u32) -> Result<&mut ReadSlot, TargetError> {
+    fn filled_slot(&mut self, slot: u32) -> Result<&mut ReadSlot, TargetError> {
         let found = self.slot_memory(slot)?;
         if std::mem::take(&mut found.unmade) {
             found.found.fill(&mut found.bytes);
@@ -190,7 +190,7 @@ impl SimTarget {
     }
 
     /// Records the content of a read now, since a later write must not change it.
-    fn look(&mut self, io: &IoRequest) -> Result<(), CardIoError> {
+    fn record_read(&mut self, io: &IoRequest) -> Result<(), CardIoError> {
         let slot = &mut self.slots[io.slot as usize];
         self.card.read(io.offset, u64::from(io.len), &mut slot.found)?;
         slot.unmade = true;
@@ -214,7 +214,7 @@ impl SimTarget {
 
     /// Error for an I/O beyond the end of the card, or not in whole sectors.
     #[cold]
-    fn refused(&self, io: &IoRequest) -> TargetError {
+    fn invalid_io_error(&self, io: &IoRequest) -> TargetError {
         let inside = io.offset.checked_add(u64::from(io.len)).is_some_and(|end| end <= self.info.bytes);
         let (reason, errno) = if inside {
             ("offset and length must be multiples of 512 bytes and not 0", libc::EINVAL)
@@ -224,13 +224,13 @@ impl SimTarget {
         CardIoError::Failed { reason: reason.to_owned(), errno }.of(io)
     }
 
-    fn settle_writes(&mut self) {
+    fn flush_page_cache(&mut self) {
         let end = self.page_cache.flush(&mut self.card.rig, self.now as f64);
-        self.now = self.now.max(nanos(end));
+        self.now = self.now.max(to_target_time(end));
     }
 
     /// Fails if the card is gone; for calls other than reads and writes.
-    fn answers(&mut self, operation: &'static str) -> Result<(), TargetError> {
+    fn check_alive(&mut self, operation: &'static str) -> Result<(), TargetError> {
         self.card.alive(self.now as f64).map_err(|error| error.during(operation, 0, 0))
     }
 
@@ -242,15 +242,15 @@ impl SimTarget {
         let whole = (io.offset | len).is_multiple_of(SECTOR) && len != 0;
         self.card.alive(time(self.now)).map_err(|error| error.of(io))?;
         Ok(if fits && whole && io.slot < self.plan.depth {
-            self.carry(io)
+            self.execute_io(io)
         } else {
-            (self.now, Some(Box::new(self.refused(io))))
+            (self.now, Some(Box::new(self.invalid_io_error(io))))
         })
     }
 
     /// Removes and returns the error of an I/O that has just ended.
     #[inline]
-    fn failure_of(&mut self, slot: u32) -> Option<Box<TargetError>> {
+    fn take_failure(&mut self, slot: u32) -> Option<Box<TargetError>> {
         if self.failed.is_empty() {
             return None;
         }
@@ -261,14 +261,14 @@ impl SimTarget {
     /// Waits for all I/Os in flight and drops their results.
     fn await_all(&mut self) {
         if let Some(last) = self.in_flight.back() {
-            self.pass_until(last.at);
+            self.advance_clock(last.at);
         }
         self.in_flight.clear();
         self.failed.clear();
     }
 
     #[inline]
-    fn pass_until(&mut self, at: Nanos) {
+    fn advance_clock(&mut self, at: Nanos) {
         self.now = self.now.max(at);
         self.card.clock = time(self.now);
     }
@@ -276,19 +276,19 @@ impl SimTarget {
     /// Executes a valid I/O; returns its end, and its error if it failed. Always inline, as is all code that runs for
     /// each I/O: results that are returned through memory and copied at once stall the processor.
     #[inline(always)]
-    fn carry(&mut self, io: &IoRequest) -> (Nanos, Option<Box<TargetError>>) {
-        let end = self.serve(io);
+    fn execute_io(&mut self, io: &IoRequest) -> (Nanos, Option<Box<TargetError>>) {
+        let end = self.completion_time(io);
         if end > self.card.vanishes_at {
-            let at = nanos(self.card.vanishes_at).max(self.now);
+            let at = to_target_time(self.card.vanishes_at).max(self.now);
             let gone = self.card.alive(at as f64).err();
             return (at, gone.map(|error| Box::new(error.of(io))));
         }
-        (nanos(end).max(self.now), self.touch(io))
+        (to_target_time(end).max(self.now), self.transfer_content(io))
     }
 }
 
 #[inline]
-fn note_end(
+fn record_end(
     round: &mut IoRound,
     ended: RoundIo,
     failed: Option<Box<TargetError>>,
@@ -334,14 +334,14 @@ impl Target for SimTarget {
     #[inline]
     fn complete(&mut self, at_least: usize, done: &mut Vec<IoCompletion>) -> Result<(), TargetError> {
         if let Some(last) = at_least.min(self.in_flight.len()).checked_sub(1) {
-            self.pass_until(self.in_flight[last].at);
+            self.advance_clock(self.in_flight[last].at);
         }
         let mut gone = None;
         while let Some(first) = self.in_flight.front()
             && first.at <= self.now
             && let Some(PendingIo { slot, at }) = self.in_flight.pop_front()
         {
-            let result = self.failure_of(slot).map_or(Ok(()), |error| Err(*error));
+            let result = self.take_failure(slot).map_or(Ok(()), |error| Err(*error));
             // The other completions are delivered before the card is reported as gone.
             if let Err(error @ TargetError::Gone { .. }) = &result {
                 gone = Some(error.clone());
@@ -360,42 +360,42 @@ impl Target for SimTarget {
         {
             let (at, failed) = self.take(io)?;
             round.taken = 1;
-            self.pass_until(at);
-            return note_end(round, RoundIo { slot: io.slot, at }, failed);
+            self.advance_clock(at);
+            return record_end(round, RoundIo { slot: io.slot, at }, failed);
         }
         for io in ios {
             self.submit(io)?;
             round.taken += 1;
         }
         if let Some(first) = self.in_flight.front() {
-            self.pass_until(first.at);
+            self.advance_clock(first.at);
         }
         let mut noted = Ok(());
         while let Some(first) = self.in_flight.front()
             && first.at <= self.now
             && let Some(PendingIo { slot, at }) = self.in_flight.pop_front()
         {
-            let failed = self.failure_of(slot);
-            noted = noted.and(note_end(round, RoundIo { slot, at }, failed));
+            let failed = self.take_failure(slot);
+            noted = noted.and(record_end(round, RoundIo { slot, at }, failed));
         }
         noted
     }
 
     fn flush(&mut self) -> Result<(), TargetError> {
-        self.answers("flush")?;
-        self.settle_writes();
+        self.check_alive("flush")?;
+        self.flush_page_cache();
         let end = self.card.rig.card.flush(self.now as f64);
-        self.now = self.now.max(nanos(end));
+        self.now = self.now.max(to_target_time(end));
         Ok(())
     }
 
     fn discard(&mut self, range: TargetRegion) -> Result<(), TargetError> {
-        self.answers("discard")?;
+        self.check_alive("discard")?;
         let end = range.start.saturating_add(range.len).min(self.info.bytes);
         let len = end.saturating_sub(range.start);
         self.page_cache.invalidate(range.start..end);
         let noted = self.card.discard(self.now as f64, range.start, len);
-        self.now = self.now.max(nanos(noted));
+        self.now = self.now.max(to_target_time(noted));
         Ok(())
     }
 
@@ -409,7 +409,7 @@ impl Target for SimTarget {
     }
 
     fn drop_caches(&mut self) -> Result<(), TargetError> {
-        self.settle_writes();
+        self.flush_page_cache();
         self.page_cache.drop_clean();
         Ok(())
     }
@@ -422,10 +422,10 @@ impl Target for SimTarget {
     }
 
     fn ping(&mut self) -> Result<Option<Nanos>, TargetError> {
-        self.answers("ping")?;
+        self.check_alive("ping")?;
         let began = self.now;
         let end = self.card.rig.ping(began as f64);
-        self.now = began.max(nanos(end));
+        self.now = began.max(to_target_time(end));
         Ok(Some(self.now - began))
     }
 
@@ -449,14 +449,14 @@ impl Target for SimTarget {
 
     fn reopen(&mut self) -> Result<(), TargetError> {
         self.await_all();
-        self.answers("reopen")?;
+        self.check_alive("reopen")?;
         self.drop_caches()?;
         self.card.reset();
         Ok(())
     }
 
     fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
-        self.made(slot).map(|found| found.bytes.as_mut_slice())
+        self.filled_slot(slot).map(|found| found.bytes.as_mut_slice())
     }
 
     fn compare(&mut self, slot: u32, expected: IoContent) -> Result<ContentMatch, TargetError> {
@@ -472,7 +472,7 @@ impl Target for SimTarget {
 /// Model time to target time. Without SSE4.1 `f64::round` would be a call for each I/O, and without AVX-512 the
 /// conversion to an unsigned number takes several times as long.
 #[inline]
-fn nanos(time: f64) -> Nanos {
+fn to_target_time(time: f64) -> Nanos {
     ((time + 0.5) as i64).max(0) as Nanos
 }
 

@@ -1,5 +1,5 @@
 //! Names of simulated cards, `sim:NAME?key=value&…`, and their overrides. A key is a dotted path into the archetype's
-//! file, its last part where only one path ends in it, or an abbreviation in `WORDS`.
+//! file, its last part where only one path ends in it, or an abbreviation in `ABBREVIATIONS`.
 
 use crate::archetype::schema::DEFAULT_SEED;
 use crate::archetype::{Archetype, ArchetypeError, CardTruth, FakeKind};
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub const PREFIX: &str = "sim:";
 
 /// Abbreviations of paths.
-const WORDS: &[(&str, &str)] = &[
+const ABBREVIATIONS: &[(&str, &str)] = &[
     ("cooling", "rig.cooling"),
     ("heat", "rig.heat"),
     ("fake", "fake.kind"),
@@ -25,7 +25,7 @@ const WORDS: &[(&str, &str)] = &[
 ];
 
 /// Key of the seed, which is not part of the archetype.
-const SEED: &str = "seed";
+const SEED_KEY: &str = "seed";
 
 /// Simulated card as named: the archetype with its overrides, its seed and its storage.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,24 +89,26 @@ pub fn apply(text: &str, card: Archetype, overrides: &str) -> Result<TargetSpec,
     let (mut tree, name) = (tree(&before), before.name.clone());
     for pair in pairs {
         let (key, value) = pair.split_once('=').ok_or_else(|| SpecError::Shape(pair.to_owned()))?;
-        if key == SEED {
-            spec.seed = value.parse().map_err(|_| wrong(key, value, "the seed must be a whole number"))?;
+        if key == SEED_KEY {
+            spec.seed =
+                value.parse().map_err(|_| value_error(key, value, "the seed must be a whole number"))?;
             continue;
         }
-        if spec.storage.take(key, value)? {
+        if spec.storage.apply_key(key, value)? {
             continue;
         }
-        let path = resolve(&name, &tree, key)?;
-        let place = at(&mut tree, &path);
-        *place = convert(place, &path, key, value)?;
+        let path = resolve_key(&name, &tree, key)?;
+        let place = value_at(&mut tree, &path);
+        *place = convert_value(place, &path, key, value)?;
         // Each value is applied alone, so that an error names the key at fault. The tree is rebuilt after each one,
         // since the value may have added a table.
-        spec.archetype = serde_json::from_value(tree).map_err(|e| wrong(key, value, &misfit(&path, &e)))?;
+        spec.archetype =
+            serde_json::from_value(tree).map_err(|e| value_error(key, value, &explain_misfit(&path, &e)))?;
         tree = self::tree(&spec.archetype);
     }
     spec.archetype.check()?;
-    announce(&mut spec.archetype, &before);
-    demand_a_fake(&spec.archetype, overrides)?;
+    update_csd_capacity(&mut spec.archetype, &before);
+    refuse_sizes_of_genuine(&spec.archetype, overrides)?;
     spec.archetype.truth = CardTruth::of(&spec.archetype, spec.seed);
     Ok(spec)
 }
@@ -137,7 +139,7 @@ impl TargetSpec {
 }
 
 /// Values of `state` that are not names of files.
-const STARTS: [&str; 3] = ["factory", "filled", "used"];
+const START_WORDS: [&str; 3] = ["factory", "filled", "used"];
 
 with_defaults! {
     /// Files and memory for the content of a simulated card.
@@ -154,16 +156,16 @@ with_defaults! {
 
 impl CardStorage {
     /// Applies a key about files or memory; returns false for any other key.
-    fn take(&mut self, key: &str, value: &str) -> Result<bool, SpecError> {
+    fn apply_key(&mut self, key: &str, value: &str) -> Result<bool, SpecError> {
         let path = || match value {
-            "" => Err(wrong(key, value, "must name a file")),
+            "" => Err(value_error(key, value, "must name a file")),
             name => Ok(Some(PathBuf::from(name))),
         };
         match key {
-            "state" if !STARTS.contains(&value) => self.load = path()?,
+            "state" if !START_WORDS.contains(&value) => self.load = path()?,
             "save" => self.save = path()?,
             "memory" => {
-                self.memory_bytes = parse_size(value).map_err(|e| wrong(key, value, &e.to_string()))?;
+                self.memory_bytes = parse_size(value).map_err(|e| value_error(key, value, &e.to_string()))?;
             }
             _ => return Ok(false),
         }
@@ -172,7 +174,7 @@ impl CardStorage {
 }
 
 /// Writes an overridden capacity into the CSD. A reader that shows another capacity is `shown_bytes`.
-fn announce(card: &mut Archetype, before: &Archetype) {
+fn update_csd_capacity(card: &mut Archetype, before: &Archetype) {
     let bytes = card.announced_bytes;
     if let (Some(sd), Some(old)) = (&mut card.identity.sd, &before.identity.sd)
         && (bytes != before.announced_bytes && sd.csd == old.csd)
@@ -182,11 +184,11 @@ fn announce(card: &mut Archetype, before: &Archetype) {
 }
 
 /// Refuses sizes of a fake on a genuine card, which would otherwise be ignored in silence.
-fn demand_a_fake(card: &Archetype, overrides: &str) -> Result<(), SpecError> {
+fn refuse_sizes_of_genuine(card: &Archetype, overrides: &str) -> Result<(), SpecError> {
     let given = |word: &str| overrides.split('&').find(|p| p.split_once('=').is_some_and(|(k, _)| k == word));
     let pair = ["fake_bytes", "cache_bytes", "wrap_bytes"].into_iter().find_map(given);
     match pair.and_then(|p| p.split_once('=')) {
-        Some((key, value)) if card.fake.kind == FakeKind::None => Err(wrong(
+        Some((key, value)) if card.fake.kind == FakeKind::None => Err(value_error(
             key,
             value,
             "the card is not a fake; add fake=limbo, wraparound, chain, address-line, damaged or overcommitted",
@@ -201,23 +203,23 @@ fn tree(card: &Archetype) -> Value {
 }
 
 /// Collects the paths of all values in the order of the file. The truth is left out, since it follows from the others.
-fn paths(tree: &Value, prefix: &str, out: &mut Vec<String>) {
+fn collect_paths(tree: &Value, prefix: &str, out: &mut Vec<String>) {
     let Value::Object(table) = tree else {
         out.push(prefix.to_owned());
         return;
     };
     for (key, value) in table.iter().filter(|(key, _)| !prefix.is_empty() || *key != "truth") {
         let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
-        paths(value, &path, out);
+        collect_paths(value, &path, out);
     }
 }
 
-fn resolve(card: &str, tree: &Value, key: &str) -> Result<String, SpecError> {
-    if let Some((_, path)) = WORDS.iter().find(|(word, _)| *word == key) {
+fn resolve_key(card: &str, tree: &Value, key: &str) -> Result<String, SpecError> {
+    if let Some((_, path)) = ABBREVIATIONS.iter().find(|(word, _)| *word == key) {
         return Ok((*path).to_owned());
     }
     let mut all = Vec::new();
-    paths(tree, "", &mut all);
+    collect_paths(tree, "", &mut all);
     if all.iter().any(|p| p == key) {
         return Ok(key.to_owned());
     }
@@ -231,58 +233,58 @@ fn resolve(card: &str, tree: &Value, key: &str) -> Result<String, SpecError> {
     let ends: Vec<_> = all.iter().filter(|p| p.ends_with(&suffix)).cloned().collect();
     match ends.as_slice() {
         [one] => Ok(one.clone()),
-        [] => Err(SpecError::UnknownKey(card.to_owned(), key.to_owned(), hint(&all, key))),
+        [] => Err(SpecError::UnknownKey(card.to_owned(), key.to_owned(), unknown_key_hint(&all, key))),
         _ => Err(SpecError::Ambiguous(card.to_owned(), key.to_owned(), ends.join(", "))),
     }
 }
 
 /// Number of similar keys in a hint.
-const NAMED: usize = 3;
+const HINT_KEYS: usize = 3;
 
-fn hint(all: &[String], key: &str) -> String {
-    let words = WORDS.iter().map(|(word, _)| *word);
-    let known = [SEED, "save", "memory"].into_iter().chain(words).chain(all.iter().map(String::as_str));
-    let near = nearest_first(key, known.collect())[..NAMED].join(", ");
+fn unknown_key_hint(all: &[String], key: &str) -> String {
+    let words = ABBREVIATIONS.iter().map(|(word, _)| *word);
+    let known = [SEED_KEY, "save", "memory"].into_iter().chain(words).chain(all.iter().map(String::as_str));
+    let near = nearest_first(key, known.collect())[..HINT_KEYS].join(", ");
     format!("the nearest are {near}; docs/simulator.md explains the keys")
 }
 
-fn at<'a>(tree: &'a mut Value, path: &str) -> &'a mut Value {
+fn value_at<'a>(tree: &'a mut Value, path: &str) -> &'a mut Value {
     path.split('.').fold(tree, |node, key| &mut node[key])
 }
 
 /// Converts the text to the type of the old value.
-fn convert(old: &Value, path: &str, key: &str, text: &str) -> Result<Value, SpecError> {
+fn convert_value(old: &Value, path: &str, key: &str, text: &str) -> Result<Value, SpecError> {
     if path.ends_with("_bytes") {
-        return parse_size(text).map(Value::from).map_err(|e| wrong(key, text, &e.to_string()));
+        return parse_size(text).map(Value::from).map_err(|e| value_error(key, text, &e.to_string()));
     }
     match old {
         Value::Bool(_) => match text {
             "on" | "true" | "yes" => Ok(Value::Bool(true)),
             "off" | "false" | "no" => Ok(Value::Bool(false)),
-            _ => Err(wrong(key, text, "must be on or off")),
+            _ => Err(value_error(key, text, "must be on or off")),
         },
         Value::String(_) => Ok(Value::from(text)),
         Value::Number(n) if n.is_u64() => {
-            text.parse::<u64>().map(Value::from).map_err(|_| wrong(key, text, "must be a whole number"))
+            text.parse::<u64>().map(Value::from).map_err(|_| value_error(key, text, "must be a whole number"))
         }
         Value::Number(_) => {
-            text.parse::<f64>().map(Value::from).map_err(|_| wrong(key, text, "must be a number"))
+            text.parse::<f64>().map(Value::from).map_err(|_| value_error(key, text, "must be a number"))
         }
-        Value::Null => Ok(guess(text)),
+        Value::Null => Ok(guess_value(text)),
         Value::Array(_) | Value::Object(_) => {
-            Err(wrong(key, text, "a list can only be set in a card's file"))
+            Err(value_error(key, text, "a list can only be set in a card's file"))
         }
     }
 }
 
 /// Value for a path that has none yet; deserializing the tree reports a wrong type.
-fn guess(text: &str) -> Value {
+fn guess_value(text: &str) -> Value {
     let whole = text.parse::<u64>().map(Value::from).ok();
     whole.or_else(|| text.parse::<f64>().map(Value::from).ok()).unwrap_or_else(|| Value::from(text))
 }
 
 /// Reason why a value does not fit its path; lists the possible words if there are any.
-fn misfit(path: &str, error: &serde_json::Error) -> String {
+fn explain_misfit(path: &str, error: &serde_json::Error) -> String {
     let said = error.to_string();
     match said.split_once(", expected ") {
         Some((what, expected)) if what.starts_with("unknown variant") => {
@@ -293,7 +295,7 @@ fn misfit(path: &str, error: &serde_json::Error) -> String {
     }
 }
 
-fn wrong(key: &str, value: &str, reason: &str) -> SpecError {
+fn value_error(key: &str, value: &str, reason: &str) -> SpecError {
     SpecError::Value(key.to_owned(), value.to_owned(), reason.to_owned())
 }
 

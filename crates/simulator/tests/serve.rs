@@ -12,32 +12,32 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-fn job(names: &[&str], directory: &Path, timing: bool) -> ServeJob {
+fn serve_job(names: &[&str], directory: &Path, timing: bool) -> ServeJob {
     let cards = names.iter().map(|name| target_spec::parse(name).unwrap()).collect();
     let options = if timing { ServingOptions::default() } else { ServingOptions::at_once() };
     ServeJob { cards, mount: Some(directory.to_owned()), nbd: None, options }
 }
 
-fn try_start(name: &str, directory: &Path, timing: bool) -> Result<CardServer, ServeError> {
-    CardServer::start(&job(&[name], directory, timing))
+fn try_start_server(name: &str, directory: &Path, timing: bool) -> Result<CardServer, ServeError> {
+    CardServer::start(&serve_job(&[name], directory, timing))
 }
 
-fn start(name: &str, directory: &Path, timing: bool) -> CardServer {
-    try_start(name, directory, timing).unwrap()
+fn start_server(name: &str, directory: &Path, timing: bool) -> CardServer {
+    try_start_server(name, directory, timing).unwrap()
 }
 
 fn open(server: &CardServer, write: bool) -> File {
     OpenOptions::new().read(true).write(write).open(&server.files()[0]).unwrap()
 }
 
-fn json(path: PathBuf) -> Value {
+fn read_json(path: PathBuf) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
 #[test]
 fn file_has_announced_size_and_keeps_data() {
     let directory = tempfile::tempdir().unwrap();
-    let served = start("sim:constant", directory.path(), false);
+    let served = start_server("sim:constant", directory.path(), false);
     let file = open(&served, true);
     assert_eq!(file.metadata().unwrap().len(), 8_000_634_880);
     let text: Vec<u8> = (0..100_000u32).map(|i| (i * 7 % 253) as u8).collect();
@@ -57,7 +57,7 @@ fn file_has_announced_size_and_keeps_data() {
 #[test]
 fn partial_sectors_can_be_written() {
     let directory = tempfile::tempdir().unwrap();
-    let served = start("sim:constant", directory.path(), false);
+    let served = start_server("sim:constant", directory.path(), false);
     let file = open(&served, true);
     let mut expected = [0x11; 2048];
     file.write_all_at(&expected, 0).unwrap();
@@ -76,7 +76,7 @@ fn partial_sectors_can_be_written() {
 #[test]
 fn served_fake_reads_zeros_beyond_real_bytes() {
     let directory = tempfile::tempdir().unwrap();
-    let served = start("sim:constant?fake=limbo&fake_bytes=1M", directory.path(), false);
+    let served = start_server("sim:constant?fake=limbo&fake_bytes=1M", directory.path(), false);
     let file = open(&served, true);
     file.write_all_at(&[9; 8192], (1 << 20) - 4096).unwrap();
     let mut back = [1; 8192];
@@ -88,7 +88,7 @@ fn served_fake_reads_zeros_beyond_real_bytes() {
 fn requests_take_card_time_and_overlap_in_queue() {
     let directory = tempfile::tempdir().unwrap();
     let name = "sim:constant?command_s=0.02&mb_s=1000&depth=8";
-    let served = start(name, directory.path(), true);
+    let served = start_server(name, directory.path(), true);
     let file = open(&served, false);
     let read = |i: u64| file.read_exact_at(&mut [0; 4096], i * 4096).unwrap();
     let began = Instant::now();
@@ -104,8 +104,8 @@ fn requests_take_card_time_and_overlap_in_queue() {
 #[test]
 fn busy_missing_and_full_directories_are_refused() {
     let directory = tempfile::tempdir().unwrap();
-    let _served = start("sim:constant", directory.path(), false);
-    let refused = |place: &Path| try_start("sim:constant", place, true).err().unwrap().to_string();
+    let _served = start_server("sim:constant", directory.path(), false);
+    let refused = |place: &Path| try_start_server("sim:constant", place, true).err().unwrap().to_string();
     let error = refused(directory.path());
     assert!(error.contains("give an empty directory"), "{error}");
     let error = refused(Path::new("/nonexistent"));
@@ -119,8 +119,8 @@ fn busy_missing_and_full_directories_are_refused() {
 #[test]
 fn truth_and_counters_are_read_only_files() {
     let directory = tempfile::tempdir().unwrap();
-    let served = start("sim:lexar-1tb-express", directory.path(), true);
-    let truth = json(directory.path().join("truth.json"));
+    let served = start_server("sim:lexar-1tb-express", directory.path(), true);
+    let truth = read_json(directory.path().join("truth.json"));
     assert_eq!(truth["announced_bytes"], 1_000_865_792_000u64);
     assert_eq!(truth["tmt1_c"], 81.0);
     assert_eq!(truth["identity"]["nvme"]["identify"]["fr"].as_str().map(str::trim), Some("X0705A"));
@@ -140,8 +140,8 @@ fn truth_and_counters_are_read_only_files() {
 #[test]
 fn counters_are_current_at_each_read() {
     let directory = tempfile::tempdir().unwrap();
-    let served = start("sim:lexar-1tb-express", directory.path(), true);
-    let counters = || json(directory.path().join("counters.json"));
+    let served = start_server("sim:lexar-1tb-express", directory.path(), true);
+    let counters = || read_json(directory.path().join("counters.json"));
     let before = counters();
     assert_eq!((&before["commands"], &before["lag"]["answers"]), (&Value::from(0), &Value::from(0)));
     let file = open(&served, true);
@@ -178,7 +178,7 @@ fn several_cards_get_separate_directories() {
     let directory = tempfile::tempdir().unwrap();
     let names = ["sim:constant", "sim:lexar-16g-c10", "sim:constant?announced_bytes=1MiB"];
     std::fs::create_dir(directory.path().join("lexar-16g-c10")).unwrap();
-    let served = CardServer::start(&job(&names, directory.path(), false)).unwrap();
+    let served = CardServer::start(&serve_job(&names, directory.path(), false)).unwrap();
     let found: Vec<_> =
         ["constant", "lexar-16g-c10", "constant-2"].map(|n| directory.path().join(n).join("card")).into();
     assert_eq!(served.files(), found);
@@ -200,9 +200,10 @@ fn one_refused_directory_serves_no_card() {
     let busy = directory.path().join("lexar-16g-c10");
     std::fs::create_dir(&busy).unwrap();
     std::fs::write(busy.join("film"), "kept").unwrap();
-    let error = CardServer::start(&job(&["sim:constant", "sim:lexar-16g-c10"], directory.path(), false))
-        .err()
-        .unwrap();
+    let error =
+        CardServer::start(&serve_job(&["sim:constant", "sim:lexar-16g-c10"], directory.path(), false))
+            .err()
+            .unwrap();
     assert!(error.is_refusal() && error.to_string().contains("not empty"), "{error}");
     assert!(!directory.path().join("constant").exists());
 }
@@ -210,7 +211,7 @@ fn one_refused_directory_serves_no_card() {
 #[test]
 fn vanished_card_gives_enodev_and_failing_one_eio() {
     let directory = tempfile::tempdir().unwrap();
-    let served = start("sim:constant?faults.vanish_after_ios=3", directory.path(), false);
+    let served = start_server("sim:constant?faults.vanish_after_ios=3", directory.path(), false);
     let file = open(&served, true);
     let results: Vec<_> =
         (0..5).map(|_| file.read_at(&mut [0; 4096], 0).map_err(|e| e.raw_os_error())).collect();
@@ -219,7 +220,7 @@ fn vanished_card_gives_enodev_and_failing_one_eio() {
     assert_eq!(file.sync_all().map_err(|e| e.raw_os_error()), Err(Some(libc::ENODEV)));
     drop(file);
     served.stop().unwrap();
-    let served = start("sim:constant?faults.write_error_p=1", directory.path(), false);
+    let served = start_server("sim:constant?faults.write_error_p=1", directory.path(), false);
     let error = open(&served, true).write_at(&[0; 4096], 0).unwrap_err();
     assert_eq!(error.raw_os_error(), Some(libc::EIO));
     served.stop().unwrap();
@@ -230,7 +231,8 @@ fn vanished_card_gives_enodev_and_failing_one_eio() {
 fn serves_until_killed() {
     let Ok(directory) = std::env::var("CARDSCOPE_SERVE_UNTIL_KILLED") else { return };
     let _served =
-        CardServer::start(&job(&["sim:constant", "sim:constant"], Path::new(&directory), false)).unwrap();
+        CardServer::start(&serve_job(&["sim:constant", "sim:constant"], Path::new(&directory), false))
+            .unwrap();
     std::thread::sleep(Duration::from_secs(60));
 }
 
@@ -253,7 +255,8 @@ fn next_server_clears_mounts_of_killed_one() {
     server.wait().unwrap();
     assert!(up, "the cards were not there within five seconds");
     assert!(cards.iter().all(|card| std::fs::metadata(card).is_err()), "dead mounts");
-    let served = CardServer::start(&job(&["sim:constant", "sim:constant"], directory.path(), false)).unwrap();
+    let served =
+        CardServer::start(&serve_job(&["sim:constant", "sim:constant"], directory.path(), false)).unwrap();
     assert!(cards.iter().all(|card| card.join("card").exists()));
     served.stop().unwrap();
     assert!(cards.iter().all(|card| std::fs::metadata(card).is_ok()));
@@ -267,10 +270,11 @@ fn refused_start_keeps_saved_state() {
     SimTarget::named(&name).unwrap().close().unwrap();
     let kept = std::fs::read(&state).unwrap();
     std::fs::write(folder.path().join("something"), "here").unwrap();
-    let error = CardServer::start(&job(&[&name], folder.path(), false)).err().unwrap().to_string();
+    let error = CardServer::start(&serve_job(&[&name], folder.path(), false)).err().unwrap().to_string();
     assert!(error.contains("not empty"), "{error}");
     assert!(std::fs::read(&state).unwrap() == kept, "the card was never used");
-    let twice = CardServer::start(&job(&[&name, &name], folder.path(), false)).err().unwrap().to_string();
+    let twice =
+        CardServer::start(&serve_job(&[&name, &name], folder.path(), false)).err().unwrap().to_string();
     assert!(twice.contains("two cards"), "{twice}");
 }
 
@@ -280,7 +284,7 @@ fn open_card_is_unmounted_through_a_symlink() {
     let (real, link) = (folder.path().join("real"), folder.path().join("link"));
     std::fs::create_dir(&real).unwrap();
     std::os::unix::fs::symlink(&real, &link).unwrap();
-    let served = CardServer::start(&job(&["sim:constant"], &link, false)).unwrap();
+    let served = CardServer::start(&serve_job(&["sim:constant"], &link, false)).unwrap();
     let open = std::fs::File::open(real.join("card")).unwrap();
     served.stop().unwrap();
     assert!(std::fs::read_dir(&real).unwrap().next().is_none(), "nothing is mounted there any more");

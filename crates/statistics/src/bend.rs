@@ -24,17 +24,17 @@ pub const TRIED: [f64; PAGES] = [2048.0, 4096.0, 8192.0, 12288.0, 16384.0, 24576
 /// Relative error of the model, because real cards do not follow a straight line exactly.
 const MODEL_ERROR: f64 = 0.01;
 
-const LEAST_EXTRA: f64 = 0.04;
+const MIN_EXTRA_SHARE: f64 = 0.04;
 
 /// Least extra time in seconds. Writing a part of a page requires reading the rest, which takes 25 µs on the fastest flash
 /// (docs/reference/flash.md#pages).
-const LEAST_SECONDS: f64 = 25e-6;
+const MIN_EXTRA_S: f64 = 25e-6;
 
 /// Least log-likelihood ratio over a straight line: ΔBIC of 12, as for reads.
-const LEAST_EVIDENCE: f64 = 6.0;
+const MIN_EVIDENCE: f64 = 6.0;
 
 /// Least misfit by which a bent line without a step is preferred. If only one size is below the page, both fit equally.
-const BETTER: f64 = 0.5;
+const MIN_BENT_ADVANTAGE: f64 = 0.5;
 
 /// Finds the page size, None for fewer than five sizes.
 pub fn page(times: &[SizeTime]) -> Option<PageBend> {
@@ -42,7 +42,7 @@ pub fn page(times: &[SizeTime]) -> Option<PageBend> {
         return None;
     }
     let penalty = (times.len() as f64).ln();
-    let straight = fit(times, None)?;
+    let straight = fit_page(times, None)?;
     let bent = TRIED
         .iter()
         .filter_map(|size| bent(times, *size))
@@ -52,11 +52,11 @@ pub fn page(times: &[SizeTime]) -> Option<PageBend> {
     let mut likelihood = [0.0; PAGES];
     let mut extras = [0.0; PAGES];
     for (i, page) in TRIED.iter().enumerate() {
-        let Some(found) = fit(times, Some(*page)) else { continue };
+        let Some(found) = fit_page(times, Some(*page)) else { continue };
         extras[i] = found.extra;
         let at_page = found.fixed + found.per_byte * page;
-        let bends = bent + BETTER < found.misfit;
-        likelihood[i] = if found.extra > (LEAST_EXTRA * at_page).max(LEAST_SECONDS) && !bends {
+        let bends = bent + MIN_BENT_ADVANTAGE < found.misfit;
+        likelihood[i] = if found.extra > (MIN_EXTRA_SHARE * at_page).max(MIN_EXTRA_S) && !bends {
             (straight.misfit - found.misfit - 2.0 * penalty) / 2.0
         } else {
             f64::NEG_INFINITY
@@ -65,7 +65,7 @@ pub fn page(times: &[SizeTime]) -> Option<PageBend> {
     let best = (0..PAGES).max_by(|a, b| likelihood[*a].total_cmp(&likelihood[*b]))?;
     let top = likelihood[best].max(0.0);
     let all: f64 = likelihood.iter().map(|l| (l - top).exp()).sum::<f64>() + (-top).exp();
-    let found = likelihood[best] > LEAST_EVIDENCE;
+    let found = likelihood[best] > MIN_EVIDENCE;
     let confidence = if found { 1.0 } else { (-top).exp() } / all;
     Some(PageBend {
         page: found.then_some(TRIED[best]),
@@ -84,25 +84,29 @@ struct BendFit {
 
 /// Weighted least squares of a fixed time, a time per byte, an extra below the page and an extra for each cut page. Extras
 /// must not be negative.
-fn fit(times: &[SizeTime], page: Option<f64>) -> Option<BendFit> {
-    let Some(page) = page else { return solve(times, &[]) };
+fn fit_page(times: &[SizeTime], page: Option<f64>) -> Option<BendFit> {
+    let Some(page) = page else { return solve_weighted(times, &[]) };
     let below = |t: &SizeTime| f64::from(t.bytes < page);
     // Consecutive writes that are not a multiple of the page begin or end within one now and then.
-    let cuts = |t: &SizeTime| if t.bytes < page { 0.0 } else { cut_ends(t.bytes, page) };
+    let cuts = |t: &SizeTime| if t.bytes < page { 0.0 } else { mean_cut_ends(t.bytes, page) };
     let (with_below, with_cuts): (Vec<f64>, Vec<f64>) =
         (times.iter().map(below).collect(), times.iter().map(cuts).collect());
-    let both = with_cuts.iter().any(|c| *c > 0.0).then(|| solve(times, &[&with_below, &with_cuts])).flatten();
-    both.filter(|f| f.extra > 0.0).or_else(|| solve(times, &[&with_below]))
+    let both = with_cuts
+        .iter()
+        .any(|c| *c > 0.0)
+        .then(|| solve_weighted(times, &[&with_below, &with_cuts]))
+        .flatten();
+    both.filter(|f| f.extra > 0.0).or_else(|| solve_weighted(times, &[&with_below]))
 }
 
 /// Fits a line with a smaller slope below `size` and no step. Such a bend comes from a controller whose own work grows
 /// with the size of a write, not from a page.
 fn bent(times: &[SizeTime], size: f64) -> Option<BendFit> {
     let short: Vec<f64> = times.iter().map(|t| (size - t.bytes).max(0.0) / 1024.0).collect();
-    solve(times, &[&short])
+    solve_weighted(times, &[&short])
 }
 
-fn cut_ends(bytes: f64, page: f64) -> f64 {
+fn mean_cut_ends(bytes: f64, page: f64) -> f64 {
     let mut at = 0.0;
     let mut cut = 0.0;
     for _ in 0..16 {
@@ -112,7 +116,7 @@ fn cut_ends(bytes: f64, page: f64) -> f64 {
     2.0 * cut / 16.0
 }
 
-fn solve(times: &[SizeTime], extras: &[&[f64]]) -> Option<BendFit> {
+fn solve_weighted(times: &[SizeTime], extras: &[&[f64]]) -> Option<BendFit> {
     let n = 2 + extras.len();
     let row = |i: usize| {
         let mut row = vec![1.0, times[i].bytes / 1024.0];
@@ -178,7 +182,7 @@ mod tests {
         let mut random = SeededRandom::from_state(seed);
         let time = |kib: &f64| {
             let page = page_kib.unwrap_or(0.001);
-            let cut = if *kib < page { 1.0 } else { cut_ends(*kib, page) };
+            let cut = if *kib < page { 1.0 } else { mean_cut_ends(*kib, page) };
             let extra = if page_kib.is_some() { extra_ms * cut } else { 0.0 };
             let seconds = (1.5 + kib / 12.0 + extra) * 1e-3;
             SizeTime {

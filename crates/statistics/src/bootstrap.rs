@@ -24,7 +24,7 @@ pub fn interval95(values: &[f64], how: BootstrapPlan, statistic: impl Fn(&[f64])
     let mut drawn = Vec::with_capacity(values.len());
     let found: Vec<f64> = (0..how.resamples)
         .map(|_| {
-            draw(values, how.block, &mut random, &mut drawn);
+            draw_sample(values, how.block, &mut random, &mut drawn);
             statistic(&drawn)
         })
         .collect();
@@ -34,7 +34,7 @@ pub fn interval95(values: &[f64], how: BootstrapPlan, statistic: impl Fn(&[f64])
 }
 
 /// Draws as many values as given, in blocks that wrap around the end.
-fn draw(values: &[f64], block: usize, random: &mut SeededRandom, drawn: &mut Vec<f64>) {
+fn draw_sample(values: &[f64], block: usize, random: &mut SeededRandom, drawn: &mut Vec<f64>) {
     drawn.clear();
     while drawn.len() < values.len() {
         let start = random.index(values.len());

@@ -4,17 +4,17 @@
 use crate::robust::deviation;
 use cardscope_model::statistics::median;
 
-const WINDOW: usize = 7;
+const WINDOW_CHUNKS: usize = 7;
 
-const RUNNING: usize = 3;
+const LOWER_WINDOWS: usize = 3;
 
 /// Least fall, as a logarithm: 15 %.
-const LEAST: f64 = 0.16;
+const MIN_LOG_FALL: f64 = 0.16;
 
-const FEWEST: usize = 5;
+const MIN_CHUNKS_BEFORE: usize = 5;
 
 /// Scatter above which chunks are joined before the search.
-const SCATTER: f64 = 0.08;
+const MAX_SCATTER: f64 = 0.08;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WriteChunk {
@@ -47,23 +47,25 @@ pub struct SpeedFall {
 
 /// Finds the first fall that lasts to the end of the series.
 pub fn fall(chunks: &[WriteChunk]) -> Option<SpeedFall> {
-    let joined = joining(chunks)?;
+    let joined = chunks_to_join(chunks)?;
     let units: Vec<WriteChunk> =
         chunks.chunks(joined).filter_map(|c| c.iter().copied().reduce(WriteChunk::plus)).collect();
     let logs: Vec<f64> = units.iter().map(|c| c.rate().ln()).collect();
     let lower = |end: usize| is_lower(&logs[..end]);
     let last = logs.len();
-    if last < FEWEST + WINDOW + RUNNING - 1 || !(0..RUNNING).all(|back| lower(last - back)) {
+    if last < MIN_CHUNKS_BEFORE + WINDOW_CHUNKS + LOWER_WINDOWS - 1
+        || !(0..LOWER_WINDOWS).all(|back| lower(last - back))
+    {
         return None;
     }
-    locate(chunks, &units, &logs, joined)
+    locate_fall(chunks, &units, &logs, joined)
 }
 
 /// Number of chunks to join so that their speeds scatter little, judged by the steps between neighbours: a fall is a single
 /// step, noise is many. None if there are too few chunks.
-fn joining(chunks: &[WriteChunk]) -> Option<usize> {
+fn chunks_to_join(chunks: &[WriteChunk]) -> Option<usize> {
     let mut joined = 1;
-    while chunks.len() / joined >= FEWEST + WINDOW {
+    while chunks.len() / joined >= MIN_CHUNKS_BEFORE + WINDOW_CHUNKS {
         let logs: Vec<f64> = chunks
             .chunks_exact(joined)
             .filter_map(|c| c.iter().copied().reduce(WriteChunk::plus))
@@ -71,7 +73,7 @@ fn joining(chunks: &[WriteChunk]) -> Option<usize> {
             .collect();
         let steps: Vec<f64> = logs.windows(2).map(|w| w[1] - w[0]).collect();
         let scatter = deviation(&steps, 0.0).unwrap_or(0.0) / std::f64::consts::SQRT_2;
-        if scatter <= SCATTER {
+        if scatter <= MAX_SCATTER {
             return Some(joined);
         }
         joined *= 2;
@@ -80,14 +82,19 @@ fn joining(chunks: &[WriteChunk]) -> Option<usize> {
 }
 
 fn is_lower(logs: &[f64]) -> bool {
-    let (before, window) = logs.split_at(logs.len() - WINDOW);
+    let (before, window) = logs.split_at(logs.len() - WINDOW_CHUNKS);
     let (Some(level), Some(now)) = (median(before), median(window)) else { return false };
     let spread = deviation(before, level).unwrap_or(0.0);
-    now - level < -LEAST.max(3.5 * spread / (WINDOW as f64).sqrt())
+    now - level < -MIN_LOG_FALL.max(3.5 * spread / (WINDOW_CHUNKS as f64).sqrt())
 }
 
 /// Splits the series into two levels with the least absolute deviation, and interpolates within the chunk at the split.
-fn locate(chunks: &[WriteChunk], units: &[WriteChunk], logs: &[f64], joined: usize) -> Option<SpeedFall> {
+fn locate_fall(
+    chunks: &[WriteChunk],
+    units: &[WriteChunk],
+    logs: &[f64],
+    joined: usize,
+) -> Option<SpeedFall> {
     let cost = |part: &[f64]| {
         let level = median(part).unwrap_or(0.0);
         part.iter().map(|v| (v - level).abs()).sum::<f64>()
@@ -101,14 +108,14 @@ fn locate(chunks: &[WriteChunk], units: &[WriteChunk], logs: &[f64], joined: usi
     let spread = deviation(&logs[..at], before)?.max(0.01);
     let (before, after) = (before.exp(), after.exp());
     // The fall may lie in the last unit before the split or in the first one after it.
-    let edge = |i: usize| units.get(i).map_or(0.0, |unit| fast_bytes(*unit, before, after));
+    let edge = |i: usize| units.get(i).map_or(0.0, |unit| bytes_before_fall(*unit, before, after));
     let whole: f64 = units[..at - 1].iter().map(|unit| unit.bytes).sum();
     let bytes = whole + edge(at - 1) + edge(at);
-    let sigmas = (before / after).ln() / (1.25 * spread / (WINDOW as f64).sqrt());
+    let sigmas = (before / after).ln() / (1.25 * spread / (WINDOW_CHUNKS as f64).sqrt());
     Some(SpeedFall { bytes, chunks: (at * joined).min(chunks.len()), before, after, sigmas })
 }
 
-fn fast_bytes(chunk: WriteChunk, before: f64, after: f64) -> f64 {
+fn bytes_before_fall(chunk: WriteChunk, before: f64, after: f64) -> f64 {
     let slow = chunk.bytes / after;
     let fast = chunk.bytes / before;
     (chunk.bytes * (slow - chunk.seconds) / (slow - fast)).clamp(0.0, chunk.bytes)

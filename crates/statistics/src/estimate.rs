@@ -46,25 +46,25 @@ pub const NORMAL95: f64 = 1.96;
 
 /// Degrees of freedom from which t equals the normal quantile to three digits. Above it the numerical search for the
 /// quantile would not converge.
-const NORMAL_FROM: f64 = 1e4;
+const NORMAL_FROM_DEGREES: f64 = 1e4;
 
 /// Cache of quantiles for whole degrees of freedom, since thousands of means need the same few.
-const USUAL: usize = 1024;
-static OF_WHOLE: [OnceLock<f64>; USUAL] = [const { OnceLock::new() }; USUAL];
+const CACHED_DEGREES: usize = 1024;
+static CACHED_QUANTILES: [OnceLock<f64>; CACHED_DEGREES] = [const { OnceLock::new() }; CACHED_DEGREES];
 
 /// Two-sided 95 % quantile of Student's t, infinite for less than one degree of freedom.
 pub fn t95(degrees: f64) -> f64 {
-    if degrees >= NORMAL_FROM {
+    if degrees >= NORMAL_FROM_DEGREES {
         return NORMAL95;
     }
     let whole = Some(degrees as usize).filter(|whole| *whole as f64 == degrees);
-    match whole.and_then(|whole| OF_WHOLE.get(whole)) {
-        Some(known) => *known.get_or_init(|| sought(degrees)),
-        None => sought(degrees),
+    match whole.and_then(|whole| CACHED_QUANTILES.get(whole)) {
+        Some(known) => *known.get_or_init(|| compute_t95(degrees)),
+        None => compute_t95(degrees),
     }
 }
 
-fn sought(degrees: f64) -> f64 {
+fn compute_t95(degrees: f64) -> f64 {
     match StudentsT::new(0.0, 1.0, degrees) {
         Ok(t) if degrees >= 1.0 => t.inverse_cdf(0.5 + LEVEL / 2.0),
         _ => f64::INFINITY,

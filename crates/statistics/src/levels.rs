@@ -15,19 +15,19 @@ pub const LEAST_RUNS: usize = 6;
 /// Share of the squares (of logarithms) that two levels must explain: all but 1 % for each run above four, as few runs
 /// split by chance, and at least 85 %. In simulations, fewer than 1 of 100 sessions of 6 to 20 runs with a single level and
 /// a CV up to 20 % are split.
-const EXPLAINED: f64 = 0.85;
+const MIN_EXPLAINED: f64 = 0.85;
 const UNEXPLAINED_A_RUN: f64 = 0.01;
-const FEW: usize = 4;
+const FEW_RUNS: usize = 4;
 /// From 10 runs on 85 % suffices if one level is tight, as the runs within a cache are: at least three of them within 5 %
 /// of the total range (0.02 and 0.03 in docs/reference/reports.md#microsd-express-benchmarks).
-const MANY: usize = 10;
-const TIGHT: f64 = 0.05;
-const LEAST_TIGHT: usize = 3;
+const MANY_RUNS: usize = 10;
+const MAX_TIGHT_WIDTH: f64 = 0.05;
+const MIN_TIGHT_RUNS: usize = 3;
 /// Share of the squares that three levels must explain. They also need 10 runs.
 const EXPLAINED_BY_THREE: f64 = 0.975;
 
 /// Least deviation of runs, so that rounding to whole MB/s does not create levels.
-const LEAST_DEVIATION: f64 = 0.004;
+const MIN_DEVIATION: f64 = 0.004;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunLevel {
@@ -58,7 +58,7 @@ pub fn levels(values: &[f64]) -> Option<RunLevels> {
     let logs: Vec<f64> = order.iter().map(|i| values[*i].ln()).collect();
     let cuts = [2, 1]
         .into_iter()
-        .filter(|cuts| values.len() >= if *cuts == 2 { MANY } else { LEAST_RUNS })
+        .filter(|cuts| values.len() >= if *cuts == 2 { MANY_RUNS } else { LEAST_RUNS })
         .find_map(|cuts| best_cuts(&logs, cuts).filter(|cuts| are_apart(&logs, cuts)))
         .unwrap_or_default();
     let groups = groups(&cuts, order.len()).into_iter().map(|(from, to)| &order[from..to]);
@@ -89,12 +89,12 @@ fn best_cuts(logs: &[f64], cuts: usize) -> Option<Vec<usize>> {
             .collect(),
     };
     let inside = |cuts: &Vec<usize>| -> f64 {
-        groups(cuts, logs.len()).into_iter().map(|(from, to)| squares(&logs[from..to])).sum()
+        groups(cuts, logs.len()).into_iter().map(|(from, to)| sum_of_squares(&logs[from..to])).sum()
     };
     all.into_iter().min_by(|a, b| inside(a).total_cmp(&inside(b)))
 }
 
-fn squares(logs: &[f64]) -> f64 {
+fn sum_of_squares(logs: &[f64]) -> f64 {
     let mean = logs.iter().sum::<f64>() / logs.len() as f64;
     logs.iter().map(|l| (l - mean).powi(2)).sum()
 }
@@ -104,25 +104,25 @@ fn are_apart(logs: &[f64], cuts: &[usize]) -> bool {
     let middle = |(from, to): (usize, usize)| median(&logs[from..to]).unwrap_or(0.0);
     let mut off: Vec<f64> =
         groups.iter().flat_map(|g| logs[g.0..g.1].iter().map(|l| (l - middle(*g)).abs())).collect();
-    let Some(spread) = median_in_place(&mut off).map(|spread| spread.max(LEAST_DEVIATION)) else {
+    let Some(spread) = median_in_place(&mut off).map(|spread| spread.max(MIN_DEVIATION)) else {
         return false;
     };
     let pairs = || groups.windows(2);
     let gap = pairs().map(|p| (logs[p[0].1 - 1] - logs[p[1].0]).exp() - 1.0).fold(f64::INFINITY, f64::min);
     let distance = pairs().map(|p| (middle(p[0]) - middle(p[1])) / spread).fold(f64::INFINITY, f64::min);
     let wanted = match cuts.len() {
-        1 if logs.len() >= MANY && tightest(logs, &groups) < TIGHT => EXPLAINED,
-        1 => (1.0 - UNEXPLAINED_A_RUN * logs.len().saturating_sub(FEW) as f64).max(EXPLAINED),
+        1 if logs.len() >= MANY_RUNS && tightest_width(logs, &groups) < MAX_TIGHT_WIDTH => MIN_EXPLAINED,
+        1 => (1.0 - UNEXPLAINED_A_RUN * logs.len().saturating_sub(FEW_RUNS) as f64).max(MIN_EXPLAINED),
         _ => EXPLAINED_BY_THREE,
     };
-    let inside: f64 = groups.iter().map(|(from, to)| squares(&logs[*from..*to])).sum();
-    let explained = 1.0 - inside / squares(logs).max(f64::MIN_POSITIVE);
+    let inside: f64 = groups.iter().map(|(from, to)| sum_of_squares(&logs[*from..*to])).sum();
+    let explained = 1.0 - inside / sum_of_squares(logs).max(f64::MIN_POSITIVE);
     gap > LEAST_GAP && distance > LEAST_DEVIATIONS && explained > wanted
 }
 
-fn tightest(logs: &[f64], groups: &[(usize, usize)]) -> f64 {
+fn tightest_width(logs: &[f64], groups: &[(usize, usize)]) -> f64 {
     let all = logs[0] - logs[logs.len() - 1];
-    let large = groups.iter().filter(|(from, to)| to - from >= LEAST_TIGHT);
+    let large = groups.iter().filter(|(from, to)| to - from >= MIN_TIGHT_RUNS);
     large.map(|(from, to)| (logs[*from] - logs[to - 1]) / all.max(f64::MIN_POSITIVE)).fold(1.0, f64::min)
 }
 
@@ -137,9 +137,9 @@ pub enum LevelCompanion {
 }
 
 /// Least temperature difference of slow and fast runs, in K.
-const HOTTER_K: f64 = 8.0;
+const MIN_HOTTER_K: f64 = 8.0;
 /// Least correlation of logarithms (docs/reference/flash.md#sd-express-runs).
-const TOGETHER: f64 = 0.7;
+const MIN_CORRELATION: f64 = 0.7;
 
 /// Finds the likely cause from the temperature at the start of each run and the single 4 KiB reads of the same run.
 pub fn companion(
@@ -153,13 +153,13 @@ pub fn companion(
     };
     let of = |level: &RunLevel| level.runs.iter().filter_map(|run| *start_c.get(*run)?).collect::<Vec<f64>>();
     if let (Some(cool), Some(hot)) = (median(&of(fast)), median(&of(slow)))
-        && hot - cool > HOTTER_K
+        && hot - cool > MIN_HOTTER_K
     {
         return LevelCompanion::Heat;
     }
     let pairs: Vec<(f64, f64)> =
         values.iter().zip(reads).filter_map(|(v, r)| Some((v.ln(), (*r)?.ln()))).collect();
-    if correlation(&pairs).is_some_and(|r| r > TOGETHER) {
+    if correlation(&pairs).is_some_and(|r| r > MIN_CORRELATION) {
         return LevelCompanion::Cells;
     }
     let first_slow = slow.runs.first().copied().unwrap_or(0);
@@ -192,7 +192,7 @@ pub const HOT_READS: f64 = 0.9;
 pub const SLOW_WRITES: f64 = 0.85;
 
 /// Least read tests for a hot run. A single slow one may have any cause.
-const LEAST_READS: usize = 2;
+const MIN_READ_TESTS: usize = 2;
 
 /// Classifies runs by their sequential tests: one row for each test, one speed for each run.
 pub fn run_states(reads: &[Vec<f64>], writes: &[Vec<f64>]) -> Vec<RunState> {
@@ -204,7 +204,7 @@ pub fn run_states(reads: &[Vec<f64>], writes: &[Vec<f64>]) -> Vec<RunState> {
     };
     (0..runs)
         .map(|run| RunState {
-            hot: reads.len() >= LEAST_READS && low(reads, run, HOT_READS),
+            hot: reads.len() >= MIN_READ_TESTS && low(reads, run, HOT_READS),
             behind_cache: low(writes, run, SLOW_WRITES),
         })
         .collect()

@@ -9,26 +9,26 @@ use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::units::SpeedMbS;
 
 /// Limit of confidence in a result from few figures.
-const MOST_SURE: f64 = 0.99;
+const MAX_PROBABILITY: f64 = 0.99;
 
 /// Ratio from which two speeds count as equal.
-const SAME: f64 = 0.9;
+const SAME_RATIO: f64 = 0.9;
 
 /// Odds of a cause that a series names: right in 95 of 100 cases (`docs/accuracy.md`, causes in a time series).
-const NAMED: f64 = 19.0;
+const NAMED_CAUSE_ODDS: f64 = 19.0;
 
-const EVEN: f64 = 1.0;
+const EVEN_ODDS: f64 = 1.0;
 
 /// Odds of an unlisted cause, which equal those of a named cause that is wrong.
-const UNKNOWN: f64 = 1.0 / NAMED;
+const UNLISTED_CAUSE_ODDS: f64 = 1.0 / NAMED_CAUSE_ODDS;
 
 /// Share of time waiting for a processor that is normal on any computer.
-const LEAST_STARVED: f64 = 0.1;
+const MIN_STARVED_SHARE: f64 = 0.1;
 
 /// Odds against a card that equals another speed by chance. Cards of one bus differ tenfold, evenly on a logarithmic scale
 /// (docs/reference/reports.md#sd-card-round-up), so 1 in 22 is within 10 %.
-fn not_by_chance() -> f64 {
-    10.0_f64.ln() / (1.0 / SAME).ln()
+fn odds_against_chance() -> f64 {
+    10.0_f64.ln() / (1.0 / SAME_RATIO).ln()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub enum FigureLimit {
 }
 
 impl FigureLimit {
-    fn words(self) -> (&'static str, Option<&'static str>) {
+    fn name_and_advice(self) -> (&'static str, Option<&'static str>) {
         match self {
             FigureLimit::Card => ("the card", None),
             FigureLimit::Bus => {
@@ -97,7 +97,7 @@ pub struct LimitedFigure {
 
 impl LimitFacts<'_> {
     fn bus_share(&self) -> Option<f64> {
-        ceiling::share(self.mb_s, self.bus_mb_s?).filter(|share| *share >= SAME)
+        ceiling::share(self.mb_s, self.bus_mb_s?).filter(|share| *share >= SAME_RATIO)
     }
 
     fn path(&self) -> Option<f64> {
@@ -105,14 +105,16 @@ impl LimitFacts<'_> {
     }
 
     fn faster_elsewhere(&self) -> Option<&OtherRig> {
-        let faster = self.elsewhere.iter().filter(|there| self.mb_s < SAME * there.mb_s);
+        let faster = self.elsewhere.iter().filter(|there| self.mb_s < SAME_RATIO * there.mb_s);
         faster.max_by(|a, b| {
             (a.same_unit, a.mb_s).partial_cmp(&(b.same_unit, b.mb_s)).unwrap_or(std::cmp::Ordering::Equal)
         })
     }
 
     fn same_elsewhere(&self) -> Option<&OtherRig> {
-        self.elsewhere.iter().find(|there| (SAME..=1.0 / SAME).contains(&(self.mb_s / there.mb_s)))
+        self.elsewhere
+            .iter()
+            .find(|there| (SAME_RATIO..=1.0 / SAME_RATIO).contains(&(self.mb_s / there.mb_s)))
     }
 
     /// Factor by which the figure could be faster, None if there is nothing to explain.
@@ -124,7 +126,7 @@ impl LimitFacts<'_> {
         [promised, bus, path, elsewhere].into_iter().flatten().reduce(f64::max)
     }
 
-    fn falls_short(&self) -> String {
+    fn shortfall_text(&self) -> String {
         let promised = self.promised.clone().filter(|(_, mb_s)| self.mb_s < *mb_s);
         let elsewhere = || self.faster_elsewhere().map(|there| ("elsewhere".to_owned(), there.mb_s));
         let of = promised.or_else(elsewhere);
@@ -140,17 +142,17 @@ impl LimitFacts<'_> {
         if let Some(there) = self.same_elsewhere() {
             add(
                 FigureLimit::Card,
-                not_by_chance(),
+                odds_against_chance(),
                 "as fast elsewhere",
                 format!("{} ({})", SpeedMbS(there.mb_s), there.rig),
             );
         } else {
-            add(FigureLimit::Card, EVEN, "", String::new());
+            add(FigureLimit::Card, EVEN_ODDS, "", String::new());
         }
         if let (Some(share), Some(carries)) = (self.bus_share(), self.bus_mb_s) {
             add(
                 FigureLimit::Bus,
-                not_by_chance(),
+                odds_against_chance(),
                 "share of the bus",
                 format!("{:.0} % of {}", share * 100.0, SpeedMbS(carries)),
             );
@@ -161,7 +163,7 @@ impl LimitFacts<'_> {
         }
         if let Some(there) = self.faster_elsewhere() {
             // Another unit may contain other flash, so its evidence counts half in logarithms.
-            let odds = if there.same_unit { not_by_chance() } else { not_by_chance().sqrt() };
+            let odds = if there.same_unit { odds_against_chance() } else { odds_against_chance().sqrt() };
             let whose = if there.same_unit { "this unit elsewhere" } else { "another unit elsewhere" };
             // On a full bus no other part of the reader needs to be slow.
             let limit = if self.bus_share().is_some() { FigureLimit::Bus } else { FigureLimit::Reader };
@@ -173,14 +175,14 @@ impl LimitFacts<'_> {
             (self.is_disturbed, FigureLimit::Load, "other load", "slowed the test"),
         ];
         for (_, limit, what, value) in named.into_iter().filter(|(is_so, ..)| *is_so) {
-            add(limit, NAMED, what, value.to_owned());
+            add(limit, NAMED_CAUSE_ODDS, what, value.to_owned());
         }
-        if let Some(share) = self.starved_share.filter(|share| *share >= LEAST_STARVED) {
+        if let Some(share) = self.starved_share.filter(|share| *share >= MIN_STARVED_SHARE) {
             let said = format!("{:.0} % of the last ten seconds", share * 100.0);
             add(FigureLimit::Load, share / (1.0 - share).max(1e-3), "tasks waited for a processor", said);
         }
         if let Some(state) = self.host {
-            add(FigureLimit::Host, EVEN, "this computer", state.to_owned());
+            add(FigureLimit::Host, EVEN_ODDS, "this computer", state.to_owned());
         }
         all
     }
@@ -204,12 +206,12 @@ pub fn limit(facts: &LimitFacts<'_>) -> Option<LimitedFigure> {
         FigureLimit::Host,
     ];
     // A cause that is not listed always keeps a small probability.
-    let sum: f64 = each.into_iter().map(odds).sum::<f64>() + UNKNOWN;
+    let sum: f64 = each.into_iter().map(odds).sum::<f64>() + UNLISTED_CAUSE_ODDS;
     let first = each.into_iter().reduce(|a, b| if odds(b) > odds(a) { b } else { a })?;
     let evidence = causes.iter().filter(|cause| cause.0 == first && !cause.2.is_empty());
     Some(LimitedFigure {
         limit: first,
-        probability: (odds(first) / sum).min(MOST_SURE),
+        probability: (odds(first) / sum).min(MAX_PROBABILITY),
         evidence: evidence.map(|cause| (cause.2.clone(), cause.3.clone())).collect(),
     })
 }
@@ -231,14 +233,14 @@ pub fn findings(figures: &[LimitFacts<'_>]) -> Vec<Finding> {
 
 fn finding(same: &[(&LimitFacts<'_>, f64, LimitedFigure)]) -> Option<Finding> {
     let ((facts, _, found), others) = same.split_first()?;
-    let (limits, helps) = found.limit.words();
+    let (limits, helps) = found.limit.name_and_advice();
     let also = others.iter().map(|(facts, _, found)| {
         let value = format!("{} ({:.0} % sure)", SpeedMbS(facts.mb_s), found.probability * 100.0);
         (format!("also {}", facts.what), value)
     });
     let evidence: Vec<(String, String)> = found.evidence.iter().cloned().chain(also).collect();
     let verdict =
-        format!("{}; {limits} limits it ({:.0} % sure).", facts.falls_short(), found.probability * 100.0);
+        format!("{}; {limits} limits it ({:.0} % sure).", facts.shortfall_text(), found.probability * 100.0);
     let finding =
         Finding::new("limited-by", FindingWeight::Note, found.probability, verdict).because_all(&evidence);
     Some(match helps {

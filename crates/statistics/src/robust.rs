@@ -24,7 +24,7 @@ pub fn median_error(deviation: f64, n: usize) -> f64 {
 }
 
 /// Least relative spread, which a few equal times must not undercut.
-const LEAST_SPREAD: f64 = 0.02;
+const MIN_SPREAD: f64 = 0.02;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeShift {
@@ -46,14 +46,14 @@ impl TimeShift {
 
 /// Shift from `before` to `after`, None if one is empty.
 pub fn shift(before: &[f64], after: &[f64]) -> Option<TimeShift> {
-    let (a, b) = (level(before)?, level(after)?);
+    let (a, b) = (log_median(before)?, log_median(after)?);
     Some(TimeShift { log_ratio: b.0 - a.0, error: a.1.hypot(b.1) })
 }
 
-fn level(times: &[f64]) -> Option<(f64, f64)> {
+fn log_median(times: &[f64]) -> Option<(f64, f64)> {
     let logs: Vec<f64> = times.iter().filter(|t| **t > 0.0).map(|t| t.ln()).collect();
     let centre = median(&logs)?;
-    let spread = deviation(&logs, centre)?.max(LEAST_SPREAD);
+    let spread = deviation(&logs, centre)?.max(MIN_SPREAD);
     Some((centre, median_error(spread, logs.len())))
 }
 

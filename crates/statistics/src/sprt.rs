@@ -55,7 +55,7 @@ pub const RATE_ERROR: f64 = 0.01;
 pub const RATE_BELOW: f64 = 0.9;
 
 /// Least relative spread of slices, which a few equal ones must not undercut.
-const LEAST_SPREAD: f64 = 0.02;
+const MIN_SLICE_SPREAD: f64 = 0.02;
 
 /// Tests if a rate is at least `threshold` (null) or at most 0.9 of it (alternative), from the rates of equal time slices.
 /// They are assumed to be log-normal with a robust spread.
@@ -68,7 +68,7 @@ pub fn rate(slices: &[f64], threshold: f64) -> SprtTest {
     let logs: Vec<f64> = slices.iter().map(|r| (r.max(threshold * 1e-3) / threshold).ln()).collect();
     let Some(centre) = median(&logs) else { return test };
     let spread = deviation(&logs, centre).unwrap_or(0.0);
-    let variance = spread.max(LEAST_SPREAD).powi(2);
+    let variance = spread.max(MIN_SLICE_SPREAD).powi(2);
     let below = RATE_BELOW.ln();
     for log in logs {
         test.add((log * below - below * below / 2.0) / variance);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const SCHEMES: [&str; 2] = ["postgres", "postgresql"];
 
 /// Query parameters that are displayed: those that cannot hold a password.
-const SHOWN_WORDS: [&str; 6] = ["host", "hostaddr", "port", "user", "dbname", "sslmode"];
+const SAFE_PARAMETERS: [&str; 6] = ["host", "hostaddr", "port", "user", "dbname", "sslmode"];
 
 /// Unsupported scheme of an address.
 #[derive(Debug, PartialEq, Eq)]
@@ -66,17 +66,18 @@ fn without_password(rest: &str) -> Option<String> {
     };
     let (server, words) = server.split_once('?').unwrap_or((server, ""));
     let (host, database) = server.split_at(server.find('/').unwrap_or(server.len()));
-    if !user.is_none_or(is_plain) || !is_host(host) {
+    if !user.is_none_or(is_unescaped) || !is_host(host) {
         return None;
     }
     let user = user.map(|user| format!("{user}@")).unwrap_or_default();
-    let is_shown = |word: &&str| word.split_once('=').is_some_and(|(name, _)| SHOWN_WORDS.contains(&name));
+    let is_shown =
+        |word: &&str| word.split_once('=').is_some_and(|(name, _)| SAFE_PARAMETERS.contains(&name));
     let words: Vec<&str> = words.split('&').filter(is_shown).collect();
     let mark = if words.is_empty() { "" } else { "?" };
     Some(format!("{user}{host}{database}{mark}{}", words.join("&")))
 }
 
-fn is_plain(text: &str) -> bool {
+fn is_unescaped(text: &str) -> bool {
     text.chars().all(|c| c.is_alphanumeric() || "-._%+".contains(c))
 }
 
@@ -86,7 +87,7 @@ fn is_host(text: &str) -> bool {
         return numeric.chars().all(|c| c.is_ascii_hexdigit() || ":.]%".contains(c));
     }
     let (host, port) = text.split_once(':').unwrap_or((text, ""));
-    is_plain(host) && port.chars().all(|c| c.is_ascii_digit())
+    is_unescaped(host) && port.chars().all(|c| c.is_ascii_digit())
 }
 
 #[cfg(test)]

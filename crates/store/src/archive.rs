@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// Minimum length of a suffix that selects a session by its id.
-const END_DIGITS: usize = 8;
+const MIN_SUFFIX_DIGITS: usize = 8;
 
 /// True if the path is the address of a database server.
 ///
@@ -139,11 +139,11 @@ impl Archive {
         how: SessionEnd,
         document: &Report<B>,
     ) -> Result<(), ArchiveError> {
-        self.end(session, how, tree(document), &document.header)
+        self.finish_with(session, how, tree(document), &document.header)
     }
 
     /// Not generic, so that its large callees are compiled once.
-    fn end(
+    fn finish_with(
         &mut self,
         session: SessionId,
         how: SessionEnd,
@@ -183,7 +183,7 @@ impl Archive {
             return Ok(Vec::new());
         }
         let begins = format!("{part}%");
-        let ends = if part.len() < END_DIGITS { begins.clone() } else { format!("%{part}") };
+        let ends = if part.len() < MIN_SUFFIX_DIGITS { begins.clone() } else { format!("%{part}") };
         let asked = statement(sql::SUMMARIES_BY_ID).bind(begins).bind(ends);
         self.read(async |c| c.all(asked, read::summary).await)
     }
@@ -233,7 +233,7 @@ impl Archive {
         durability: Durability,
         work: impl AsyncFnOnce(&mut Connection) -> SqlResult<T>,
     ) -> Result<T, ArchiveError> {
-        let mut connection = self.connected()?;
+        let mut connection = self.take_connection()?;
         let set = match durability == self.durability {
             true => Ok(()),
             false => self.runtime.block_on(connection.set(durability)),
@@ -257,7 +257,7 @@ impl Archive {
     }
 
     /// Takes the connection out, or reconnects.
-    fn connected(&mut self) -> Result<Connection, ArchiveError> {
+    fn take_connection(&mut self) -> Result<Connection, ArchiveError> {
         match (self.connection.take(), &self.server) {
             (Some(connection), _) => Ok(connection),
             (None, Some(address)) => self.runtime.block_on(postgres::open(address, self.answer)),

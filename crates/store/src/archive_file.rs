@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 const APPLICATION_ID: u32 = 0x4353_6331;
 
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-const HEADER: usize = 100;
+const HEADER_BYTES: usize = 100;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArchiveFileState {
@@ -49,14 +49,14 @@ pub(crate) struct ArchiveFile {
 /// Creates folder and file for this user alone if missing, and checks them. Only root and this user may own or
 /// replace any part of the path, because SQLite opens and removes its files by name.
 pub(crate) fn look(path: &Path) -> Result<ArchiveFile, ArchiveError> {
-    let failed = |e| of_files(path, e);
+    let failed = |e| from_file_error(path, e);
     let (folder, name) = ResolvedFolder::make_for_file(path).map_err(failed)?;
     folder.settled().map_err(failed)?;
     let file = open_or_create(&folder, &name).map_err(failed)?;
     let system = |e| ArchiveError::of_system(path, &e);
     let about = file.metadata().map_err(system)?;
     if !is_trusted(about.uid()) {
-        return Err(foreign(path, format!("it is owned by user {}", about.uid())));
+        return Err(refused(path, format!("it is owned by user {}", about.uid())));
     }
     let mut place =
         ArchiveFile { path: path.to_owned(), folder, name, file, found: ArchiveFileState::Nothing };
@@ -65,7 +65,7 @@ pub(crate) fn look(path: &Path) -> Result<ArchiveFile, ArchiveError> {
     let empty = place.bytes()?;
     let header = header(&place.file).map_err(system)?;
     let bytes = if header.is_some() { place.bytes()? } else { empty };
-    place.found = judge(path, bytes, header.as_ref())?;
+    place.found = classify_header(path, bytes, header.as_ref())?;
     // Earlier versions created the file readable by everybody.
     if about.mode() & 0o077 != 0 {
         let _ = place.file.set_permissions(Permissions::from_mode(about.mode() & 0o700));
@@ -103,7 +103,7 @@ impl ArchiveFile {
         let system = |e| ArchiveError::of_system(&self.path, &e);
         let now = self.real().symlink_metadata().map_err(system)?;
         if FileIdentity::from(&now) != FileIdentity::of(&*self.file).map_err(system)? {
-            return Err(foreign(&self.path, "another file now has its name".to_owned()));
+            return Err(refused(&self.path, "another file now has its name".to_owned()));
         }
         self.log_bytes().map(drop)
     }
@@ -122,10 +122,12 @@ impl ArchiveFile {
         for suffix in ["-wal", "-shm", "-journal"] {
             let mut name = self.name.clone();
             name.push(suffix);
-            let Some(found) = self.folder.look(&name).map_err(|e| of_files(&self.path, e))? else { continue };
+            let Some(found) = self.folder.look(&name).map_err(|e| from_file_error(&self.path, e))? else {
+                continue;
+            };
             if !is_plain(&found) || !is_trusted(found.st_uid) || found.st_nlink > 1 {
                 let what = format!("{} is not an SQLite file", name.display());
-                return Err(foreign(&self.path, what));
+                return Err(refused(&self.path, what));
             }
             if suffix == "-wal" {
                 log = u64::try_from(found.st_size).unwrap_or_default();
@@ -156,19 +158,19 @@ fn is_read_only(errno: i32) -> bool {
     [Errno::ROFS, Errno::PERM].iter().any(|known| known.raw_os_error() == errno)
 }
 
-fn foreign(path: &Path, reason: String) -> ArchiveError {
+fn refused(path: &Path, reason: String) -> ArchiveError {
     ArchiveError::Refused(path.to_owned(), reason)
 }
 
-fn of_files(path: &Path, error: FileError) -> ArchiveError {
+fn from_file_error(path: &Path, error: FileError) -> ArchiveError {
     match error {
         FileError::Io(error) => ArchiveError::of_system(path, &error),
-        other => foreign(path, other.to_string()),
+        other => refused(path, other.to_string()),
     }
 }
 
-fn header(file: &File) -> std::io::Result<Option<[u8; HEADER]>> {
-    let mut header = [0; HEADER];
+fn header(file: &File) -> std::io::Result<Option<[u8; HEADER_BYTES]>> {
+    let mut header = [0; HEADER_BYTES];
     match file.read_exact_at(&mut header, 0) {
         Ok(()) => Ok(Some(header)),
         Err(e) if e.kind() == ErrorKind::UnexpectedEof => Ok(None),
@@ -176,10 +178,10 @@ fn header(file: &File) -> std::io::Result<Option<[u8; HEADER]>> {
     }
 }
 
-fn judge(
+fn classify_header(
     path: &Path,
     (bytes, log): (u64, u64),
-    header: Option<&[u8; HEADER]>,
+    header: Option<&[u8; HEADER_BYTES]>,
 ) -> Result<ArchiveFileState, ArchiveError> {
     let not_ours = |what: String| Err(ArchiveError::NotAnArchive(path.to_owned(), what));
     let damaged = |reason: String| Err(ArchiveError::Damaged(path.to_owned(), reason));
@@ -193,10 +195,10 @@ fn judge(
     if !header.starts_with(MAGIC) {
         return not_ours("a file of another kind".to_owned());
     }
-    if number(header, 68) != u64::from(APPLICATION_ID) {
+    if read_be32(header, 68) != u64::from(APPLICATION_ID) {
         return not_ours("an SQLite database of another program".to_owned());
     }
-    let expected = pages(header) * page_bytes(header);
+    let expected = page_count(header) * page_size(header);
     // A short file with a log may be complete: SQLite restores the missing pages from the log.
     if bytes < expected && log == 0 {
         return damaged(format!("only {bytes} of {expected} bytes"));
@@ -204,11 +206,11 @@ fn judge(
     Ok(ArchiveFileState::Archive)
 }
 
-fn number(header: &[u8; HEADER], at: usize) -> u64 {
+fn read_be32(header: &[u8; HEADER_BYTES], at: usize) -> u64 {
     header[at..at + 4].iter().fold(0, |n, byte| n << 8 | u64::from(*byte))
 }
 
-fn page_bytes(header: &[u8; HEADER]) -> u64 {
+fn page_size(header: &[u8; HEADER_BYTES]) -> u64 {
     match u64::from(header[16]) << 8 | u64::from(header[17]) {
         1 => 65_536,
         n => n,
@@ -216,14 +218,14 @@ fn page_bytes(header: &[u8; HEADER]) -> u64 {
 }
 
 /// Pages of the file by its header; 0 unless the change counters agree, as the format demands.
-fn pages(header: &[u8; HEADER]) -> u64 {
-    if number(header, 24) == number(header, 92) { number(header, 28) } else { 0 }
+fn page_count(header: &[u8; HEADER_BYTES]) -> u64 {
+    if read_be32(header, 24) == read_be32(header, 92) { read_be32(header, 28) } else { 0 }
 }
 
 // Closing any descriptor of a file drops all locks of the process on it (fcntl(2), "Record locks"), including SQLite's.
 // So all checks of one archive share a descriptor, which is closed when the last user is done.
 
-static OPEN: Mutex<Vec<(FileIdentity, Weak<File>)>> = Mutex::new(Vec::new());
+static OPEN_FILES: Mutex<Vec<(FileIdentity, Weak<File>)>> = Mutex::new(Vec::new());
 
 /// Shared descriptor of the archive's file. Must be dropped after SQLite has closed its own.
 #[derive(Debug)]
@@ -231,7 +233,7 @@ struct SharedFile(Option<Arc<File>>);
 
 impl SharedFile {
     fn open(folder: &ResolvedFolder, name: &OsStr) -> Result<SharedFile, FileError> {
-        let mut open = all();
+        let mut open = lock_open_files();
         let there = folder.look(name)?.as_ref().map(FileIdentity::from);
         let known = open.iter().find(|(identity, _)| Some(*identity) == there);
         if let Some(file) = known.and_then(|(_, file)| file.upgrade()) {
@@ -244,15 +246,15 @@ impl SharedFile {
             }
             opened => opened,
         };
-        SharedFile::keep(file?, &mut open)
+        SharedFile::register(file?, &mut open)
     }
 
     fn create(folder: &ResolvedFolder, name: &OsStr) -> Result<SharedFile, FileError> {
-        let mut open = all();
-        SharedFile::keep(folder.create(name, 0o600)?, &mut open)
+        let mut open = lock_open_files();
+        SharedFile::register(folder.create(name, 0o600)?, &mut open)
     }
 
-    fn keep(file: File, open: &mut Vec<(FileIdentity, Weak<File>)>) -> Result<SharedFile, FileError> {
+    fn register(file: File, open: &mut Vec<(FileIdentity, Weak<File>)>) -> Result<SharedFile, FileError> {
         let (identity, file) = (FileIdentity::of(&file)?, Arc::new(file));
         open.retain(|(_, file)| file.strong_count() > 0);
         open.push((identity, Arc::downgrade(&file)));
@@ -272,11 +274,11 @@ impl Deref for SharedFile {
 impl Drop for SharedFile {
     /// Holds the list's lock, so that nobody opens the file between its last use and its closing.
     fn drop(&mut self) {
-        let _open = all();
+        let _open = lock_open_files();
         self.0 = None;
     }
 }
 
-fn all() -> MutexGuard<'static, Vec<(FileIdentity, Weak<File>)>> {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_open_files() -> MutexGuard<'static, Vec<(FileIdentity, Weak<File>)>> {
+    OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }

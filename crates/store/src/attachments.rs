@@ -33,7 +33,7 @@ pub struct StoredAttachment {
 }
 
 /// Tables whose rows can have attachments.
-const TABLES: [&str; 3] = ["card", "specimen", "session"];
+const OWNER_TABLES: [&str; 3] = ["card", "specimen", "session"];
 
 const INSERT: &str = "INSERT INTO attached (id, hash, card_id, specimen_id, session_id, name, media_type, note, \
     content_bytes, added_at)";
@@ -51,7 +51,7 @@ impl Archive {
         file: &NewAttachment<'_>,
     ) -> Result<String, ArchiveError> {
         let attach = async |c: &mut Connection| {
-            exists(c, TABLES[to.index()], &to.name()).await?;
+            exists(c, OWNER_TABLES[to.table_index()], &to.name()).await?;
             store(c, to, file, &stamp::now()).await
         };
         self.write(attach).map_err(|e| match to {
@@ -62,7 +62,7 @@ impl Archive {
 
     /// Returns the attachments of a card, its units and its sessions, oldest first.
     pub fn attachments(&mut self, card: &str) -> Result<Vec<StoredAttachment>, ArchiveError> {
-        self.read(async |c| c.all(statement(OF_CARD).bind(card), stored).await)
+        self.read(async |c| c.all(statement(OF_CARD).bind(card), attachment_from_row).await)
     }
 
     /// Returns the bytes of an attached file.
@@ -80,8 +80,8 @@ impl AttachmentOwner<'_> {
         }
     }
 
-    /// Index in [`TABLES`].
-    fn index(&self) -> usize {
+    /// Index in [`OWNER_TABLES`].
+    fn table_index(&self) -> usize {
         match self {
             AttachmentOwner::Card(_) => 0,
             AttachmentOwner::Unit(_) => 1,
@@ -97,13 +97,13 @@ pub(crate) async fn store(
     added_at: &str,
 ) -> SqlResult<String> {
     let hash = hash::of_bytes(file.bytes);
-    if hangs_there(c, to, file.name, &hash).await? {
+    if is_attached(c, to, file.name, &hash).await? {
         return Ok(hash);
     }
     let content = "INSERT INTO attachment (hash, content) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING";
     c.execute(statement(content).bind(&hash).bind(file.bytes.to_vec())).await?;
     let mut owners: [Option<String>; 3] = Default::default();
-    owners[to.index()] = Some(to.name());
+    owners[to.table_index()] = Some(to.name());
     let [card, specimen, session] = owners;
     let mut rows = RowBatch::new(INSERT, "");
     rows.push([
@@ -122,8 +122,8 @@ pub(crate) async fn store(
     Ok(hash)
 }
 
-async fn hangs_there(c: &mut Connection, to: AttachmentOwner<'_>, name: &str, hash: &str) -> SqlResult<bool> {
-    let owner = TABLES[to.index()];
+async fn is_attached(c: &mut Connection, to: AttachmentOwner<'_>, name: &str, hash: &str) -> SqlResult<bool> {
+    let owner = OWNER_TABLES[to.table_index()];
     let asked = format!("SELECT 1 FROM attached WHERE hash = $1 AND name = $2 AND {owner}_id = $3");
     let asked = composed(asked).bind(hash).bind(name).bind(to.name());
     Ok(c.optional(asked, |_| Ok(())).await?.is_some())
@@ -138,7 +138,7 @@ pub(crate) fn attached_to([card, unit]: &[Option<String>; 2]) -> AttachedTo {
     }
 }
 
-fn stored(row: &SqlRow) -> SqlResult<StoredAttachment> {
+fn attachment_from_row(row: &SqlRow) -> SqlResult<StoredAttachment> {
     let owners: [Option<String>; 2] = [row.get(1)?, row.get(2)?];
     let file =
         Attachment { hash: row.get(0)?, name: row.get(3)?, media_type: row.get(4)?, note: row.get(5)? };

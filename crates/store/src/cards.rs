@@ -16,9 +16,9 @@ use serde_json::Value;
 use std::collections::HashMap;
 
 /// Minimum length of an id prefix that finds a card; shorter ones would match words.
-const ID_DIGITS: usize = 6;
+const MIN_ID_DIGITS: usize = 6;
 
-const CARDS: &str =
+const SELECT_CARDS: &str =
     "SELECT id, title, facts, specimens, sessions, runs, first_measured, last_measured FROM card";
 
 /// Statements of one session about its card, apart from its runs.
@@ -35,7 +35,7 @@ pub struct CardStatement {
     pub temperatures: (Option<f64>, Option<f64>),
 }
 
-const CARD_WORDS: &str = "SELECT s.kind, s.condition, s.identity, \
+const SELECT_STATEMENTS: &str = "SELECT s.kind, s.condition, s.identity, \
     COALESCE(s.log, CASE WHEN s.kind IN ('map', 'check', 'sustain') THEN s.document END), \
     (SELECT MIN(start_c) FROM sample WHERE session_id = s.id), \
     (SELECT MAX(max_c) FROM sample WHERE session_id = s.id) FROM session s WHERE s.card_id = $1 ORDER BY s.id";
@@ -74,7 +74,8 @@ impl Archive {
     ) -> Result<HashMap<SessionId, CardConclusion>, ArchiveError> {
         let ids: Vec<String> = sessions.iter().map(ToString::to_string).collect();
         let asked = "SELECT id, kind, document, log FROM session WHERE id";
-        let all = self.read(async |c| c.all_of(asked, &ids, |row| Ok(conclusion(row).ok())).await)?;
+        let all =
+            self.read(async |c| c.all_of(asked, &ids, |row| Ok(conclusion_from_row(row).ok())).await)?;
         Ok(all.into_iter().flatten().collect())
     }
 
@@ -84,12 +85,12 @@ impl Archive {
         let asked = "SELECT s.card_id, s.id, s.kind, s.document FROM session s JOIN \
             (SELECT MAX(id) AS id FROM session WHERE kind IN ('check', 'verify') AND card_id IS NOT NULL \
              AND document IS NOT NULL GROUP BY card_id) newest ON newest.id = s.id";
-        self.read(async |c| c.all(statement(asked), newest).await)
+        self.read(async |c| c.all(statement(asked), newest_from_row).await)
     }
 
     /// Returns the statements of all sessions of a card, oldest first.
     pub fn card_words(&mut self, card: &str) -> Result<Vec<CardStatement>, ArchiveError> {
-        self.read(async |c| c.all(statement(CARD_WORDS).bind(card), card_word).await)
+        self.read(async |c| c.all(statement(SELECT_STATEMENTS).bind(card), statement_from_row).await)
     }
 
     /// Returns the identity of a card in each of its sessions, newest first.
@@ -144,12 +145,12 @@ impl Archive {
     pub fn find_cards(&mut self, text: &str) -> Result<Vec<StoredCard>, ArchiveError> {
         let text = text.trim().to_lowercase();
         let mut cards = self.cards()?;
-        let is_id = text.len() >= ID_DIGITS && text.bytes().all(|b| b.is_ascii_hexdigit());
+        let is_id = text.len() >= MIN_ID_DIGITS && text.bytes().all(|b| b.is_ascii_hexdigit());
         if is_id && cards.iter().any(|card| card.id.starts_with(&text)) {
             cards.retain(|card| card.id.starts_with(&text));
         } else {
             let words: Vec<&str> = text.split_whitespace().collect();
-            cards.retain(|card| !words.is_empty() && has_words(card, &words));
+            cards.retain(|card| !words.is_empty() && matches_words(card, &words));
         }
         Ok(cards)
     }
@@ -206,7 +207,7 @@ impl Archive {
 /// Returns all cards, unsorted, with their last price.
 pub(crate) async fn all(c: &mut Connection) -> SqlResult<Vec<StoredCard>> {
     let prices = prices(c).await?;
-    let mut cards = c.all(statement(CARDS), card).await?;
+    let mut cards = c.all(statement(SELECT_CARDS), card).await?;
     for card in &mut cards {
         let paid = prices.get(&card.id);
         (card.price, card.priced) = (paid.map(|p| p.0.clone()), paid.and_then(|p| p.1.clone()));
@@ -214,27 +215,27 @@ pub(crate) async fn all(c: &mut Connection) -> SqlResult<Vec<StoredCard>> {
     Ok(cards)
 }
 
-fn conclusion(row: &SqlRow) -> SqlResult<(SessionId, CardConclusion)> {
+fn conclusion_from_row(row: &SqlRow) -> SqlResult<(SessionId, CardConclusion)> {
     let (kind, document, log) = (row.get(1)?, row.optional_json(2)?, row.optional_json(3)?);
     Ok((row.parsed(0)?, CardConclusion { kind, document, log }))
 }
 
-fn newest(row: &SqlRow) -> SqlResult<NewestDocument> {
+fn newest_from_row(row: &SqlRow) -> SqlResult<NewestDocument> {
     // One unreadable document must not keep the others from being listed.
     let document = row.json(3).unwrap_or_default();
     Ok(NewestDocument { card_id: row.get(0)?, session: row.get(1)?, kind: row.get(2)?, document })
 }
 
 /// Empty for an unreadable document, which must not hide the other sessions.
-fn long_run(document: Option<String>) -> LongRun {
+fn parse_long_run(document: Option<String>) -> LongRun {
     document.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-fn card_word(row: &SqlRow) -> SqlResult<CardStatement> {
+fn statement_from_row(row: &SqlRow) -> SqlResult<CardStatement> {
     let kind: String = row.get(0)?;
     let (idle_c, peak_c): (Option<f64>, Option<f64>) = (row.get(4)?, row.get(5)?);
     let (document, peak_c) = match kind.as_str() {
-        "sustain" => (None, long_run(row.get(3)?).max_celsius.as_f64().or(peak_c)),
+        "sustain" => (None, parse_long_run(row.get(3)?).max_celsius.as_f64().or(peak_c)),
         _ => (row.optional_json(3)?, peak_c),
     };
     let temperatures = (idle_c, peak_c);
@@ -255,7 +256,7 @@ fn card(row: &SqlRow) -> SqlResult<StoredCard> {
     })
 }
 
-fn has_words(card: &StoredCard, words: &[&str]) -> bool {
+fn matches_words(card: &StoredCard, words: &[&str]) -> bool {
     let facts = &card.facts;
     let parts = [Some(&card.title), facts.brand.as_ref(), facts.model.as_ref()];
     let parts: Vec<String> =

@@ -17,26 +17,26 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio::runtime::Runtime;
 
 /// Interval between two checks of a file.
-const LOOKS: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Upper limit of the resolution of file times: a file that was written less ago may change again without a new time
 /// (`CONFIG_HZ` is at least 100, which is 10 ms; the rest is margin).
-const TICK: Duration = Duration::from_millis(50);
+const FILE_TIME_RESOLUTION: Duration = Duration::from_millis(50);
 
-/// Attempts to find the file unchanged for [`TICK`].
-const TRIES_TO_SETTLE: u32 = 4;
+/// Attempts to find the file unchanged for [`FILE_TIME_RESOLUTION`].
+const SETTLE_ATTEMPTS: u32 = 4;
 
 /// Pause between two attempts to reconnect to a server.
-const TRIES: Duration = Duration::from_millis(500);
+const RECONNECT_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Silence after which the server is probed, because a cut line sends nothing.
-const SILENCE: Duration = Duration::from_secs(30);
+const PROBE_AFTER: Duration = Duration::from_secs(30);
 
 /// Longest wait for a connection, and for the answer to a probe.
-const ANSWER: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Shortest time given to one attempt to connect.
-const LEAST: Duration = Duration::from_secs(1);
+const MIN_CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Watch on an archive. It may be moved to another thread.
 #[derive(Debug)]
@@ -78,14 +78,14 @@ impl ArchiveChanges {
             .map_err(|e| ArchiveError::Failed(path.clone(), e.to_string()))?;
         let watched = match server {
             Some(address) => {
-                let listener = runtime.block_on(listen_within(&address, ANSWER))?;
+                let listener = runtime.block_on(connect_listener_within(&address, ANSWER_TIMEOUT))?;
                 WatchedArchive::Server { address, listening: Some((listener, Instant::now())) }
             }
             None => {
                 if written(&path)?.is_some() {
                     archive_file::look(&path)?;
                 }
-                WatchedArchive::File(settled(&path)?)
+                WatchedArchive::File(settled_state(&path)?)
             }
         };
         Ok(ArchiveChanges { path, watched, runtime })
@@ -99,9 +99,9 @@ impl ArchiveChanges {
     pub fn wait(&mut self, at_most: Duration) -> Result<bool, ArchiveError> {
         let until = Instant::now() + at_most;
         match &mut self.watched {
-            WatchedArchive::File(known) => look(&self.path, known, until),
+            WatchedArchive::File(known) => wait_for_file(&self.path, known, until),
             WatchedArchive::Server { address, listening } => {
-                self.runtime.block_on(hear(address, listening, until))
+                self.runtime.block_on(wait_for_notification(address, listening, until))
             }
         }
     }
@@ -117,34 +117,38 @@ impl Drop for ArchiveChanges {
     }
 }
 
-fn look(path: &Path, known: &mut Option<FilePairState>, until: Instant) -> Result<bool, ArchiveError> {
+fn wait_for_file(
+    path: &Path,
+    known: &mut Option<FilePairState>,
+    until: Instant,
+) -> Result<bool, ArchiveError> {
     loop {
-        if *known != Some(state_of(path)?) {
-            *known = settled(path)?;
+        if *known != Some(file_state(path)?) {
+            *known = settled_state(path)?;
             return Ok(true);
         }
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Ok(false);
         }
-        std::thread::sleep(left.min(LOOKS));
+        std::thread::sleep(left.min(POLL_INTERVAL));
     }
 }
 
 /// State that a later write is sure to change; `None` if somebody writes all the time.
-fn settled(path: &Path) -> Result<Option<FilePairState>, ArchiveError> {
-    let young = |written: &FileVersion| written.at.elapsed().is_ok_and(|age| age < TICK);
-    for _ in 0..TRIES_TO_SETTLE {
-        let state = state_of(path)?;
+fn settled_state(path: &Path) -> Result<Option<FilePairState>, ArchiveError> {
+    let young = |written: &FileVersion| written.at.elapsed().is_ok_and(|age| age < FILE_TIME_RESOLUTION);
+    for _ in 0..SETTLE_ATTEMPTS {
+        let state = file_state(path)?;
         if !state.iter().flatten().any(young) {
             return Ok(Some(state));
         }
-        std::thread::sleep(TICK);
+        std::thread::sleep(FILE_TIME_RESOLUTION);
     }
     Ok(None)
 }
 
-fn state_of(path: &Path) -> Result<FilePairState, ArchiveError> {
+fn file_state(path: &Path) -> Result<FilePairState, ArchiveError> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     Ok([written(path)?, written(Path::new(&log))?])
@@ -163,13 +167,13 @@ fn written(path: &Path) -> Result<Option<FileVersion>, ArchiveError> {
 }
 
 /// Connects and listens for the announcements of writers.
-async fn listen(address: &DatabaseAddress) -> Result<PgListener, ArchiveError> {
+async fn connect_listener(address: &DatabaseAddress) -> Result<PgListener, ArchiveError> {
     let shown = address.shown();
     let failed = |e: sqlx::Error| ArchiveError::of_database(&shown, &e);
     let options = postgres::options(address)?;
     // A pool retries for ever if no server listens, so a plain connection is tried first.
     options.connect().await.map_err(failed)?.close().await.map_err(failed)?;
-    let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(ANSWER).connect_with(options);
+    let pool = PgPoolOptions::new().max_connections(1).acquire_timeout(ANSWER_TIMEOUT).connect_with(options);
     let mut listener = PgListener::connect_with(&pool.await.map_err(failed)?).await.map_err(failed)?;
     // A lost connection must be reported as a change, so the listener must not reconnect by itself.
     listener.eager_reconnect(false);
@@ -177,18 +181,21 @@ async fn listen(address: &DatabaseAddress) -> Result<PgListener, ArchiveError> {
     Ok(listener)
 }
 
-async fn listen_within(address: &DatabaseAddress, at_most: Duration) -> Result<PgListener, ArchiveError> {
+async fn connect_listener_within(
+    address: &DatabaseAddress,
+    at_most: Duration,
+) -> Result<PgListener, ArchiveError> {
     let silent = |_| {
         let why = format!("no answer within {:.0} s", at_most.as_secs_f64());
         ArchiveError::Unreachable(address.shown(), why)
     };
-    tokio::time::timeout(at_most, listen(address)).await.map_err(silent)?
+    tokio::time::timeout(at_most, connect_listener(address)).await.map_err(silent)?
 }
 
 /// A listener and the time of its last message; `None` while disconnected.
 type ListenerState = Option<(PgListener, Instant)>;
 
-async fn hear(
+async fn wait_for_notification(
     address: &DatabaseAddress,
     listening: &mut ListenerState,
     until: Instant,
@@ -196,9 +203,9 @@ async fn hear(
     loop {
         let left = until.saturating_duration_since(Instant::now());
         let Some((listener, heard)) = listening else {
-            return again(address, listening, until).await;
+            return reconnect(address, listening, until).await;
         };
-        let silent = SILENCE.saturating_sub(heard.elapsed());
+        let silent = PROBE_AFTER.saturating_sub(heard.elapsed());
         match tokio::time::timeout(left.min(silent), listener.try_recv()).await {
             Ok(Ok(Some(_))) => {
                 // Drains notifications that arrived together.
@@ -207,8 +214,9 @@ async fn hear(
                 return Ok(true);
             }
             Ok(_) => *listening = None,
-            Err(_) if heard.elapsed() >= SILENCE => {
-                let asked = tokio::time::timeout(ANSWER, sqlx::query("SELECT 1").execute(&mut *listener));
+            Err(_) if heard.elapsed() >= PROBE_AFTER => {
+                let asked =
+                    tokio::time::timeout(ANSWER_TIMEOUT, sqlx::query("SELECT 1").execute(&mut *listener));
                 match asked.await {
                     Ok(Ok(_)) => *heard = Instant::now(),
                     _ => *listening = None,
@@ -220,23 +228,23 @@ async fn hear(
 }
 
 /// Reconnects until `until`. A successful reconnection counts as a change.
-async fn again(
+async fn reconnect(
     address: &DatabaseAddress,
     listening: &mut ListenerState,
     until: Instant,
 ) -> Result<bool, ArchiveError> {
     loop {
-        let left = until.saturating_duration_since(Instant::now()).clamp(LEAST, ANSWER);
-        match listen_within(address, left).await {
+        let left = until.saturating_duration_since(Instant::now()).clamp(MIN_CONNECT_TIMEOUT, ANSWER_TIMEOUT);
+        match connect_listener_within(address, left).await {
             Ok(listener) => {
                 *listening = Some((listener, Instant::now()));
                 return Ok(true);
             }
-            Err(error) if Instant::now() + TRIES >= until => {
+            Err(error) if Instant::now() + RECONNECT_INTERVAL >= until => {
                 tokio::time::sleep(until.saturating_duration_since(Instant::now())).await;
                 return Err(error);
             }
-            Err(_) => tokio::time::sleep(TRIES).await,
+            Err(_) => tokio::time::sleep(RECONNECT_INTERVAL).await,
         }
     }
 }

@@ -99,9 +99,9 @@ impl ArchiveError {
             return ArchiveError::Unreadable(path, format!("the field {index}"), source.to_string());
         }
         if let Some(error) = database.and_then(|e| e.try_downcast_ref::<PgDatabaseError>()) {
-            return ArchiveError::of_server(path, error.code(), reason);
+            return ArchiveError::from_sqlstate(path, error.code(), reason);
         }
-        if let Some(error) = ArchiveError::of_connection(&path, error) {
+        if let Some(error) = ArchiveError::from_transport(&path, error) {
             return error;
         }
         let code = database.and_then(|e| e.code()).and_then(|c| c.parse::<i64>().ok());
@@ -119,7 +119,7 @@ impl ArchiveError {
     }
 
     /// Maps PostgreSQL's SQLSTATE (<https://www.postgresql.org/docs/15/errcodes-appendix.html>).
-    fn of_server(path: PathBuf, code: &str, reason: String) -> Self {
+    fn from_sqlstate(path: PathBuf, code: &str, reason: String) -> Self {
         match code {
             // Connection exceptions, and a server that is stopping or starting.
             "57P01" | "57P02" | "57P03" => ArchiveError::Unreachable(path, reason),
@@ -135,7 +135,7 @@ impl ArchiveError {
     }
 
     /// Maps an error of the transport. Only a server is reached through one that can break.
-    fn of_connection(path: &Path, error: &sqlx::Error) -> Option<Self> {
+    fn from_transport(path: &Path, error: &sqlx::Error) -> Option<Self> {
         let lost = |reason: String| ArchiveError::Unreachable(path.to_owned(), reason);
         match error {
             sqlx::Error::Io(e) if matches!(DatabaseAddress::of(path), Ok(Some(_))) => {
@@ -147,7 +147,7 @@ impl ArchiveError {
         }
     }
 
-    fn named(self, missing: impl FnOnce() -> ArchiveError) -> Self {
+    fn replace_missing(self, missing: impl FnOnce() -> ArchiveError) -> Self {
         match self {
             ArchiveError::NoSuchSession(_) => missing(),
             other => other,
@@ -156,17 +156,17 @@ impl ArchiveError {
 
     /// Inserts the session's id into a "not found" error.
     pub(crate) fn about(self, session: SessionId) -> Self {
-        self.named(|| ArchiveError::NoSuchSession(session.to_string()))
+        self.replace_missing(|| ArchiveError::NoSuchSession(session.to_string()))
     }
 
     /// Inserts the card's id into a "not found" error.
     pub(crate) fn about_card(self, id: &str) -> Self {
-        self.named(|| ArchiveError::NoSuchCard(id.to_owned()))
+        self.replace_missing(|| ArchiveError::NoSuchCard(id.to_owned()))
     }
 
     /// Inserts the file's hash into a "not found" error.
     pub(crate) fn about_file(self, hash: &str) -> Self {
-        self.named(|| ArchiveError::NoSuchFile(hash.to_owned()))
+        self.replace_missing(|| ArchiveError::NoSuchFile(hash.to_owned()))
     }
 
     /// Maps an error of the operating system on `path`.

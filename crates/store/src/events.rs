@@ -30,7 +30,7 @@ impl StoredEvents {
     }
 
     pub(crate) fn add(&mut self, card: &str, unit: Option<&str>, event: &CardEvent) -> SqlResult<()> {
-        let event = countable(event);
+        let event = with_finite_price(event);
         let (text, kind) = (json(&event)?, json(&event.kind)?);
         self.0.push([
             Uuid::now_v7().to_string().into(),
@@ -75,7 +75,7 @@ pub(crate) async fn move_all(c: &mut Connection, from: &str, into: &str) -> SqlR
 }
 
 /// Drops a price that is not finite, which JSON cannot hold.
-fn countable(event: &CardEvent) -> CardEvent {
+fn with_finite_price(event: &CardEvent) -> CardEvent {
     CardEvent { price: event.price.clone().filter(|price| price.amount.is_finite()), ..event.clone() }
 }
 

@@ -28,7 +28,7 @@ enum LongestLatency {
 }
 
 impl LongestLatency {
-    fn of(f: &TestFigure) -> Self {
+    fn from_figure(f: &TestFigure) -> Self {
         let LatencyPercentiles { p50, p99, p999 } = f.percentiles_us;
         match f.percentiles_us.is_unknown() {
             true => LongestLatency::Alone(f.max_latency_us),
@@ -36,7 +36,7 @@ impl LongestLatency {
         }
     }
 
-    fn parts(self) -> (Option<f64>, LatencyPercentiles) {
+    fn into_parts(self) -> (Option<f64>, LatencyPercentiles) {
         match self {
             LongestLatency::Alone(max) => (max, LatencyPercentiles::default()),
             LongestLatency::With(max, p50, p99, p999) => (max, LatencyPercentiles { p50, p99, p999 }),
@@ -48,7 +48,7 @@ pub(crate) fn to_text(figures: &[TestFigure]) -> SqlResult<String> {
     fn compact(f: &TestFigure) -> Compact<'_> {
         let printed = f.as_printed.as_ref().map(|p| (p.value, p.unit.as_str().into()));
         let step = f.step.as_deref().map(Cow::from);
-        (f.name(), step, f.mb_s, f.iops, f.latency_us, LongestLatency::of(f), printed)
+        (f.name(), step, f.mb_s, f.iops, f.latency_us, LongestLatency::from_figure(f), printed)
     }
     json(&figures.iter().map(compact).collect::<Vec<_>>())
 }
@@ -57,7 +57,7 @@ pub(crate) fn of_text(text: &str) -> SqlResult<Vec<TestFigure>> {
     let all: Vec<Compact<'_>> =
         serde_json::from_str(text).map_err(|e| unreadable("figures", e.to_string()))?;
     let figure = |(test, step, mb_s, iops, latency_us, longest, printed): Compact<'_>| {
-        let (max_latency_us, percentiles_us) = longest.parts();
+        let (max_latency_us, percentiles_us) = longest.into_parts();
         TestFigure {
             step: step.map(Cow::into_owned),
             iops,

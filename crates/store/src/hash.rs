@@ -26,10 +26,10 @@ pub(crate) fn is_one(text: &str) -> bool {
 pub(crate) fn of_with(parts: &[&str], last: impl Iterator<Item = u8> + Clone) -> String {
     let mut hasher = hasher(parts);
     hasher.update(&(last.clone().count() as u64).to_le_bytes());
-    let mut some = Vec::with_capacity(AT_ONCE);
+    let mut some = Vec::with_capacity(CHUNK_BYTES);
     for byte in last {
         some.push(byte);
-        if some.len() == AT_ONCE {
+        if some.len() == CHUNK_BYTES {
             hasher.update(&some);
             some.clear();
         }
@@ -38,7 +38,7 @@ pub(crate) fn of_with(parts: &[&str], last: impl Iterator<Item = u8> + Clone) ->
 }
 
 /// Bytes hashed at a time.
-const AT_ONCE: usize = 16 << 10;
+const CHUNK_BYTES: usize = 16 << 10;
 
 fn hasher(parts: &[&str]) -> blake3::Hasher {
     let mut hasher = blake3::Hasher::new();
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn streamed_text_hashes_like_stored_text() {
-        for length in [0, 7, AT_ONCE - 1, AT_ONCE, 3 * AT_ONCE + 5] {
+        for length in [0, 7, CHUNK_BYTES - 1, CHUNK_BYTES, 3 * CHUNK_BYTES + 5] {
             let text: String = (b'a'..=b'z').cycle().take(length).map(char::from).collect();
             assert_eq!(of_with(&["a", "bc"], text.bytes()), of(&["a", "bc", &text]));
         }

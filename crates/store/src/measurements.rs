@@ -24,7 +24,7 @@ const RUNS: &str = concat!(
 impl Archive {
     /// Returns all finished runs of these cards, in order of measurement.
     pub fn measurements(&mut self, cards: &[String]) -> Result<Vec<CardRun>, ArchiveError> {
-        self.read(async |c| of_cards(c, cards).await)
+        self.read(async |c| load_card_runs(c, cards).await)
     }
 }
 
@@ -35,8 +35,8 @@ struct RawRun {
     run: CardRun,
 }
 
-async fn of_cards(c: &mut Connection, cards: &[String]) -> SqlResult<Vec<CardRun>> {
-    let mut raw = c.all_of(RUNS, cards, raw_run).await?;
+async fn load_card_runs(c: &mut Connection, cards: &[String]) -> SqlResult<Vec<CardRun>> {
+    let mut raw = c.all_of(RUNS, cards, raw_run_from_row).await?;
     let settings = settings(c, raw.iter().map(|raw| raw.setting.as_str())).await?;
     raw.sort_by(|a, b| {
         (&a.started_at, &a.run.session, a.run.run.run).cmp(&(&b.started_at, &b.run.session, b.run.run.run))
@@ -48,7 +48,7 @@ async fn of_cards(c: &mut Connection, cards: &[String]) -> SqlResult<Vec<CardRun
     Ok(raw.into_iter().map(with_setting).collect())
 }
 
-fn raw_run(row: &SqlRow) -> SqlResult<RawRun> {
+fn raw_run_from_row(row: &SqlRow) -> SqlResult<RawRun> {
     let run = CardRun {
         session: row.parsed::<SessionId>(0)?.to_string(),
         card_id: row.get(1)?,

@@ -25,11 +25,11 @@ static MIGRATIONS: LazyLock<Vec<Migration>> = LazyLock::new(|| {
     ]
 });
 
-const APPLIED: &str = "CREATE TABLE IF NOT EXISTS _sqlx_migrations (version BIGINT NOT NULL PRIMARY KEY, \
+const CREATE_MIGRATION_TABLE: &str = "CREATE TABLE IF NOT EXISTS _sqlx_migrations (version BIGINT NOT NULL PRIMARY KEY, \
     description TEXT NOT NULL, installed_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, success BOOLEAN NOT NULL, \
     checksum BYTEA NOT NULL, execution_time BIGINT NOT NULL)";
 
-const NOTE: &str = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+const INSERT_MIGRATION: &str = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
     VALUES ($1, $2, TRUE, $3, 0)";
 
 pub(crate) fn newest() -> i64 {
@@ -50,7 +50,7 @@ enum SchemaState {
 /// A database that is not current is examined again under the writers' lock, in the upgrading transaction, because
 /// several statements may see it half filled by another process.
 pub(crate) async fn ready(c: &mut Connection, path: &Path) -> Result<(), ArchiveError> {
-    let found = match state(c).await {
+    let found = match schema_state(c).await {
         Ok(SchemaState::Ready) => Ok(SchemaState::Ready),
         Ok(_) => c.alone(upgrade).await,
         Err(error) => Err(error),
@@ -64,8 +64,8 @@ pub(crate) async fn ready(c: &mut Connection, path: &Path) -> Result<(), Archive
     }
 }
 
-async fn state(c: &mut Connection) -> SqlResult<SchemaState> {
-    if let Some(what) = foreign(c).await? {
+async fn schema_state(c: &mut Connection) -> SqlResult<SchemaState> {
+    if let Some(what) = foreign_description(c).await? {
         return Ok(SchemaState::Foreign(what));
     }
     let version = version(c).await?;
@@ -95,7 +95,7 @@ async fn applied_exists(c: &mut Connection) -> SqlResult<bool> {
 }
 
 /// Description of a foreign database. SQLite's header has been checked before.
-async fn foreign(c: &mut Connection) -> SqlResult<Option<String>> {
+async fn foreign_description(c: &mut Connection) -> SqlResult<Option<String>> {
     if let Connection::Sqlite(_) = c {
         return Ok(None);
     }
@@ -112,11 +112,11 @@ async fn foreign(c: &mut Connection) -> SqlResult<Option<String>> {
 
 /// Applies missing migrations and returns the state before.
 async fn upgrade(c: &mut Connection) -> SqlResult<SchemaState> {
-    let found = state(c).await?;
+    let found = schema_state(c).await?;
     if let SchemaState::Older(version) = found {
-        c.execute(statement(APPLIED)).await?;
+        c.execute(statement(CREATE_MIGRATION_TABLE)).await?;
         for migration in MIGRATIONS.iter().filter(|m| m.version > version) {
-            apply(c, migration).await?;
+            apply_migration(c, migration).await?;
         }
         if let Connection::Sqlite(_) = c {
             c.execute(composed(format!("PRAGMA user_version = {}", newest()))).await?;
@@ -125,12 +125,12 @@ async fn upgrade(c: &mut Connection) -> SqlResult<SchemaState> {
     Ok(found)
 }
 
-async fn apply(c: &mut Connection, migration: &Migration) -> SqlResult<()> {
+async fn apply_migration(c: &mut Connection, migration: &Migration) -> SqlResult<()> {
     c.script(migration.sql.clone()).await?;
     if migration.version == upgrade::CARDS {
         upgrade::cards(c).await?;
     }
-    let note = statement(NOTE)
+    let note = statement(INSERT_MIGRATION)
         .bind(migration.version)
         .bind(&*migration.description)
         .bind(migration.checksum.to_vec());

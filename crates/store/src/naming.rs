@@ -43,7 +43,7 @@ impl CardNames {
         if label.is_none() && registers.is_none() {
             return None;
         }
-        let part = |text: &Option<String>| normal(text.as_deref().unwrap_or_default());
+        let part = |text: &Option<String>| normalized(text.as_deref().unwrap_or_default());
         let short = |text: Option<String>| text.map(|text| hash::short(&[&text]));
         let all = [
             part(&label),
@@ -51,7 +51,7 @@ impl CardNames {
             part(&facts.brand),
             part(&facts.generation),
             part(&facts.firmware),
-            capacity(facts),
+            capacity_text(facts),
         ];
         let fingerprint = hash::short(&all.each_ref().map(String::as_str));
         Some(CardNames { fingerprint, label: short(label), registers: short(registers) })
@@ -61,7 +61,7 @@ impl CardNames {
 /// Id of a card made of its registers; unchanged since the archive's first version.
 pub(crate) fn register_id(facts: &CardFacts) -> Option<String> {
     let model = facts.model.as_deref()?;
-    Some(hash::of(&[facts.maker.as_deref().unwrap_or_default(), model, &capacity(facts)]))
+    Some(hash::of(&[facts.maker.as_deref().unwrap_or_default(), model, &capacity_text(facts)]))
 }
 
 /// Title of a card without any name.
@@ -86,26 +86,30 @@ fn label(facts: &CardFacts) -> Option<String> {
         generation: facts.generation.clone(),
         ..CardFacts::default()
     };
-    Some(normal(&printed.title()))
+    Some(normalized(&printed.title()))
 }
 
 fn registers(facts: &CardFacts) -> Option<String> {
-    let model = normal(facts.model.as_deref()?);
-    Some(format!("{} {model} {}", normal(facts.maker.as_deref().unwrap_or_default()), capacity(facts)))
+    let model = normalized(facts.model.as_deref()?);
+    Some(format!(
+        "{} {model} {}",
+        normalized(facts.maker.as_deref().unwrap_or_default()),
+        capacity_text(facts)
+    ))
 }
 
-fn capacity(facts: &CardFacts) -> String {
+fn capacity_text(facts: &CardFacts) -> String {
     facts.capacity_bytes.map(|bytes| bytes.to_string()).unwrap_or_default()
 }
 
 /// Ignores case and blanks, which people type differently.
-fn normal(text: &str) -> String {
+fn normalized(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
 /// True if the facts of two cards with one label contradict each other.
 pub(crate) fn labels_hide_difference(known: &CardFacts, met: &CardFacts) -> bool {
-    differ(&known.model, &met.model)
+    values_differ(&known.model, &met.model)
         || known.capacity_bytes.zip(met.capacity_bytes).is_some_and(|(a, b)| a != b)
         || generations_differ(known, met)
 }
@@ -113,17 +117,17 @@ pub(crate) fn labels_hide_difference(known: &CardFacts, met: &CardFacts) -> bool
 /// True if the facts of two cards with equal registers contradict each other. Several brands sell the same flash, and
 /// a simulated card may have the registers of a real one.
 pub(crate) fn registers_hide_difference(known: &CardFacts, met: &CardFacts) -> bool {
-    differ(&known.brand, &met.brand)
+    values_differ(&known.brand, &met.brand)
         || known.simulated_target() != met.simulated_target()
         || generations_differ(known, met)
 }
 
 fn generations_differ(known: &CardFacts, met: &CardFacts) -> bool {
-    differ(&known.generation, &met.generation) || differ(&known.firmware, &met.firmware)
+    values_differ(&known.generation, &met.generation) || values_differ(&known.firmware, &met.firmware)
 }
 
-fn differ(a: &Option<String>, b: &Option<String>) -> bool {
-    a.as_deref().zip(b.as_deref()).is_some_and(|(a, b)| normal(a) != normal(b))
+fn values_differ(a: &Option<String>, b: &Option<String>) -> bool {
+    a.as_deref().zip(b.as_deref()).is_some_and(|(a, b)| normalized(a) != normalized(b))
 }
 
 /// True if the facts do not distinguish generations of one name.
@@ -137,7 +141,7 @@ pub(crate) fn is_general(facts: &CardFacts) -> bool {
 /// Sighting of a card that is measured here.
 pub(crate) fn of_unit(unit: Option<&CardUnit>, place: &str, place_shown: &str) -> CardSighting {
     let facts = unit.map(facts_of_unit).unwrap_or_default();
-    let unit = unit.map(|unit| CardUnit { facts: of_unit_alone(&facts), ..unit.clone() });
+    let unit = unit.map(|unit| CardUnit { facts: unit_only_facts(&facts), ..unit.clone() });
     CardSighting { facts, unit, met_at: place.to_owned(), title: unnamed(place_shown), id: None }
 }
 
@@ -155,7 +159,7 @@ fn facts_of_unit(unit: &CardUnit) -> CardFacts {
 }
 
 /// The facts that hold for one unit only, not for its model.
-fn of_unit_alone(facts: &CardFacts) -> CardFacts {
+fn unit_only_facts(facts: &CardFacts) -> CardFacts {
     CardFacts {
         serial: facts.serial.clone(),
         cid: facts.cid.clone(),
@@ -175,7 +179,7 @@ pub(crate) fn of_log(log: &CardLog, place: &str, called: &str) -> CardSighting {
         let mut known = facts_of_unit(unit);
         known.complete_from(&facts);
         facts = known;
-        unit.facts = of_unit_alone(&facts);
+        unit.facts = unit_only_facts(&facts);
     }
     let title = log.part.as_ref().map_or(called.to_owned(), |part| format!("{called} ({part})"));
     CardSighting { facts, unit, met_at: place.to_owned(), title, id: None }

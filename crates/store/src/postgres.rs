@@ -11,9 +11,9 @@ use sqlx::postgres::PgConnectOptions;
 use std::time::Duration;
 
 /// Longest wait for a connection, and for locks that others hold.
-const PATIENCE: Duration = Duration::from_secs(20);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Default of the longest silence within a statement. Longer than [`PATIENCE`], which bounds the wait for locks, and
+/// Default of the longest silence within a statement. Longer than [`CONNECT_TIMEOUT`], which bounds the wait for locks, and
 /// than a busy disk needs to sync a large batch.
 pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 
@@ -21,13 +21,14 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 pub(crate) async fn open(address: &DatabaseAddress, answer: Duration) -> Result<Connection, ArchiveError> {
     let shown = address.shown();
     let failed = |e: sqlx::Error| ArchiveError::of_database(&shown, &e);
-    let connected = tokio::time::timeout(PATIENCE, options(address)?.connect()).await;
-    let silent =
-        |_| ArchiveError::Unreachable(shown.clone(), format!("no answer within {} s", PATIENCE.as_secs()));
+    let connected = tokio::time::timeout(CONNECT_TIMEOUT, options(address)?.connect()).await;
+    let silent = |_| {
+        ArchiveError::Unreachable(shown.clone(), format!("no answer within {} s", CONNECT_TIMEOUT.as_secs()))
+    };
     let connected = connected.map_err(silent)?;
     let mut connection =
         Connection::Postgres(ServerConnection { connection: connected.map_err(failed)?, answer });
-    prepare(&mut connection).await.map_err(failed)?;
+    prepare_connection(&mut connection).await.map_err(failed)?;
     migration::ready(&mut connection, &shown).await?;
     Ok(connection)
 }
@@ -39,8 +40,8 @@ pub(crate) fn options(address: &DatabaseAddress) -> Result<PgConnectOptions, Arc
     Ok(options.application_name("cardscope").disable_statement_logging())
 }
 
-async fn prepare(c: &mut Connection) -> SqlResult<()> {
-    c.execute(composed(format!("SET lock_timeout = '{}s'", PATIENCE.as_secs()))).await?;
+async fn prepare_connection(c: &mut Connection) -> SqlResult<()> {
+    c.execute(composed(format!("SET lock_timeout = '{}s'", CONNECT_TIMEOUT.as_secs()))).await?;
     c.execute(statement("SET client_min_messages = warning")).await?;
     c.set(Durability::Later).await
 }

@@ -7,16 +7,16 @@ use std::fs::read_to_string;
 
 /// Identity of this process; empty if `/proc` is missing.
 pub(crate) fn this() -> String {
-    name(std::process::id()).unwrap_or_default()
+    process_identity(std::process::id()).unwrap_or_default()
 }
 
 /// True if the process lives on this machine.
 pub(crate) fn lives(stored: &str) -> bool {
     let number = stored.split(' ').nth(1).and_then(|n| n.parse().ok());
-    number.and_then(name).is_some_and(|now| now == stored)
+    number.and_then(process_identity).is_some_and(|now| now == stored)
 }
 
-fn name(number: u32) -> Option<String> {
+fn process_identity(number: u32) -> Option<String> {
     let boot = read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let stat = read_to_string(format!("/proc/{number}/stat")).ok()?;
     // The second field is the program's name in brackets, which may contain any character.

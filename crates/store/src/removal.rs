@@ -5,7 +5,7 @@ use crate::resolver::mark_stale;
 use crate::{Archive, ArchiveError, SessionId, cards};
 
 /// An unnamed card without sessions, units, events and attachments.
-const EMPTY: &str = "SELECT id FROM card WHERE id = $1 AND NOT named \
+const SELECT_EMPTY_CARD: &str = "SELECT id FROM card WHERE id = $1 AND NOT named \
     AND NOT EXISTS (SELECT 1 FROM session WHERE card_id = $1) \
     AND NOT EXISTS (SELECT 1 FROM specimen WHERE card_id = $1) \
     AND NOT EXISTS (SELECT 1 FROM event WHERE card_id = $1) \
@@ -35,7 +35,7 @@ async fn remove(c: &mut Connection, id: &str) -> SqlResult<()> {
         c.execute(statement(last).bind(source)).await?;
     }
     match card {
-        Some(card) => leave(c, card).await,
+        Some(card) => update_or_delete_card(c, card).await,
         None => Ok(()),
     }
 }
@@ -48,8 +48,8 @@ pub(crate) async fn measured(c: &mut Connection, id: &str) -> SqlResult<()> {
     Ok(())
 }
 
-async fn leave(c: &mut Connection, card: String) -> SqlResult<()> {
-    match c.optional(statement(EMPTY).bind(&card), |_| Ok(())).await? {
+async fn update_or_delete_card(c: &mut Connection, card: String) -> SqlResult<()> {
+    match c.optional(statement(SELECT_EMPTY_CARD).bind(&card), |_| Ok(())).await? {
         Some(()) => cards::forget(c, &card).await,
         None => mark_stale(c, &[card].into()).await,
     }

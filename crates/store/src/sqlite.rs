@@ -8,10 +8,10 @@ use sqlx::{ConnectOptions, Executor};
 use std::time::Duration;
 
 /// Longest wait for another process's write, which takes milliseconds, or seconds on a card that stalls.
-const PATIENCE: Duration = Duration::from_secs(20);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Attempts to lock a file that is being created, 10 ms apart: SQLite's busy timeout does not cover that.
-const CREATION_TRIES: u32 = 500;
+const CREATION_ATTEMPTS: u32 = 500;
 
 /// Rows that SQLite's thread reads ahead: with the default of 50 the two threads mostly wake each other.
 const ROWS_AHEAD: usize = 1000;
@@ -19,15 +19,15 @@ const ROWS_AHEAD: usize = 1000;
 /// Opens, creates or upgrades the archive. On failure the connection is closed, so that no log of ours stays next to a
 /// foreign file.
 pub(crate) async fn open(place: &ArchiveFile) -> Result<Connection, ArchiveError> {
-    let shared = connect_ready(place, SqliteLockingMode::Normal).await;
+    let shared = open_writable(place, SqliteLockingMode::Normal).await;
     match shared {
         // Sharing needs an index file of 32 KiB. In exclusive mode SQLite keeps the index in memory, so that an archive on
         // a full disk can be read.
         Err(ArchiveError::Full(_)) if place.found() == ArchiveFileState::Archive => {
-            connect_ready(place, SqliteLockingMode::Exclusive).await
+            open_writable(place, SqliteLockingMode::Exclusive).await
         }
         Err(error) if place.found() == ArchiveFileState::Archive && place.is_read_only() => {
-            read_only(place).await.map_err(|_| error)
+            open_read_only(place).await.map_err(|_| error)
         }
         other => other,
     }
@@ -35,7 +35,7 @@ pub(crate) async fn open(place: &ArchiveFile) -> Result<Connection, ArchiveError
 
 /// Opens a file that nobody may write to. Without a log it is opened as immutable, because SQLite cannot create its
 /// shared index there.
-async fn read_only(place: &ArchiveFile) -> Result<Connection, ArchiveError> {
+async fn open_read_only(place: &ArchiveFile) -> Result<Connection, ArchiveError> {
     let failed = |e: sqlx::Error| ArchiveError::of_database(place.path(), &e);
     let options = SqliteConnectOptions::new()
         .filename(place.real())
@@ -49,11 +49,11 @@ async fn read_only(place: &ArchiveFile) -> Result<Connection, ArchiveError> {
     place.is_still_there().map(|()| connection)
 }
 
-async fn connect_ready(place: &ArchiveFile, locking: SqliteLockingMode) -> Result<Connection, ArchiveError> {
+async fn open_writable(place: &ArchiveFile, locking: SqliteLockingMode) -> Result<Connection, ArchiveError> {
     let mut file = connect(place, locking).await.map_err(|e| ArchiveError::of_database(place.path(), &e))?;
     // SQLite opens its files by name, so this is checked both before and after anything is written.
     let made = match place.is_still_there() {
-        Ok(()) => make(&mut file, place).await,
+        Ok(()) => initialize(&mut file, place).await,
         other => other,
     };
     let mut connection = Connection::Sqlite(file);
@@ -99,7 +99,7 @@ async fn connect(place: &ArchiveFile, locking: SqliteLockingMode) -> SqlResult<S
     SqliteConnectOptions::new()
         .filename(place.real())
         .locking_mode(locking)
-        .busy_timeout(PATIENCE)
+        .busy_timeout(BUSY_TIMEOUT)
         .row_buffer_size(ROWS_AHEAD)
         .foreign_keys(true)
         .synchronous(SqliteSynchronous::Normal)
@@ -113,25 +113,25 @@ async fn connect(place: &ArchiveFile, locking: SqliteLockingMode) -> SqlResult<S
 ///
 /// SQLite would sync about ten times for these two pages, which takes seconds on a slow card. The file is empty, so
 /// one sync at the end is enough.
-async fn make(connection: &mut SqliteConnection, place: &ArchiveFile) -> Result<(), ArchiveError> {
+async fn initialize(connection: &mut SqliteConnection, place: &ArchiveFile) -> Result<(), ArchiveError> {
     if place.found() == ArchiveFileState::Archive {
         return Ok(());
     }
-    mark(connection, place).await.map_err(|e| ArchiveError::of_database(place.path(), &e))
+    mark_as_archive(connection, place).await.map_err(|e| ArchiveError::of_database(place.path(), &e))
 }
 
-async fn mark(connection: &mut SqliteConnection, place: &ArchiveFile) -> SqlResult<()> {
-    insist(connection, "PRAGMA synchronous = OFF").await?;
+async fn mark_as_archive(connection: &mut SqliteConnection, place: &ArchiveFile) -> SqlResult<()> {
+    execute_when_free(connection, "PRAGMA synchronous = OFF").await?;
     // The application id of `archive_file`, in decimal.
-    insist(connection, "PRAGMA application_id = 1129538353").await?;
-    insist(connection, "PRAGMA journal_mode = WAL").await?;
+    execute_when_free(connection, "PRAGMA application_id = 1129538353").await?;
+    execute_when_free(connection, "PRAGMA journal_mode = WAL").await?;
     place.sync()?;
-    insist(connection, "PRAGMA synchronous = NORMAL").await
+    execute_when_free(connection, "PRAGMA synchronous = NORMAL").await
 }
 
 /// Executes a statement, and retries while another process creates the same file.
-async fn insist(connection: &mut SqliteConnection, statement: &'static str) -> SqlResult<()> {
-    let mut tries = CREATION_TRIES;
+async fn execute_when_free(connection: &mut SqliteConnection, statement: &'static str) -> SqlResult<()> {
+    let mut tries = CREATION_ATTEMPTS;
     loop {
         match connection.execute(statement).await {
             Err(e) if is_busy(&e) && tries > 0 => tries -= 1,

@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 /// Longest accepted time in bytes: date, time, fraction and zone with margin.
-const LONGEST_TIME: usize = 64;
+const MAX_TIME_BYTES: usize = 64;
 
 /// True for a valid time or date: `2026-02-28T23:59:59.5Z`, with an offset, a zone or neither, or a day, month or year
 /// alone, as in published reports. A leap second is refused, since no clock here counts it.
@@ -16,7 +16,7 @@ pub(crate) fn is_time(text: &str) -> bool {
     let exact = || text.parse::<Timestamp>().ok().map(|time| time.to_zoned(TimeZone::UTC).date());
     let local = || text.parse::<DateTime>().ok().map(DateTime::date);
     let has_60th_second = text.get(16..19) == Some(":60");
-    text.len() <= LONGEST_TIME
+    text.len() <= MAX_TIME_BYTES
         && !has_60th_second
         && (is_date(text)
             || zoned().or_else(exact).or_else(local).is_some_and(|day| YEARS.contains(&day.year())))
@@ -24,10 +24,10 @@ pub(crate) fn is_time(text: &str) -> bool {
 
 /// Current time.
 pub(crate) fn now() -> String {
-    of(Timestamp::now())
+    format_time(Timestamp::now())
 }
 
-fn of(time: Timestamp) -> String {
+fn format_time(time: Timestamp) -> String {
     format!("{time:.6}")
 }
 
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn times_sort_as_text_on_full_seconds() {
         let texts = [1_700_000_000_000_000i64, 1_700_000_000_000_001, 1_700_000_001_000_000]
-            .map(|micros| of(Timestamp::from_microsecond(micros).unwrap()));
+            .map(|micros| format_time(Timestamp::from_microsecond(micros).unwrap()));
         assert_eq!(texts[0], "2023-11-14T22:13:20.000000Z");
         assert!(texts.is_sorted());
     }

@@ -14,20 +14,20 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Cards of one transaction; other writers wait for its end, half a second at 500 runs a card.
-const CARDS_AT_ONCE: usize = 100;
+const CARDS_PER_TRANSACTION: usize = 100;
 
-const ROWS: &str = "SELECT card_id, setting_hash, tests FROM summary";
+const SELECT_SUMMARIES: &str = "SELECT card_id, setting_hash, tests FROM summary";
 
-const INSERT: &str = "INSERT INTO summary (card_id, setting_hash, tests)";
+const INSERT_SUMMARIES: &str = "INSERT INTO summary (card_id, setting_hash, tests)";
 
-const RUNS: &str = concat!(
+const SELECT_STALE_RUNS: &str = concat!(
     "SELECT s.card_id, r.setting_hash, ",
     at!(),
     ", r.figures FROM session s JOIN run r ON r.session_id = s.id WHERE r.counted AND r.figures IS NOT NULL \
      AND s.card_id IN "
 );
 
-const COUNT: &str = "UPDATE card SET \
+const UPDATE_COUNTS: &str = "UPDATE card SET \
     specimens = (SELECT COUNT(*) FROM specimen p WHERE p.card_id = card.id), \
     sessions = (SELECT COUNT(*) FROM session s WHERE s.card_id = card.id AND s.recipe_hash <> ''), \
     runs = (SELECT COUNT(*) FROM session s JOIN run r ON r.session_id = s.id \
@@ -52,7 +52,7 @@ impl Archive {
             c.optional(statement("SELECT card_id FROM stale LIMIT 1"), |_| Ok(())).await
         };
         while self.read(any)?.is_some() {
-            match self.call(Durability::Later, async |c| c.alone(settle_some).await) {
+            match self.call(Durability::Later, async |c| c.alone(recompute_batch).await) {
                 // A read-only archive is read as it is.
                 Err(ArchiveError::Permission(..)) => return Ok(()),
                 settled => settled?,
@@ -78,15 +78,15 @@ pub fn summaries_of(runs: &[CardRun], wanted: impl Fn(TestName) -> bool) -> Vec<
         let setting =
             place.parse().ok().and_then(|place: usize| settings.get(place)).cloned().unwrap_or_default();
         let of_use = group.into_iter().filter(|spread| wanted(spread.0));
-        of_use.map(|spread| row_of(&card, &setting, spread)).collect::<Vec<_>>()
+        of_use.map(|spread| summary_row(&card, &setting, spread)).collect::<Vec<_>>()
     };
     spreads.into_groups().flat_map(of_group).collect()
 }
 
-async fn settle_some(c: &mut Connection) -> SqlResult<()> {
+async fn recompute_batch(c: &mut Connection) -> SqlResult<()> {
     // The delete waits for open transactions that have marked one of these cards.
     let take = format!(
-        "DELETE FROM stale WHERE card_id IN (SELECT card_id FROM stale ORDER BY card_id LIMIT {CARDS_AT_ONCE}) \
+        "DELETE FROM stale WHERE card_id IN (SELECT card_id FROM stale ORDER BY card_id LIMIT {CARDS_PER_TRANSACTION}) \
          RETURNING card_id"
     );
     let cards: Vec<String> = c.all(composed(take), |row| row.get(0)).await?;
@@ -97,21 +97,21 @@ async fn settle_some(c: &mut Connection) -> SqlResult<()> {
     let of_these = |head: &str| composed(format!("{head}{these}")).bind_all(&cards);
     c.execute(of_these("DELETE FROM summary WHERE card_id IN ")).await?;
     let mut spreads = TestSpreads::default();
-    let read = c.all(of_these(RUNS), |row| {
+    let read = c.all(of_these(SELECT_STALE_RUNS), |row| {
         // One damaged run must not block the summary of all others; reading that run reports the error.
         let figures = figures::of_text(&row.get::<String>(3)?).unwrap_or_default();
         spreads.add(row.get(0)?, row.get(1)?, row.get(2)?, &figures);
         Ok(())
     });
     read.await?;
-    let mut rows = RowBatch::new(INSERT, "");
+    let mut rows = RowBatch::new(INSERT_SUMMARIES, "");
     spreads.into_rows(&mut rows)?;
     rows.write(c).await?;
-    c.execute(of_these(COUNT)).await.map(|_| ())
+    c.execute(of_these(UPDATE_COUNTS)).await.map(|_| ())
 }
 
 async fn read(c: &mut Connection, wanted: &(impl Fn(TestName) -> bool + Sync)) -> SqlResult<Vec<SummaryRow>> {
-    let rows = c.all(statement(ROWS), |row| {
+    let rows = c.all(statement(SELECT_SUMMARIES), |row| {
         // One unreadable row must not keep thousands of others from being ranked.
         let mut tests: Vec<StoredSpread> = row.json(2).unwrap_or_default();
         tests.retain(|spread| wanted(spread.0));
@@ -126,7 +126,7 @@ async fn read(c: &mut Connection, wanted: &(impl Fn(TestName) -> bool + Sync)) -
     let mut all = Vec::with_capacity(rows.iter().map(|(.., tests)| tests.len()).sum());
     for (card, setting, tests) in rows {
         let setting = settings.get(&setting).cloned().unwrap_or_default();
-        all.extend(tests.into_iter().map(|spread| row_of(&card, &setting, spread)));
+        all.extend(tests.into_iter().map(|spread| summary_row(&card, &setting, spread)));
     }
     Ok(all)
 }
@@ -136,7 +136,7 @@ async fn read(c: &mut Connection, wanted: &(impl Fn(TestName) -> bool + Sync)) -
 type StoredSpread =
     (TestName, Option<String>, u32, f64, Option<f64>, f64, f64, f64, Option<f64>, Option<String>);
 
-fn row_of(card: &str, setting: &Arc<Setting>, spread: StoredSpread) -> SummaryRow {
+fn summary_row(card: &str, setting: &Arc<Setting>, spread: StoredSpread) -> SummaryRow {
     let (test, step, n, mean, sd, median, best, worst, max_latency_us, last) = spread;
     let (card_id, setting) = (card.to_owned(), Arc::clone(setting));
     SummaryRow { card_id, setting, test, step, n, mean, sd, median, best, worst, max_latency_us, last }
@@ -194,7 +194,7 @@ impl SettingGroup {
             return &mut self.tests[expected];
         }
         let index = *self.indices.entry((figure.name(), figure.step.clone())).or_insert_with(|| {
-            self.tests.push(SummedTest::of(figure));
+            self.tests.push(SummedTest::from_figure(figure));
             self.tests.len() - 1
         });
         &mut self.tests[index]
@@ -202,7 +202,7 @@ impl SettingGroup {
 }
 
 impl SummedTest {
-    fn of(figure: &TestFigure) -> Self {
+    fn from_figure(figure: &TestFigure) -> Self {
         SummedTest {
             test: figure.name(),
             step: figure.step.clone(),
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn single_run_has_no_deviation() {
-        let mut test = SummedTest::of(&figure("SEQ1M Q1T1 read", 0.0, None));
+        let mut test = SummedTest::from_figure(&figure("SEQ1M Q1T1 read", 0.0, None));
         test.add(&figure("SEQ1M Q1T1 read", 4.0, None), &None);
         assert_eq!(test.spread().4, None);
     }

@@ -15,7 +15,7 @@ pub(crate) const CARDS: i64 = 3;
 
 /// Fills the tables of version 3 within the transaction that creates them.
 pub(crate) async fn cards(c: &mut Connection) -> SqlResult<()> {
-    let cards = c.all(statement("SELECT id, maker, model, capacity_bytes FROM card"), registers).await?;
+    let cards = c.all(statement("SELECT id, maker, model, capacity_bytes FROM card"), facts_from_row).await?;
     let mut names = Vec::new();
     for (id, facts) in cards {
         update_card(c, &id, &facts, None).await?;
@@ -30,7 +30,7 @@ pub(crate) async fn cards(c: &mut Connection) -> SqlResult<()> {
     Ok(())
 }
 
-fn registers(row: &SqlRow) -> SqlResult<(String, CardFacts)> {
+fn facts_from_row(row: &SqlRow) -> SqlResult<(String, CardFacts)> {
     let facts = CardFacts {
         maker: row.get(1)?,
         model: row.get::<Option<String>>(2)?.filter(|model| !model.is_empty()),
@@ -58,7 +58,7 @@ fn session(row: &SqlRow) -> SqlResult<OldSession> {
 async fn fill_session(c: &mut Connection, session: OldSession) -> SqlResult<()> {
     let card = match &session.card {
         Some(card) => card.clone(),
-        None => unnamed_card(c, &session).await?,
+        None => create_unnamed_card(c, &session).await?,
     };
     let update = statement("UPDATE session SET card_id = $2, kind = $3 WHERE id = $1");
     c.execute(update.bind(&session.id).bind(card).bind("bench")).await?;
@@ -87,7 +87,7 @@ async fn fill_runs(c: &mut Connection, session: &str, setting: &str) -> SqlResul
 }
 
 /// Creates a card for a session of an unidentified card.
-async fn unnamed_card(c: &mut Connection, session: &OldSession) -> SqlResult<String> {
+async fn create_unnamed_card(c: &mut Connection, session: &OldSession) -> SqlResult<String> {
     let sighting = naming::of_unit(None, &session.id, &session.target);
     let mut resolver = CardResolver::default();
     let placed = resolver.resolve(&sighting);

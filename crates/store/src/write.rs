@@ -71,14 +71,14 @@ pub(crate) async fn session(c: &mut Connection, start: &SessionStart) -> SqlResu
 }
 
 pub(crate) async fn record_update(c: &mut Connection, id: SessionId, document: &Json) -> SqlResult<()> {
-    let_go_of_document(c, id).await?;
+    clear_document(c, id).await?;
     let update = statement(sql::UPDATE_RECORD).bind(id.to_string()).bind(stamp::now()).bind(json(document)?);
     found(c.execute(update).await?)
 }
 
 /// Frees the pages of a document before it is replaced: SQLite would write the new one to other pages, and a file does
 /// not shrink.
-async fn let_go_of_document(c: &mut Connection, id: SessionId) -> SqlResult<()> {
+async fn clear_document(c: &mut Connection, id: SessionId) -> SqlResult<()> {
     if c.is_server() {
         return Ok(());
     }
@@ -135,11 +135,11 @@ pub(crate) async fn sample(
 ///
 /// All writers mark the card before they store settings; another order could deadlock.
 pub(crate) async fn run_end(c: &mut Connection, session: SessionId, run: &RunResult) -> SqlResult<()> {
-    let (setting, card) = setting_of(c, session).await?;
+    let (setting, card) = session_setting(c, session).await?;
     mark_stale(c, &card.into_iter().collect()).await?;
     let setting = store_setting(c, &setting).await?;
     let figures = Run::from(run);
-    let stored = tests_of(c, session, run.run).await?;
+    let stored = tests_with_loops(c, session, run.run).await?;
     let end = statement(sql::FINISH_RUN)
         .bind(session.to_string())
         .bind(run.run)
@@ -162,10 +162,10 @@ pub(crate) async fn session_end(
     let recipe: String = c.one(statement(sql::SESSION_RECIPE).bind(id.to_string()), |row| row.get(0)).await?;
     // Records have neither runs nor rows of findings.
     if recipe != sql::NO_RECIPE {
-        settle(c, id, header).await?;
+        store_final_condition(c, id, header).await?;
         once::leave_out_runs(&mut document, &finished_runs(c, id).await?);
     }
-    let_go_of_document(c, id).await?;
+    clear_document(c, id).await?;
     let end = statement(sql::FINISH_SESSION)
         .bind(id.to_string())
         .bind(stamp::now())
@@ -175,8 +175,8 @@ pub(crate) async fn session_end(
 }
 
 /// Stores findings and condition of the document; the condition replaces the one of the start.
-async fn settle(c: &mut Connection, id: SessionId, header: &ReportHeader) -> SqlResult<()> {
-    let (mut setting, card) = setting_of(c, id).await?;
+async fn store_final_condition(c: &mut Connection, id: SessionId, header: &ReportHeader) -> SqlResult<()> {
+    let (mut setting, card) = session_setting(c, id).await?;
     mark_stale(c, &card.into_iter().collect()).await?;
     setting.condition.clone_from(&header.condition);
     let setting = store_setting(c, &setting).await?;
@@ -195,7 +195,7 @@ async fn settle(c: &mut Connection, id: SessionId, header: &ReportHeader) -> Sql
 }
 
 /// Tests that have stored loops in a run.
-async fn tests_of(c: &mut Connection, session: SessionId, run: u32) -> SqlResult<Vec<SampledTest>> {
+async fn tests_with_loops(c: &mut Connection, session: SessionId, run: u32) -> SqlResult<Vec<SampledTest>> {
     let asked = statement(sql::TESTS).bind(session.to_string()).bind(run);
     let test = |row: &SqlRow| {
         Ok((TestName { pattern: row.parsed("test")?, op: row.parsed("op")? }, row.get("step")?))
@@ -211,14 +211,14 @@ async fn finished_runs(
     let runs: Vec<RunResult> = c.all(asked, |row| row.json("results")).await?;
     let mut all = Vec::new();
     for run in runs {
-        let tests = tests_of(c, session, run.run).await?;
+        let tests = tests_with_loops(c, session, run.run).await?;
         all.push((run, tests));
     }
     Ok(all)
 }
 
 /// Setting of the runs of a session, and its card.
-async fn setting_of(c: &mut Connection, session: SessionId) -> SqlResult<(Setting, Option<String>)> {
+async fn session_setting(c: &mut Connection, session: SessionId) -> SqlResult<(Setting, Option<String>)> {
     let read = statement(sql::SESSION_SETTING).bind(session.to_string());
     c.one(read, |row| {
         let setting =

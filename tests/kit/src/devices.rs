@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Time for which others may keep a device busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs a tool that must exist and succeed; returns its output without surrounding space.
 #[track_caller]
@@ -38,8 +38,8 @@ pub fn undo(name: &str, arguments: &[&str]) {
         if output.status.success() || !busy {
             return;
         }
-        if began.elapsed() > PATIENCE {
-            assert!(std::thread::panicking(), "{name} {arguments:?}: busy for {PATIENCE:?}");
+        if began.elapsed() > BUSY_TIMEOUT {
+            assert!(std::thread::panicking(), "{name} {arguments:?}: busy for {BUSY_TIMEOUT:?}");
             return;
         }
         std::thread::sleep(Duration::from_millis(20));
@@ -125,7 +125,7 @@ impl LoopDevice {
         tool("losetup", &["-d", &self.path]);
         let began = Instant::now();
         while !attempt("losetup", &[&self.path, image]).status.success() {
-            assert!(began.elapsed() < PATIENCE, "{} stays busy for {PATIENCE:?}", self.path);
+            assert!(began.elapsed() < BUSY_TIMEOUT, "{} stays busy for {BUSY_TIMEOUT:?}", self.path);
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -148,7 +148,7 @@ impl LoopDevice {
     pub fn wait_until_released(&self) {
         let began = Instant::now();
         while open(&self.path, OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC, Mode::empty()).is_err() {
-            assert!(began.elapsed() < PATIENCE, "{} stays claimed for {PATIENCE:?}", self.path);
+            assert!(began.elapsed() < BUSY_TIMEOUT, "{} stays claimed for {BUSY_TIMEOUT:?}", self.path);
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -21,7 +21,7 @@ pub enum HidingCache {
 
 impl HidingCache {
     /// Overrides for a card that loses `lost_bytes`.
-    fn on(&self, lost_bytes: u64) -> String {
+    fn overrides_for(&self, lost_bytes: u64) -> String {
         match self {
             HidingCache::None => String::new(),
             HidingCache::Share(share, rest) => {
@@ -43,7 +43,7 @@ pub fn policy() -> impl Strategy<Value = String> {
 /// Words for the content of lost blocks.
 pub type LostWords = &'static [&'static str];
 
-fn one_of(lost: LostWords) -> impl Strategy<Value = &'static str> {
+fn lost_word(lost: LostWords) -> impl Strategy<Value = &'static str> {
     proptest::sample::select(lost)
 }
 
@@ -55,9 +55,9 @@ pub fn limbo(
     lost: LostWords,
     cache: impl Strategy<Value = HidingCache>,
 ) -> impl Strategy<Value = FakeCardSpec> {
-    (card, share, one_of(lost), cache).prop_map(move |(bytes, share, lost, cache)| {
+    (card, share, lost_word(lost), cache).prop_map(move |(bytes, share, lost, cache)| {
         let real = if share < least { 0 } else { place(bytes, share) };
-        (bytes, format!("fake=limbo&fake_bytes={real}&fake.lost={lost}{}", cache.on(bytes - real)))
+        (bytes, format!("fake=limbo&fake_bytes={real}&fake.lost={lost}{}", cache.overrides_for(bytes - real)))
     })
 }
 
@@ -82,12 +82,14 @@ pub fn chain(
     lost: LostWords,
     cache: impl Strategy<Value = HidingCache>,
 ) -> impl Strategy<Value = FakeCardSpec> {
-    (card, share, real, one_of(lost), period, cache).prop_map(|(bytes, share, real, lost, period, cache)| {
-        let wrap = period(bytes, share);
-        let real = place(wrap, real);
-        let cache = cache.on(wrap - real);
-        (bytes, format!("fake=chain&wrap_bytes={wrap}&fake_bytes={real}&fake.lost={lost}{cache}"))
-    })
+    (card, share, real, lost_word(lost), period, cache).prop_map(
+        |(bytes, share, real, lost, period, cache)| {
+            let wrap = period(bytes, share);
+            let real = place(wrap, real);
+            let cache = cache.overrides_for(wrap - real);
+            (bytes, format!("fake=chain&wrap_bytes={wrap}&fake_bytes={real}&fake.lost={lost}{cache}"))
+        },
+    )
 }
 
 /// Fake with a dead address line, worth at least `least`.
@@ -108,9 +110,9 @@ pub fn damaged(
     lost: LostWords,
     cache: impl Strategy<Value = HidingCache>,
 ) -> impl Strategy<Value = FakeCardSpec> {
-    (card, share, powers, one_of(lost), 0u32..1000, cache).prop_map(|(bytes, share, power, lost, seed, cache)| {
+    (card, share, powers, lost_word(lost), 0u32..1000, cache).prop_map(|(bytes, share, power, lost, seed, cache)| {
         let unit = 65_536u64 << power;
-        let cache = cache.on((bytes as f64 * share) as u64);
+        let cache = cache.overrides_for((bytes as f64 * share) as u64);
         (
             bytes,
             format!(

@@ -3,7 +3,7 @@
 use cardscope_engine::journal::{JournalError, JournalWriter, SavedRange};
 
 /// Longest range, as in a journal on disk.
-const MOST: usize = 1 << 20;
+const MAX_RANGE_BYTES: usize = 1 << 20;
 
 #[derive(Debug, Default)]
 pub struct MemoryJournal {
@@ -21,7 +21,7 @@ impl MemoryJournal {
 
 impl JournalWriter for MemoryJournal {
     fn save(&mut self, offset: u64, original: &[u8]) -> Result<(), JournalError> {
-        let parts = original.chunks(MOST).zip((offset..).step_by(MOST));
+        let parts = original.chunks(MAX_RANGE_BYTES).zip((offset..).step_by(MAX_RANGE_BYTES));
         self.open.extend(
             parts.map(|(part, at)| (SavedRange { offset: at, len: part.len() as u64 }, part.to_vec())),
         );
@@ -31,7 +31,7 @@ impl JournalWriter for MemoryJournal {
         self.batches.push(std::mem::take(&mut self.open));
         Ok(())
     }
-    fn saved(&self) -> Vec<SavedRange> {
+    fn saved_ranges(&self) -> Vec<SavedRange> {
         let batch = |batch: &Vec<(SavedRange, Vec<u8>)>| {
             let mut ranges: Vec<SavedRange> = batch.iter().map(|(kept, _)| *kept).collect();
             ranges.sort_by_key(|kept| kept.offset);

@@ -60,7 +60,7 @@ const NAMES: [&str; 5] =
     ["Alder Swift 64GB", "Birch Endure 128GB", "Cedar 32GB", "Dogwood Pro Plus 256GB", "Elm A2 64GB"];
 
 /// Pseudo-random number from 0 to 1.
-fn chance(seed: u64) -> f64 {
+fn pseudo_random(seed: u64) -> f64 {
     let mixed = (seed ^ (seed >> 31))
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)
         .rotate_left(29)
@@ -73,7 +73,7 @@ fn name(number: usize) -> String {
     if number < NAMES.len() { name.to_owned() } else { format!("{name}, no. {}", number / NAMES.len() + 1) }
 }
 
-fn cooling(card: usize) -> &'static str {
+fn cooling_of_card(card: usize) -> &'static str {
     if card.is_multiple_of(3) { "passive" } else { "active" }
 }
 
@@ -81,16 +81,16 @@ fn entry(number: usize, runs: u32) -> ComparedEntry {
     let mut entry = ONE_CARD.comparison.entries[0].clone();
     (entry.name, entry.card_id, entry.runs) = (name(number), format!("card-{number}"), runs);
     entry.card.brand = Some(name(number));
-    entry.settings[0].condition.set("cooling", cooling(number), ConditionOrigin::Stated);
+    entry.settings[0].condition.set("cooling", cooling_of_card(number), ConditionOrigin::Stated);
     entry.sources = vec![format!("logs/card-{number}.txt")];
     entry
 }
 
 fn spread(test: usize, card: usize, runs: u32) -> Spread {
-    let level = TESTS[test].1 * (0.6 + 0.9 * chance((card as u64 + 1) * 7919));
+    let level = TESTS[test].1 * (0.6 + 0.9 * pseudo_random((card as u64 + 1) * 7919));
     let falls = TESTS[test].0.ends_with("write") && card.is_multiple_of(4);
     let run = |run: u32| {
-        let noise = 0.96 + 0.08 * chance((test as u64 * 131 + card as u64) * 1009 + u64::from(run));
+        let noise = 0.96 + 0.08 * pseudo_random((test as u64 * 131 + card as u64) * 1009 + u64::from(run));
         let factor = if falls && run % 3 == 2 { 0.45 } else { 1.0 };
         (level * noise * factor * 1000.0).round() / 1000.0
     };
@@ -128,7 +128,7 @@ pub fn of_runs(runs: Vec<f64>, falls_from: Option<f64>) -> Spread {
     }
 }
 
-fn pair(first: usize, second: usize, spreads: &[Option<Spread>]) -> Option<ComparedPair> {
+fn compared_pair(first: usize, second: usize, spreads: &[Option<Spread>]) -> Option<ComparedPair> {
     let (a, b) = (spreads[first].as_ref()?, spreads[second].as_ref()?);
     let factor = b.mean / a.mean;
     let verdict = match factor {
@@ -164,7 +164,7 @@ pub fn comparison(cards: usize, runs: u32, tests: usize) -> Comparison {
             spreads[cards - 1] = None;
         }
         let pairs = (0..cards).flat_map(|a| (a + 1..cards).map(move |b| (a, b)));
-        let pairs = pairs.filter_map(|(a, b)| pair(a, b, &spreads)).collect();
+        let pairs = pairs.filter_map(|(a, b)| compared_pair(a, b, &spreads)).collect();
         let test = TESTS[test].0.parse::<TestName>().unwrap();
         let block_bytes = test.pattern.block;
         for spread in spreads.iter_mut().flatten() {
@@ -175,14 +175,14 @@ pub fn comparison(cards: usize, runs: u32, tests: usize) -> Comparison {
     let mut comparison = ONE_CARD.comparison.clone();
     comparison.entries = (0..cards).map(|card| entry(card, runs)).collect();
     comparison.tests = (0..tests.min(TESTS.len())).map(compared).collect();
-    comparison.overall = if cards > 1 { overall(&comparison) } else { Vec::new() };
-    comparison.apart = comparison.tests.iter().filter_map(|test| apart(test, cards)).collect();
-    comparison.differs[0].values = (0..cards).map(|card| Some(cooling(card).to_owned())).collect();
+    comparison.overall = if cards > 1 { overall_order(&comparison) } else { Vec::new() };
+    comparison.apart = comparison.tests.iter().filter_map(|test| test_distance(test, cards)).collect();
+    comparison.differs[0].values = (0..cards).map(|card| Some(cooling_of_card(card).to_owned())).collect();
     comparison
 }
 
 /// Distance of three or more cards in a test.
-fn apart(test: &ComparedTest, cards: usize) -> Option<TestRange> {
+fn test_distance(test: &ComparedTest, cards: usize) -> Option<TestRange> {
     let mean = |card: &usize| test.spreads[*card].as_ref().map_or(f64::NAN, |spread| spread.mean);
     let mut all: Vec<usize> = (0..cards).filter(|card| test.spreads[*card].is_some()).collect();
     all.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
@@ -200,7 +200,7 @@ fn apart(test: &ComparedTest, cards: usize) -> Option<TestRange> {
 }
 
 /// Geometric means over the tests that all cards have.
-fn overall(comparison: &Comparison) -> Vec<OverallFactor> {
+fn overall_order(comparison: &Comparison) -> Vec<OverallFactor> {
     let shared: Vec<&ComparedTest> =
         comparison.tests.iter().filter(|test| test.spreads.iter().all(Option::is_some)).collect();
     let log = |card: usize| -> f64 {
@@ -280,8 +280,8 @@ pub fn ranking(cards: usize) -> Ranking {
 /// Runs of a test second by second, with a rising temperature.
 pub fn series(card: usize, test: usize, runs: u32) -> Vec<TestSeries> {
     let second = |run: u32, at_s: u32| {
-        let speed =
-            TESTS[test].1 * (0.9 + 0.2 * chance((card as u64 * 97 + u64::from(run)) * 977 + u64::from(at_s)));
+        let speed = TESTS[test].1
+            * (0.9 + 0.2 * pseudo_random((card as u64 * 97 + u64::from(run)) * 977 + u64::from(at_s)));
         SeriesBucket {
             at_s,
             seconds: 1,
@@ -303,10 +303,10 @@ pub fn series(card: usize, test: usize, runs: u32) -> Vec<TestSeries> {
     (1..=runs).map(series).collect()
 }
 
-fn latencies(card: usize, test: usize, runs: u32) -> TestLatencies {
+fn test_latencies(card: usize, test: usize, runs: u32) -> TestLatencies {
     let mut histogram = LatencyHistogram::default();
     for n in 0..3000_u64 {
-        let spread = 1.0 + 9.0 * chance(n * 31 + card as u64 * 7 + test as u64).powi(8);
+        let spread = 1.0 + 9.0 * pseudo_random(n * 31 + card as u64 * 7 + test as u64).powi(8);
         histogram.record((120_000.0 * (test as f64 + 1.0) * spread) as u64);
     }
     histogram.record(850_000_000);
@@ -331,8 +331,8 @@ fn verify() -> VerifyReport {
     let cell = |n: u64| MapCell {
         start: n << 26,
         bytes: 1 << 26,
-        write_mb_s: Some(if (400..500).contains(&n) { 11.0 } else { 30.0 + 3.0 * chance(n) }),
-        read_mb_s: Some(88.0 + chance(n + 7)),
+        write_mb_s: Some(if (400..500).contains(&n) { 11.0 } else { 30.0 + 3.0 * pseudo_random(n) }),
+        read_mb_s: Some(88.0 + pseudo_random(n + 7)),
         bad_bytes: if n == 700 { 1 << 20 } else { 0 },
         ..MapCell::default()
     };
@@ -345,7 +345,7 @@ fn verify() -> VerifyReport {
 pub fn long_run() -> SustainReport {
     let sample = |i: u32| SustainSample {
         at_s: f64::from(i),
-        write_mb_s: Some(if i < 40 { 60.0 } else { 22.0 } + 2.0 * chance(u64::from(i))),
+        write_mb_s: Some(if i < 40 { 60.0 } else { 22.0 } + 2.0 * pseudo_random(u64::from(i))),
         temperatures: vec![PlacedTemperature { place: "card".into(), celsius: 30.0 + f64::from(i) * 0.2 }],
         ..SustainSample::default()
     };
@@ -358,7 +358,7 @@ fn part(card: usize, runs: u32, tests: usize) -> CardPart {
     let mut part = ONE_CARD.cards[0].clone();
     (part.card_id, part.title, part.card.brand) = (format!("card-{card}"), name(card), Some(name(card)));
     part.courses = (0..tests).flat_map(|test| series(card, test, runs)).collect();
-    part.latencies = (0..tests).map(|test| latencies(card, test, runs)).collect();
+    part.latencies = (0..tests).map(|test| test_latencies(card, test, runs)).collect();
     part.map = card.is_multiple_of(2).then(map);
     part.verify = card.is_multiple_of(5).then(verify);
     part.sustain = card.is_multiple_of(3).then(long_run);

@@ -21,19 +21,23 @@ pub fn page(report: &BenchReport) -> Page {
         if missed && !body.is_untested() { NewsTone::Bad } else { tone_of_figures(body.exit_status()) };
     let mut page = Page::new(&header.target, tone, answer(report, counted));
     page.reasons.extend(failed_ios(&body.moved));
-    page.because_all(NewsTone::Warning, uneven(report));
+    page.because_all(NewsTone::Warning, uneven_run_warnings(report));
     if let Some(run) = counted {
         let several = body.summary.iter().any(|summary| summary.n > 1);
         let table = if several { summary_table(&body.summary) } else { run_table(&run.results) };
         page.add(
             "",
-            [PageBlock::Table(table), PageBlock::Lines(scores(run)), PageBlock::Lines(not_measured(run))],
+            [
+                PageBlock::Table(table),
+                PageBlock::Lines(score_lines(run)),
+                PageBlock::Lines(not_measured(run)),
+            ],
         );
         page.because_all(NewsTone::Warning, verdicts(header, "limited-by"));
     }
-    page.because(NewsTone::Plain, work(report));
-    page.add("", [PageBlock::Facts(warmth(&body.runs))]);
-    page.fold("Conditions", [PageBlock::Facts(conditions(report))]);
+    page.because(NewsTone::Plain, moved_summary(report));
+    page.add("", [PageBlock::Facts(temperature_facts(&body.runs))]);
+    page.fold("Conditions", [PageBlock::Facts(condition_facts(report))]);
     page.add_findings(header, body.runs.iter().flat_map(|run| &run.results));
     page.add_end(header);
     page
@@ -43,7 +47,7 @@ pub fn page(report: &BenchReport) -> Page {
 fn answer(report: &BenchReport, counted: Option<&RunResult>) -> Answer {
     let body = &report.body;
     let Some(run) = counted.filter(|run| !run.results.is_empty()) else {
-        return nothing(report, counted);
+        return no_figure_answer(report, counted);
     };
     let known = |verb: &'static str, writes: bool| {
         let all = run.results.iter().filter(|r| r.op.writes() == writes);
@@ -77,7 +81,7 @@ fn answer(report: &BenchReport, counted: Option<&RunResult>) -> Answer {
 const NOT_TESTED: &str = "NOT TESTED";
 
 /// Answer without a figure: the error that ended the session, or the most frequent reason of its tests.
-fn nothing(report: &BenchReport, counted: Option<&RunResult>) -> Answer {
+fn no_figure_answer(report: &BenchReport, counted: Option<&RunResult>) -> Answer {
     let recipe = &report.body.recipe;
     let reasons: Vec<&str> =
         counted.iter().flat_map(|run| &run.not_measured).map(|test| test.reason.as_str()).collect();
@@ -92,7 +96,7 @@ fn nothing(report: &BenchReport, counted: Option<&RunResult>) -> Answer {
 }
 
 /// Warnings that the runs differ by more than chance, so that their mean misleads.
-fn uneven(report: &BenchReport) -> Vec<String> {
+fn uneven_run_warnings(report: &BenchReport) -> Vec<String> {
     let of = |claim: &'static str| verdicts(&report.header, claim).collect::<Vec<_>>();
     let levels = of("bimodal-runs");
     let levels = match levels.as_slice() {
@@ -106,7 +110,7 @@ fn uneven(report: &BenchReport) -> Vec<String> {
 }
 
 /// Recipe, number of runs, and bytes that the tests moved.
-fn work(report: &BenchReport) -> String {
+fn moved_summary(report: &BenchReport) -> String {
     let body = &report.body;
     let runs = count(body.runs.iter().filter(|run| run.counted).count() as u64, "run");
     let bytes: u64 = body.runs.iter().flat_map(|run| &run.results).map(|result| result.bytes).sum();
@@ -114,7 +118,7 @@ fn work(report: &BenchReport) -> String {
 }
 
 /// Temperature range over several runs. The table of a single run has a column for it instead.
-fn warmth(runs: &[RunResult]) -> Vec<PageFact> {
+fn temperature_facts(runs: &[RunResult]) -> Vec<PageFact> {
     let counted = runs.iter().filter(|run| run.counted).flat_map(|run| &run.results);
     let all = counted.flat_map(|r| [r.temperature_c.start, r.temperature_c.max]).flatten();
     let ends = all.fold(None, |ends: Option<[f64; 2]>, celsius| {
@@ -124,7 +128,7 @@ fn warmth(runs: &[RunResult]) -> Vec<PageFact> {
     ends.map(|[low, high]| fact("temperature", format!("{low:.0} to {high:.0} °C"))).into_iter().collect()
 }
 
-fn conditions(report: &BenchReport) -> Vec<PageFact> {
+fn condition_facts(report: &BenchReport) -> Vec<PageFact> {
     let header = &report.header;
     let bus = report.body.bus_ceiling_mb_s.map(|mb_s| fact("bus carries", SpeedMbS(mb_s)));
     let all = header.condition.iter().map(|(word, value)| fact(&word.replace('_', " "), value));
@@ -133,7 +137,7 @@ fn conditions(report: &BenchReport) -> Vec<PageFact> {
     bus.into_iter().chain(all).chain(rest).collect()
 }
 
-fn printed(prints: Option<&ToolPrints>) -> String {
+fn tool_value(prints: Option<&ToolPrints>) -> String {
     prints.map(|own| format!("{} {}", own.value, own.unit)).unwrap_or_default()
 }
 
@@ -152,7 +156,7 @@ pub(crate) fn run_table(results: &[TestResult]) -> Table {
             ("longest", &|r| time_us(r.latency_us.max)),
             ("of the bus", &|r| r.bus_share.map(|s| format!("{:.0} %", s * 100.0)).unwrap_or_default()),
             ("°C", &temperatures),
-            ("tool prints", &|r| printed(r.tool_prints.as_ref())),
+            ("tool prints", &|r| tool_value(r.tool_prints.as_ref())),
         ],
     )
     .least(["p99.9", "of the bus", "mean", "tool prints", "p99"])
@@ -183,7 +187,7 @@ fn summary_table(summary: &[Summary]) -> Table {
             ("worst", &|s| speed(s.worst)),
             ("best", &|s| speed(s.best)),
             ("runs", &|s| s.n.to_string()),
-            ("tool prints", &|s| printed(s.tool_prints.as_ref())),
+            ("tool prints", &|s| tool_value(s.tool_prints.as_ref())),
         ],
     )
 }
@@ -205,7 +209,7 @@ fn not_measured(run: &RunResult) -> Vec<String> {
     reasons.into_iter().map(line).collect()
 }
 
-fn scores(run: &RunResult) -> Vec<String> {
+fn score_lines(run: &RunResult) -> Vec<String> {
     run.scores.iter().map(|(name, value)| format!("Score ({name}): {value}")).collect()
 }
 

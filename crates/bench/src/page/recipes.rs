@@ -53,7 +53,7 @@ pub fn page(recipe: &ExplainedRecipe) -> Page {
             ("over", &|t| t.size_bytes.map_or("whole card".to_owned(), |size| BinarySize(size).to_string())),
             ("loops", &|t| t.loops.to_string()),
             ("a loop ends after", &ends),
-            ("result", &|t| word(t.aggregate).to_owned()),
+            ("result", &|t| aggregate_word(t.aggregate).to_owned()),
         ],
     );
     page.add(
@@ -72,7 +72,7 @@ fn ends(test: &ExplainedTest) -> String {
     [passes, bytes, within, seconds].into_iter().flatten().collect::<Vec<_>>().join(" or ")
 }
 
-fn word(aggregate: LoopAggregate) -> &'static str {
+fn aggregate_word(aggregate: LoopAggregate) -> &'static str {
     match aggregate {
         LoopAggregate::Max => "fastest",
         LoopAggregate::Mean => "mean",

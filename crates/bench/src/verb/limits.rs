@@ -56,11 +56,11 @@ pub(super) fn findings(report: &BenchReport, session: &mut VerbSession<'_>) -> V
     // A processor at a low clock is slow to submit I/Os, which shows in small reads alone.
     let host = host.or_else(|| condition.get("cpu_governor").filter(|governor| *governor == "powersave"));
     let small_read = small(TestOp::Read).map(|small| {
-        let promised = promised_ios(session, |demand| demand.random_read_iops);
+        let promised = promised_small_speed(session, |demand| demand.random_read_iops);
         LimitFacts { promised, path_share: path_share(small, session), host, ..of(small) }
     });
     let small_write = small(TestOp::Write).map(|small| LimitFacts {
-        promised: promised_ios(session, |demand| demand.random_write_iops),
+        promised: promised_small_speed(session, |demand| demand.random_write_iops),
         ..of(small)
     });
     limit::findings(&[read, write, small_read, small_write].into_iter().flatten().collect::<Vec<_>>())
@@ -74,7 +74,10 @@ fn starved_share(session: &VerbSession<'_>) -> Option<f64> {
 }
 
 /// Speed that A1 promises for single small I/Os. A2 promises more, but only with the card's command queue.
-fn promised_ios(session: &VerbSession<'_>, of: fn(&SpeedDemand) -> Option<f64>) -> Option<(String, f64)> {
+fn promised_small_speed(
+    session: &VerbSession<'_>,
+    of: fn(&SpeedDemand) -> Option<f64>,
+) -> Option<(String, f64)> {
     let demands = &session.opened.identity.as_ref()?.mark_demands;
     let a1 = demands.iter().find(|demand| (demand.mark.letter(), demand.mark.number()) == ('A', 1))?;
     Some((a1.mark.to_string(), of(a1)? * (4 * KIB) as f64 / MB))

@@ -44,7 +44,7 @@ impl Procedure for BenchRequest {
         let recipe = self.recipe()?;
         let runs = runs(self, &recipe)?;
         session.opened.limit_writes(self.limits.max_write());
-        report.header.caveats.extend(unprepared(&recipe, session.opened.may_write));
+        report.header.caveats.extend(unprepared_caveat(&recipe, session.opened.may_write));
         let recipe = sizing::fit(self, recipe, runs, session.opened)?;
         crate::request::check_state(&recipe, &session.opened.condition)?;
         let area = session.opened.target.area(recipe.area);
@@ -118,7 +118,7 @@ impl BenchRequest {
 }
 
 /// Caveat of a read-only recipe, whose test area has unknown content.
-fn unprepared(recipe: &Recipe, may_write: bool) -> Option<Caveat> {
+fn unprepared_caveat(recipe: &Recipe, may_write: bool) -> Option<Caveat> {
     let text = "a read-only recipe does not fill the test area first: unwritten or trimmed blocks read \
                 faster than data";
     (recipe.prepares() && !may_write).then(|| Caveat::Other { text: text.to_owned() })

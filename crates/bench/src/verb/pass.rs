@@ -70,12 +70,12 @@ impl runner::PassRecorder for PassResult<'_> {
         Ok(())
     }
 
-    fn moved(&mut self, read: u64, written: u64) {
+    fn add_moved(&mut self, read: u64, written: u64) {
         self.moved.bytes_read += read;
         self.moved.bytes_written += written;
     }
 
-    fn failed(&mut self, test: Option<usize>, counts: IoCounts, io_errors: &[IoError]) {
+    fn add_failures(&mut self, test: Option<usize>, counts: IoCounts, io_errors: &[IoError]) {
         self.moved.add_failed(counts, io_errors);
         if let Some(test) = test {
             self.counts[test] += counts;
@@ -98,9 +98,9 @@ impl runner::PassRecorder for PassResult<'_> {
         }
     }
 
-    fn pace(&mut self, test: usize) -> Option<Box<dyn StopRule>> {
+    fn stop_rule(&mut self, test: usize) -> Option<Box<dyn StopRule>> {
         let spec = &self.recipe.tests[test];
-        let (pace, outcome) = precise(spec.until?, spec.name);
+        let (pace, outcome) = precision_rule(spec.until?, spec.name);
         self.paces.push((test, outcome));
         Some(pace)
     }
@@ -131,7 +131,7 @@ impl StopOutcome {
 struct SharedStopRule(Arc<Mutex<StopOutcome>>);
 
 impl StopRule for SharedStopRule {
-    fn slice(&mut self, seconds: f64, ios: u64) -> StopChoice {
+    fn add_work(&mut self, seconds: f64, ios: u64) -> StopChoice {
         let mut outcome = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match outcome.rule.push(seconds, ios) {
             StopDecision::Continue => StopChoice::Continue,
@@ -148,7 +148,7 @@ impl StopRule for SharedStopRule {
 }
 
 /// Stopping rule for one test, and a handle to its outcome.
-fn precise(until: RepeatUntil, test: TestName) -> (Box<dyn StopRule>, Arc<Mutex<StopOutcome>>) {
+fn precision_rule(until: RepeatUntil, test: TestName) -> (Box<dyn StopRule>, Arc<Mutex<StopOutcome>>) {
     let outcome = Arc::new(Mutex::new(StopOutcome {
         rule: stopping::StopPrecision::new(until, test),
         limit: None,

@@ -125,7 +125,7 @@ impl PassRunner<'_> {
     ) -> Result<(RunResult, Result<(), ProbeStop>), ProbeStop> {
         let label = self.label(number);
         let start = RunStart { run: number, seed, counted: true, size_bytes: Some(self.recipe.area) };
-        recorder.archive.begin_run(recorder.id, start).map_err(not_kept)?;
+        recorder.archive.begin_run(recorder.id, start).map_err(archive_stop)?;
         let mut pass =
             PassResult::new(self.recipe, SampleRecording { recorder: &mut *recorder, run: number }, moved);
         let VerbSession { opened, interrupt, events, journal, .. } = session;
@@ -137,7 +137,7 @@ impl PassRunner<'_> {
             deadline: self.deadline,
             more_follow: number < self.runs,
         };
-        let ended = self.measure(&settings, opened, journal.as_mut(), &mut pass, *events);
+        let ended = self.measure_pass(&settings, opened, journal.as_mut(), &mut pass, *events);
         pass.settle();
         let mut run = RunResult {
             run: number,
@@ -157,11 +157,11 @@ impl PassRunner<'_> {
         run.scores = aggregate::scores(&run, self.recipe);
         run.passed = aggregate::demands_met(&run, self.recipe);
         // The report gets what was measured even if the archive could not store it.
-        let recorded = recorder.archive.finish_run(recorder.id, &run).map_err(not_kept);
+        let recorded = recorder.archive.finish_run(recorder.id, &run).map_err(archive_stop);
         Ok((run, ended.and(recorded)))
     }
 
-    fn measure(
+    fn measure_pass(
         &self,
         settings: &RunnerSettings<'_>,
         opened: &mut OpenTarget,
@@ -171,7 +171,7 @@ impl PassRunner<'_> {
     ) -> Result<(), ProbeStop> {
         let target = opened.target.as_mut();
         let Some(PreservedArea { region, salt }) = &self.saved else {
-            return run_pass(target, self.recipe, settings, pass, events).map_err(stop);
+            return run_pass(target, self.recipe, settings, pass, events).map_err(to_stop);
         };
         let Some(journal) = journal else {
             let why = "the data of the card cannot be preserved without a journal";
@@ -181,11 +181,11 @@ impl PassRunner<'_> {
         let mut scope = WriteScope::new(Some(journal as _));
         let mut area = SavedArea::save(target, &mut scope, *region, *salt, settings.interrupt)?;
         pass.moved.bytes_read += region.len;
-        run_pass(&mut area, self.recipe, settings, pass, events).map_err(stop)
+        run_pass(&mut area, self.recipe, settings, pass, events).map_err(to_stop)
     }
 }
 
-fn stop(error: RunError) -> ProbeStop {
+fn to_stop(error: RunError) -> ProbeStop {
     match error {
         RunError::Target(TargetError::Interrupted) => ProbeStop::Interrupted,
         RunError::Target(error) => ProbeStop::Target(error),
@@ -193,6 +193,6 @@ fn stop(error: RunError) -> ProbeStop {
     }
 }
 
-fn not_kept(error: cardscope_store::ArchiveError) -> ProbeStop {
+fn archive_stop(error: cardscope_store::ArchiveError) -> ProbeStop {
     ProbeStop::Journal(JournalError(Failure::from(error).into()))
 }

@@ -109,7 +109,7 @@ pub(super) fn sum_up(report: &mut BenchReport, recipe: &Recipe, session: &mut Ve
     });
     report.header.findings.extend(odd);
     report.header.findings.extend(minutes::of_runs(&report.body.runs));
-    report.header.findings.extend(anomaly::small_against_large(&sized(report, recipe)));
+    report.header.findings.extend(anomaly::small_against_large(&tests_with_size(report, recipe)));
     report.header.findings.extend(limits::findings(report, session));
     let failed = io_errors::finding(&report.body.moved, session.card_bytes(), "while it was measured");
     report.header.findings.extend(failed);
@@ -124,7 +124,7 @@ fn known_spreads(session: &VerbSession<'_>) -> SpreadTable {
 }
 
 /// Tests with the size of the range that each used.
-fn sized(report: &BenchReport, recipe: &Recipe) -> Vec<SizedTest> {
+fn tests_with_size(report: &BenchReport, recipe: &Recipe) -> Vec<SizedTest> {
     let of = |test: &cardscope_model::recipe::RecipeTest| {
         let found = report
             .body

@@ -27,14 +27,14 @@ pub(crate) struct WriteEstimate {
 impl WriteEstimate {
     /// Estimate for a recipe on a target.
     pub(crate) fn on(recipe: &Recipe, runs: u32, opened: &OpenTarget) -> WriteEstimate {
-        let mut writes = WriteEstimate::of(recipe, runs, opened.target.info().bytes);
+        let mut writes = WriteEstimate::for_card(recipe, runs, opened.target.info().bytes);
         // The test file is created once, not once a run.
         writes.bytes = writes.bytes.saturating_add(opened.written_by_growing(recipe.area));
         writes
     }
 
     /// Estimate for a recipe on a card of this size.
-    fn of(recipe: &Recipe, runs: u32, card_bytes: u64) -> WriteEstimate {
+    fn for_card(recipe: &Recipe, runs: u32, card_bytes: u64) -> WriteEstimate {
         let by_time = |test: &&RecipeTest| {
             let fixed = test.limit.passes.is_some() || test.limit.bytes.is_some();
             test.name.op.writes() && (!fixed || test.warmup_s > 0.0)
@@ -105,7 +105,7 @@ mod tests {
     fn estimate_covers_whole_card_fills_and_saturates() {
         let text = "name = \"x\"\ntitle = \"t\"\nversion = 1\nsource = \"s\"\n[area]\nsize = \"1MiB\"\nprepare = false\n";
         let writes = |tests: &str| {
-            WriteEstimate::of(&parse(&format!("{text}{tests}"), None).unwrap(), 1, 64_000_000_000)
+            WriteEstimate::for_card(&parse(&format!("{text}{tests}"), None).unwrap(), 1, 64_000_000_000)
         };
         let whole = |block: &str| {
             format!(
@@ -123,14 +123,14 @@ mod tests {
 
     #[test]
     fn timed_recipe_writes_its_area_plus_seconds() {
-        let quick = WriteEstimate::of(&recipe("quick", None), 2, 1 << 40);
+        let quick = WriteEstimate::for_card(&recipe("quick", None), 2, 1 << 40);
         assert_eq!(quick, WriteEstimate { bytes: 2 * 192 * MIB, seconds: 2.0 * 4.0 * 4.5 });
         assert!(quick.words().contains("384 MiB") && quick.words().contains("36 s"), "{}", quick.words());
     }
 
     #[test]
     fn recipe_of_passes_has_a_fixed_estimate() {
-        let small = WriteEstimate::of(&recipe("dd-sweep", None), 1, 1 << 40);
+        let small = WriteEstimate::for_card(&recipe("dd-sweep", None), 1, 1 << 40);
         assert!(small.seconds == 0.0 && (11 << 30..20 << 30).contains(&small.bytes), "{small:?}");
     }
 

@@ -29,18 +29,18 @@ pub fn add(page: &mut Page, header: &ReportHeader, found: &Verification, identit
         ("announced", Some(ExactCapacity(found.announced_bytes).to_string())),
         ("usable", found.usable_bytes.map(|bytes| ExactCapacity(bytes).to_string())),
         ("verified", Some(ExactCapacity(found.proven_bytes).to_string())),
-        ("method", Some(method(found))),
+        ("method", Some(describe_method(found))),
         ("confidence", Some(percent(found.confidence))),
         ("tested on", Some(header.target.clone())),
         ("reader", header.condition.get("reader").map(ToString::to_string)),
         ("seed", Some(header.seed.to_string())),
     ];
     let facts = all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect();
-    page.fold("Evidence", [PageBlock::Facts(facts), listed(&found.disproofs, ADDRESSES, disproof)]);
+    page.fold("Evidence", [PageBlock::Facts(facts), listed(&found.disproofs, ADDRESSES, describe_disproof)]);
     page.print(&["Evidence"]);
 }
 
-fn method(found: &Verification) -> String {
+fn describe_method(found: &Verification) -> String {
     let restored = if found.moved.bytes_restored > 0 { ", then restored" } else { "" };
     match found.method {
         TestMethod::Quick => {
@@ -51,7 +51,7 @@ fn method(found: &Verification) -> String {
     }
 }
 
-fn disproof(proof: &AddressDisproof) -> String {
+fn describe_disproof(proof: &AddressDisproof) -> String {
     let times = if proof.seen == 2 { "twice".to_owned() } else { count(proof.seen, "time") };
     format!(
         "byte {}: read {}, not what was written there ({times})",

@@ -34,11 +34,11 @@ pub fn summary(files: &FilesReport, error: Option<&str>) -> String {
                 let _ = writeln!(out, "You can now delete the test files *.h2w or verify them again.");
             }
         }
-        _ => out.push_str(&losses(files)),
+        _ => out.push_str(&loss_lines(files)),
     }
     for (word, pace) in [("Writing", files.write), ("Reading", files.read)] {
         if let Some(pace) = pace {
-            let _ = writeln!(out, "{word} speed: {} MByte/s", mbyte_per_second(&pace));
+            let _ = writeln!(out, "{word} speed: {} MByte/s", format_speed(&pace));
         }
     }
     out.push_str("H2testw v1.4\n");
@@ -48,20 +48,20 @@ pub fn summary(files: &FilesReport, error: Option<&str>) -> String {
     out
 }
 
-fn losses(files: &FilesReport) -> String {
+fn loss_lines(files: &FilesReport) -> String {
     let SectorCounts { ok, changed, overwritten, corrupted, aliased, unreadable } = files.sectors;
     let mut out = String::from("The media is likely to be defective.\n");
     let mut line = |text: String| {
         out.push_str(&text);
         out.push('\n');
     };
-    line(format!("{} OK ({ok} sectors)", amount(ok)));
-    line(format!("{} DATA LOST ({} sectors)", amount(files.sectors.lost()), files.sectors.lost()));
-    line(format!("Details:{} overwritten ({overwritten} sectors)", amount(overwritten)));
-    line(format!("{} slightly changed (< 8 bit/sector, {changed} sectors)", amount(changed)));
+    line(format!("{} OK ({ok} sectors)", format_amount(ok)));
+    line(format!("{} DATA LOST ({} sectors)", format_amount(files.sectors.lost()), files.sectors.lost()));
+    line(format!("Details:{} overwritten ({overwritten} sectors)", format_amount(overwritten)));
+    line(format!("{} slightly changed (< 8 bit/sector, {changed} sectors)", format_amount(changed)));
     // h2testw stops at an unreadable sector; here such sectors count as lost.
-    line(format!("{} corrupted ({} sectors)", amount(corrupted + unreadable), corrupted + unreadable));
-    line(format!("{} aliased memory ({aliased} sectors)", amount(aliased)));
+    line(format!("{} corrupted ({} sectors)", format_amount(corrupted + unreadable), corrupted + unreadable));
+    line(format!("{} aliased memory ({aliased} sectors)", format_amount(aliased)));
     if let Some(first) = &files.first_error {
         line(format!("First error at offset: 0x{:016x}", first.offset));
         line(format!("Expected: 0x{:016x}", first.expected));
@@ -71,7 +71,7 @@ fn losses(files: &FilesReport) -> String {
 }
 
 /// Sectors in the largest filled unit: whole KByte and MByte, tenths of a GByte, rounded down.
-fn amount(sectors: u64) -> String {
+fn format_amount(sectors: u64) -> String {
     let bytes = sectors * SECTOR;
     match bytes {
         0..0x10_0000 => format!("{} KByte", bytes >> 10),
@@ -84,7 +84,7 @@ fn amount(sectors: u64) -> String {
 }
 
 /// Speed with three digits, as h2testw prints it.
-fn mbyte_per_second(pace: &TransferPace) -> String {
+fn format_speed(pace: &TransferPace) -> String {
     let speed = if pace.seconds > 0.0 { pace.bytes as f64 / MBYTE as f64 / pace.seconds } else { 0.0 };
     match speed {
         s if s < 10.0 => format!("{s:.2}"),

@@ -41,7 +41,10 @@ pub fn page(report: &VerifyReport) -> Page {
             [PageBlock::Facts(sizes.map(|(name, n)| fact(name, ExactCapacity(n))).collect())],
         );
     }
-    page.fold("Exact sizes", [PageBlock::Facts(exact(report)), PageBlock::Lines(cost(report).collect())]);
+    page.fold(
+        "Exact sizes",
+        [PageBlock::Facts(exact_sizes(report)), PageBlock::Lines(cost(report).collect())],
+    );
     evidence::add(&mut page, header, body, None);
     page.print(&["Capacity", ""]);
     page.framed(header)
@@ -70,7 +73,7 @@ fn sizes(report: &VerifyReport) -> Vec<PageFact> {
     facts
 }
 
-fn exact(report: &VerifyReport) -> Vec<PageFact> {
+fn exact_sizes(report: &VerifyReport) -> Vec<PageFact> {
     let body = &report.body;
     let wrap = if body.dead_address_line { "dead address line at" } else { "addresses repeat every" };
     let all = [
@@ -100,20 +103,25 @@ fn cost(report: &VerifyReport) -> impl Iterator<Item = String> {
 }
 
 /// Most files that are listed.
-const MOST_FILES: usize = 16;
+const MAX_LISTED_FILES: usize = 16;
 
 fn add_files(page: &mut Page, report: &FilesReport) {
-    let mut lines = vec![head(report), counts(&report.sectors)];
-    lines.extend(report.first_error.as_ref().map(first_error));
+    let mut lines = vec![files_line(report), sector_counts_line(&report.sectors)];
+    lines.extend(report.first_error.as_ref().map(first_error_line));
     let paces = [("Writing", report.write), ("Reading", report.read)];
-    lines.extend(paces.into_iter().filter_map(|(word, pace)| Some(format!("{word}: {}.", one_way(&pace?)))));
+    lines.extend(
+        paces.into_iter().filter_map(|(word, pace)| Some(format!("{word}: {}.", format_pace(&pace?)))),
+    );
     page.add("", [PageBlock::Lines(lines)]);
     let files = listed_files(report);
     let more = report.files.len() - files.len();
     let more = (more > 0).then(|| format!("… and {more} files more without losses or remarks."));
     page.add(
         "",
-        [PageBlock::Table(table(&files)), PageBlock::Lines(more.into_iter().chain(odd(report)).collect())],
+        [
+            PageBlock::Table(file_table(&files)),
+            PageBlock::Lines(more.into_iter().chain(missing_and_excluded(report)).collect()),
+        ],
     );
     let again = format!("cardscope verify {} --files --read-only", quoted(&report.directory));
     if report.written && report.kept {
@@ -121,7 +129,7 @@ fn add_files(page: &mut Page, report: &FilesReport) {
     }
 }
 
-fn first_error(first: &FirstError) -> String {
+fn first_error_line(first: &FirstError) -> String {
     let found = first.found.map_or("nothing that could be read".into(), |word| format!("0x{word:016x}"));
     format!(
         "First error: byte {} of {} (offset 0x{:016x} of all): 0x{:016x} expected, {found} found.",
@@ -132,7 +140,7 @@ fn first_error(first: &FirstError) -> String {
     )
 }
 
-fn head(report: &FilesReport) -> String {
+fn files_line(report: &FilesReport) -> String {
     let files = count(report.files.len() as u32, "file");
     let by = if report.written { "written and read back" } else { "read" };
     let on = report.mounted_at.as_ref().map(|at| format!(" mounted on {at}")).unwrap_or_default();
@@ -145,7 +153,7 @@ fn head(report: &FilesReport) -> String {
 }
 
 /// Sector counts in f3read's categories, by severity.
-fn counts(sectors: &SectorCounts) -> String {
+fn sector_counts_line(sectors: &SectorCounts) -> String {
     let rows = [
         ("whole", sectors.ok),
         ("slightly changed (1 to 7 bits)", sectors.changed),
@@ -165,7 +173,7 @@ fn counts(sectors: &SectorCounts) -> String {
     format!("Sectors of 512 bytes: {}.{aliased}", named.join(", "))
 }
 
-fn one_way(pace: &TransferPace) -> String {
+fn format_pace(pace: &TransferPace) -> String {
     let slowest = pace.slowest_second_mb_s;
     let slowest = slowest.map(|s| format!(", in its slowest second {} MB/s", speed(s))).unwrap_or_default();
     format!("{} MB/s over {}{slowest}", speed(pace.mb_s), duration(pace.seconds))
@@ -174,14 +182,14 @@ fn one_way(pace: &TransferPace) -> String {
 /// Files to list. If there are too many, those with losses or a remark come first.
 fn listed_files(report: &FilesReport) -> Vec<&FileResult> {
     let mut files: Vec<&FileResult> = report.files.iter().collect();
-    if files.len() > MOST_FILES {
+    if files.len() > MAX_LISTED_FILES {
         files.sort_by_key(|file| (file.sectors.lost() == 0 && file.remark.is_none(), file.number));
-        files.truncate(MOST_FILES);
+        files.truncate(MAX_LISTED_FILES);
     }
     files
 }
 
-fn table(files: &[&FileResult]) -> Table {
+fn file_table(files: &[&FileResult]) -> Table {
     let pace = |pace: Option<TransferPace>| pace.map(|p| speed(p.mb_s)).unwrap_or_default();
     Table::of(
         files.iter().copied(),
@@ -196,7 +204,7 @@ fn table(files: &[&FileResult]) -> Table {
     )
 }
 
-fn odd(report: &FilesReport) -> Vec<String> {
+fn missing_and_excluded(report: &FilesReport) -> Vec<String> {
     let missing = report.missing.iter().map(|(from, to)| match from == to {
         true => format!("Not there: {from}.h2w."),
         false => format!("Not there: {from}.h2w to {to}.h2w."),

@@ -41,7 +41,7 @@ fn first_word(found: &Verification) -> &'static str {
 /// marks that a check judged as missed.
 pub fn headline(found: &Verification, findings: &[Finding], missed: Option<String>) -> (NewsTone, Answer) {
     let unaccused = matches!(found.verdict, Verdict::Genuine | Verdict::Inconclusive);
-    if let Some(lie) = findings.iter().filter(|_| unaccused).find_map(false_label) {
+    if let Some(lie) = findings.iter().filter(|_| unaccused).find_map(false_label_answer) {
         return (NewsTone::Bad, lie);
     }
     let bad = findings.iter().filter(|finding| finding.weight == FindingWeight::Bad).count();
@@ -60,12 +60,12 @@ pub fn headline(found: &Verification, findings: &[Finding], missed: Option<Strin
 }
 
 /// Answer for a printed capacity far above the announced one.
-fn false_label(finding: &Finding) -> Option<Answer> {
+fn false_label_answer(finding: &Finding) -> Option<Answer> {
     let FalseCapacity { printed_bytes, announced_bytes } = FalseCapacity::of(finding)?;
     let (announced, printed) = (DecimalSize(announced_bytes), nominal(printed_bytes));
     let printed = printed.unwrap_or_else(|| DecimalSize(printed_bytes).to_string());
     let answer = Answer::with_verdict("FAKE LABEL", &format!(": announces {announced}, printed {printed}."));
-    Some(answer.advise(RETURN))
+    Some(answer.advise(RETURN_ADVICE))
 }
 
 /// Printed speeds that were not reached, such as `reads 117 of 300 MB/s`.
@@ -74,15 +74,15 @@ fn slower_than_printed(findings: &[Finding]) -> Option<String> {
     (!short.is_empty()).then(|| listing(&short))
 }
 
-const RETURN: &str = "Return it.";
-const NO_DATA: &str = "Do not keep data on it.";
+const RETURN_ADVICE: &str = "Return it.";
+const NO_DATA_ADVICE: &str = "Do not keep data on it.";
 
 fn answer(found: &Verification) -> Answer {
     let announced = DecimalSize(announced_bytes(found));
     let word = first_word(found);
     let mut in_table = None;
     let (said, advice) = match found.verdict {
-        Verdict::Genuine => (genuine(found), None),
+        Verdict::Genuine => (genuine_text(found), None),
         Verdict::Limbo | Verdict::Wraparound | Verdict::Chain | Verdict::Overcommitted => {
             let (holds, what) = match (found.usable_bytes, found.good_bytes) {
                 (Some(bytes), _) if DecimalSize(bytes).to_string() == announced.to_string() => {
@@ -95,9 +95,9 @@ fn answer(found: &Verification) -> Answer {
             };
             // Only for fakes do tables show more than the verdict: the two sizes.
             in_table = Some(format!("{word}: {what}"));
-            (format!("{holds}{what}."), Some(RETURN.to_owned()))
+            (format!("{holds}{what}."), Some(RETURN_ADVICE.to_owned()))
         }
-        Verdict::Damaged => (damaged(found), Some(NO_DATA.to_owned())),
+        Verdict::Damaged => (damaged_text(found), Some(NO_DATA_ADVICE.to_owned())),
         Verdict::Dead => {
             let said = match found.cause {
                 Some(CapacityCause::LostFlash { card_bytes, .. }) => {
@@ -117,16 +117,16 @@ fn answer(found: &Verification) -> Answer {
         }
         Verdict::ReaderSuspect => {
             let other = found.cause.map_or("another", CapacityCause::reader_to_try);
-            (reader_suspect(found), Some(format!("Try {other} reader.")))
+            (reader_suspect_text(found), Some(format!("Try {other} reader.")))
         }
-        Verdict::Inconclusive => (inconclusive(found), None),
+        Verdict::Inconclusive => (inconclusive_text(found), None),
     };
     // Below this confidence the card is not accused; the next steps lead to certainty.
     if found.verdict.is_bad() && found.confidence < SURE {
         let (word, sure) = (format!("LIKELY {word}"), format!(" ({})", percent(found.confidence)));
         return Answer::with_verdict(&word, &format!("{sure}: {said}")).in_brief(format!("{word}{sure}"));
     }
-    let errors = with_errors(found);
+    let errors = error_suffix(found);
     let answer = Answer::with_verdict(word, &format!("{errors}: {said}"));
     let answer = answer.in_brief(in_table.unwrap_or_else(|| format!("{word}{errors}")));
     match advice {
@@ -136,7 +136,7 @@ fn answer(found: &Verification) -> Answer {
 }
 
 /// Number of failed I/Os on a card that passed.
-fn with_errors(found: &Verification) -> String {
+fn error_suffix(found: &Verification) -> String {
     match found.moved.counts.failed() {
         failed @ 1.. if found.verdict == Verdict::Genuine => format!(" with {}", count(failed, "error")),
         _ => String::new(),
@@ -148,7 +148,7 @@ pub fn announced_bytes(found: &Verification) -> u64 {
     found.files.as_ref().map_or(found.announced_bytes, |files| files.free_bytes)
 }
 
-fn genuine(found: &Verification) -> String {
+fn genuine_text(found: &Verification) -> String {
     let (proven, announced) = (DecimalSize(found.proven_bytes), DecimalSize(announced_bytes(found)));
     let sure = (found.confidence < SURE).then(|| format!("{} sure", percent(found.confidence)));
     let (claim, extent) = match (found.method, sure) {
@@ -167,7 +167,7 @@ fn genuine(found: &Verification) -> String {
 const NOTHING_MISSING: &str = "no missing capacity found";
 const FREE_SPACE_HOLDS: &str = "the free space holds what is written";
 
-fn reader_suspect(found: &Verification) -> String {
+fn reader_suspect_text(found: &Verification) -> String {
     let shown = DecimalSize(announced_bytes(found));
     let said = match (found.cause, found.at_most_usable()) {
         (Some(CapacityCause::ExtraSectors { .. }), _) => "it counts one sector too many".to_owned(),
@@ -187,7 +187,7 @@ fn reader_suspect(found: &Verification) -> String {
     format!("{said}.")
 }
 
-fn damaged(found: &Verification) -> String {
+fn damaged_text(found: &Verification) -> String {
     if let (true, Some(end)) = (found.fails_beyond, found.usable_bytes) {
         return format!("everything beyond {} fails.", DecimalSize(end));
     }
@@ -208,7 +208,7 @@ fn damaged(found: &Verification) -> String {
     format!("{lost}.")
 }
 
-fn inconclusive(found: &Verification) -> String {
+fn inconclusive_text(found: &Verification) -> String {
     let reason = found.reason.as_deref().unwrap_or("the test ended early");
     match (found.disproofs.len() as u64, found.proven_bytes) {
         (0, 0) => format!("{reason}."),
@@ -223,16 +223,16 @@ fn inconclusive(found: &Verification) -> String {
 }
 
 /// Share of bad blocks from which on a sample that could miss it counts as weak.
-const WEAK: f64 = 0.1;
+const WEAK_SHARE: f64 = 0.1;
 
 /// Reason of the verdict in one line, with its colour.
 pub fn reason(found: &Verification) -> Option<(NewsTone, String)> {
-    let weak = found.share.as_ref().is_some_and(|share| share.excluded_above > WEAK);
+    let weak = found.share.as_ref().is_some_and(|share| share.excluded_above > WEAK_SHARE);
     let tone = if found.verdict == Verdict::Genuine && weak { NewsTone::Warning } else { tone(found) };
-    Some((tone, why(found)?))
+    Some((tone, reason_text(found)?))
 }
 
-fn why(found: &Verification) -> Option<String> {
+fn reason_text(found: &Verification) -> Option<String> {
     let cause = found.cause.filter(|cause| !matches!(cause, CapacityCause::AddressLimit { .. }));
     if let Some((cause, stated)) = cause.zip(found.stated.as_ref()) {
         return Some(cause.finding(stated).verdict);

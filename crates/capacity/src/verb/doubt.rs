@@ -17,7 +17,7 @@ use serde::Deserialize as _;
 use std::path::Path;
 
 /// Findings that accuse the card and are dropped if a cause explains the capacity.
-const EXPLAINED: [&str; 3] = ["capacity", "bound", "label-capacity"];
+const EXPLAINED_FINDINGS: [&str; 3] = ["capacity", "bound", "label-capacity"];
 
 /// Determines the cause of a wrong capacity and adjusts the verdict.
 pub(super) fn explain(
@@ -45,7 +45,7 @@ pub(super) fn explain(
         (body.usable_bytes, body.good_bytes) = (Some(0), Some(0));
     }
     let findings = &mut report.header.findings;
-    findings.retain(|finding| !EXPLAINED.contains(&finding.claim.as_str()));
+    findings.retain(|finding| !EXPLAINED_FINDINGS.contains(&finding.claim.as_str()));
     if !cause.verdict().is_bad() {
         let losses = |finding: &&mut Finding| finding.claim == "blocks-not-as-written";
         findings.iter_mut().filter(losses).for_each(|finding| finding.weight = FindingWeight::Hint);
@@ -70,14 +70,15 @@ fn stated_sizes(
             false => identity.and_then(|identity| identity.capacity_bytes),
         },
         csd_bytes: csd.filter(|csd| csd.crc != CrcStatus::Mismatch).and_then(|csd| csd.capacity_bytes),
-        earlier_bytes: card_key(opened).and_then(|key| largest_genuine(request.common.archive.named(), &key)),
+        earlier_bytes: card_key(opened)
+            .and_then(|key| largest_genuine_bytes(request.common.archive.named(), &key)),
         printed_bytes: printed.and_then(|label| label.capacity.as_ref()).map(|capacity| capacity.bytes),
         partitions_end_bytes: None,
     }
 }
 
 /// Largest capacity that an earlier test of this card found genuine. An unreadable archive counts as none.
-fn largest_genuine(archive: Option<&Path>, card_key: &str) -> Option<u64> {
+fn largest_genuine_bytes(archive: Option<&Path>, card_key: &str) -> Option<u64> {
     let mut archive = open_existing(archive).ok()??;
     let sessions = archive.unit_sessions(card_key).ok()?;
     let verified = sessions.into_iter().filter(|session| session.kind == "verify");
@@ -95,10 +96,10 @@ pub(super) fn layout(session: &mut VerbSession<'_>, body: &mut Verification) -> 
     if !there || !session.opened.is_whole_card() {
         return None;
     }
-    let mut card = IoDriver::new(session.opened.target.as_mut(), session.interrupt, READ, 1).ok()?;
+    let mut card = IoDriver::new(session.opened.target.as_mut(), session.interrupt, READ_BYTES, 1).ok()?;
     let layout = contents::present(&CardBytes::new(&mut card), None);
     body.moved.add_failed(card.counts(), card.io_errors());
     layout
 }
 
-const READ: u32 = 64 << 10;
+const READ_BYTES: u32 = 64 << 10;

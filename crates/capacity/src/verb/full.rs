@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
 /// Time between two checkpoints. Progress after the last one is recovered from the stamps on the card.
-const STORE_EVERY: Duration = Duration::from_secs(5);
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Checkpoint of a running pass.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,13 +36,13 @@ pub(super) fn run(
     session: &mut VerbSession<'_>,
     report: &mut VerifyReport,
 ) -> Result<()> {
-    let pass = PlannedPass::of(request, session, report)?;
+    let pass = PlannedPass::from_request(request, session, report)?;
     report.header.seed = pass.seed;
     report.body.moved.data_kept = request.read_only;
-    session.events.plan(plan(request).with_summary(pass.plan_line(request)));
+    session.events.plan(stage_plan(request).with_summary(pass.plan_line(request)));
     session.back_up(request.backup.as_deref(), None, &mut report.body.moved)?;
     session.begin_row(report)?;
-    let found = match pass.carry_out(request, session, report) {
+    let found = match pass.run_pass(request, session, report) {
         Ok(found) => found,
         Err(stop) => {
             // The stop came from setting up the I/O, so nothing was written.
@@ -51,19 +51,19 @@ pub(super) fn run(
             return Err(stop.into());
         }
     };
-    fill(report, &found);
+    fill_report(report, &found);
     session.hear_target(&mut report.header);
     if matches!(found.stop, Some(ProbeStop::Swapped(_))) {
         session.another_card = true;
     }
     if session.backup.is_some() {
         // Restoring the image removes the stamps, so the pass cannot be resumed.
-        pass.forget();
+        pass.remove_checkpoint();
     }
     found.stop.map_or(Ok(()), |stop| Err(stop.into()))
 }
 
-fn plan(request: &VerifyRequest) -> StagePlan {
+fn stage_plan(request: &VerifyRequest) -> StagePlan {
     let image = |stage| request.backup.as_ref().map(|_| (stage, 1.0));
     let writing = (!request.read_only).then_some((WRITING, 1.0));
     let passes = writing.into_iter().chain([(READING, 1.0)]);
@@ -109,7 +109,11 @@ struct PlannedPass {
 }
 
 impl PlannedPass {
-    fn of(request: &VerifyRequest, session: &mut VerbSession<'_>, report: &mut VerifyReport) -> Result<Self> {
+    fn from_request(
+        request: &VerifyRequest,
+        session: &mut VerbSession<'_>,
+        report: &mut VerifyReport,
+    ) -> Result<Self> {
         let seed = report.header.seed;
         let card_bytes = session.bytes();
         let key = card_key(session.opened);
@@ -144,7 +148,7 @@ impl PlannedPass {
         Ok(PlannedPass { seed, salt: previous.salt, previous: Some(previous), checkpoint, card_bytes })
     }
 
-    fn carry_out(
+    fn run_pass(
         &self,
         request: &VerifyRequest,
         session: &mut VerbSession<'_>,
@@ -165,7 +169,7 @@ impl PlannedPass {
                         };
                         let mut last = Instant::now();
                         let mut store = |written: u64| {
-                            if last.elapsed() > STORE_EVERY || written >= self.card_bytes {
+                            if last.elapsed() > CHECKPOINT_INTERVAL || written >= self.card_bytes {
                                 last = Instant::now();
                                 self.store(written);
                             }
@@ -189,7 +193,7 @@ impl PlannedPass {
         }
     }
 
-    fn forget(&self) {
+    fn remove_checkpoint(&self) {
         if let Some(checkpoint) = &self.checkpoint {
             checkpoint.remove();
         }
@@ -214,7 +218,7 @@ impl PlannedPass {
     }
 }
 
-fn fill(report: &mut VerifyReport, found: &PassFindings) {
+fn fill_report(report: &mut VerifyReport, found: &PassFindings) {
     let Verification { method, announced_bytes, moved, .. } = std::mem::take(&mut report.body);
     report.body = Verification { method, announced_bytes, moved, ..found.body.clone() };
     let remark = |text: &String| Caveat::Other { text: text.clone() };

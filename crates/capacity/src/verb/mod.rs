@@ -43,7 +43,7 @@ impl Procedure for VerifyRequest {
     }
 
     fn check(&self, target: TargetType) -> Result<()> {
-        misplaced(self)?;
+        refuse_misplaced_options(self)?;
         // An unreadable label must be refused before the test, not after it.
         self.printed()?;
         match self.method() {
@@ -110,7 +110,8 @@ fn inconclusive_because(
     ended: &Result<()>,
 ) -> String {
     let SpendLimits { budget, .. } = request.limits;
-    let time_is_up = budget.is_some_and(|budget| report.body.moved.seconds >= NEARLY * budget.as_secs_f64());
+    let time_is_up =
+        budget.is_some_and(|budget| report.body.moved.seconds >= SPENT_SHARE * budget.as_secs_f64());
     let limit = request.limits.max_write().map(|_| "write limit reached".to_owned());
     let limit = limit.or_else(|| opened.limit.reason()).filter(|_| !time_is_up);
     match ended {
@@ -124,7 +125,7 @@ fn inconclusive_because(
 }
 
 /// Share of the time budget from which the budget counts as the reason of an early end.
-const NEARLY: f64 = 0.8;
+const SPENT_SHARE: f64 = 0.8;
 
 /// True if failed I/Os indicate faults of the card. They do not if it was removed during the test.
 pub fn says_errors_of_card(ended: &Result<()>) -> bool {
@@ -132,7 +133,7 @@ pub fn says_errors_of_card(ended: &Result<()>) -> bool {
 }
 
 /// Refuses options of another method, so that none is ignored silently, in particular none that saves data.
-fn misplaced(request: &VerifyRequest) -> Result<()> {
+fn refuse_misplaced_options(request: &VerifyRequest) -> Result<()> {
     let method = request.method();
     Failure::refuse_first(&[
         (

@@ -29,13 +29,13 @@ use cardscope_session::opened::{OpenTarget, TargetType};
 use std::time::Duration;
 
 /// Fewest bytes that samples can test.
-const SMALLEST: u64 = MIB;
+const MIN_TARGET_BYTES: u64 = MIB;
 
 /// Bytes besides the run that a probe may save: markers, ranges, search of the boundary.
-const BESIDES: u64 = 192 * MIB;
+const OTHER_BYTES: u64 = 192 * MIB;
 
 /// Least room of a journal, however short the time is.
-const SMALLEST_ROOM: u64 = 32 * MIB;
+const MIN_JOURNAL_BYTES: u64 = 32 * MIB;
 
 /// Probes, then restores overwritten data, also after an interruption or error.
 pub(super) fn run(
@@ -44,7 +44,7 @@ pub(super) fn run(
     report: &mut VerifyReport,
 ) -> Result<()> {
     let bytes = session.bytes();
-    if bytes < SMALLEST {
+    if bytes < MIN_TARGET_BYTES {
         return Err(Failure::refused(format!(
             "{} has only {bytes} bytes, too few for the quick test; use `verify --full`",
             request.common.target
@@ -62,13 +62,11 @@ pub(super) fn run(
     let look = |budget| ReadCost::look(session.opened, budget, !request.erase, session.interrupt, moved);
     let afford = options.limits.budget.map(look).transpose()?;
     if !request.erase {
-        session.begin_journal(
-            most_saved(&options, bytes, afford.as_ref()),
-            context::salt(options.limits.seed),
-        )?;
+        session
+            .begin_journal(max_saved(&options, bytes, afford.as_ref()), context::salt(options.limits.seed))?;
     }
     if let Some(remark) = afford.as_ref().and_then(|afford| afford.remark(bytes)) {
-        session.events.note(&remark);
+        session.events.report_note(&remark);
     }
     let line = plan_line(&options, bytes, afford.as_ref(), session);
     // The timed reads have used part of the budget.
@@ -87,13 +85,13 @@ pub(super) fn run(
         capacity::probe(card, as_probes_know(journal), &options, events)
     });
     if let Ok(outcome) = &ended {
-        fill(report, outcome, bytes);
+        fill_report(report, outcome, bytes);
     }
     let usable = report.body.at_most_usable();
     let (returned, ended) = session.put_back_after(ended.err(), usable, &mut report.body.moved);
     let not_back = returned.as_ref().and_then(|returned| returned.finding(usable));
     if let Some(back) = returned.and_then(|returned| returned.back) {
-        came_back(report, &back, usable);
+        judge_restoration(report, &back, usable);
     }
     if let Some(not_back) = not_back {
         report.withdraw_verdict(NOT_RESTORED);
@@ -119,10 +117,10 @@ pub(super) fn check(request: &VerifyRequest, target: TargetType) -> Result<()> {
 }
 
 /// Most bytes to save, within the write limit and the time budget.
-fn most_saved(options: &QuickOptions, bytes: u64, afford: Option<&ReadCost>) -> u64 {
+fn max_saved(options: &QuickOptions, bytes: u64, afford: Option<&ReadCost>) -> u64 {
     let limit = options.limits.max_write.map_or(u64::MAX, |most| most.saturating_add(MIB));
-    let in_time = afford.map_or(u64::MAX, |afford| afford.bytes().saturating_add(SMALLEST_ROOM));
-    (options.run_bytes(bytes) + BESIDES).min(bytes).min(limit).min(in_time)
+    let in_time = afford.map_or(u64::MAX, |afford| afford.bytes().saturating_add(MIN_JOURNAL_BYTES));
+    (options.run_bytes(bytes) + OTHER_BYTES).min(bytes).min(limit).min(in_time)
 }
 
 fn plan_line(
@@ -140,7 +138,7 @@ fn plan_line(
     format!("writes up to {} (to a fake with a cache up to four times that); {keeps}", DecimalSize(run))
 }
 
-fn fill(report: &mut VerifyReport, outcome: &QuickOutcome, announced: u64) {
+fn fill_report(report: &mut VerifyReport, outcome: &QuickOutcome, announced: u64) {
     report.body.verdict = outcome.verdict;
     report.body.usable_bytes = outcome.usable_bytes;
     report.body.good_bytes = outcome.good_bytes;
@@ -157,19 +155,19 @@ fn fill(report: &mut VerifyReport, outcome: &QuickOutcome, announced: u64) {
 }
 
 /// Adjusts the verdict by losses that the restoration found.
-fn came_back(report: &mut VerifyReport, back: &RestoreResult, usable: Option<u64>) {
+fn judge_restoration(report: &mut VerifyReport, back: &RestoreResult, usable: Option<u64>) {
     let usable = usable.unwrap_or(u64::MAX);
     let lost = back.lost.iter().filter(|range| range.offset < usable).map(|range| range.len).sum::<u64>();
     let lost = lost.max(back.lost_at_first);
     if report.body.verdict == Verdict::Genuine && lost > 0 {
-        report.body.restored_without(lost);
+        report.body.record_lost_bytes(lost);
         report.drop_capacity_claims();
-        report.header.findings.extend(forgotten(back));
+        report.header.findings.extend(restoration_loss_finding(back));
     }
 }
 
 /// Reports data that was lost and kept after a second restoration.
-fn forgotten(back: &RestoreResult) -> Option<Finding> {
+fn restoration_loss_finding(back: &RestoreResult) -> Option<Finding> {
     let (lost, all_there) = (back.lost_at_first, back.lost.is_empty());
     let text =
         format!("The card lost {} of restored data; restored again, all of it is there.", DecimalSize(lost));
@@ -181,22 +179,22 @@ fn forgotten(back: &RestoreResult) -> Option<Finding> {
 }
 
 /// Small reads that are timed; on some cards the first one is slower.
-const LOOKS: u64 = 3;
+const TIMED_READS: u64 = 3;
 
-const SMALL: u32 = 4096;
+const SMALL_BYTES: u32 = 4096;
 
 /// Bytes of a large read, which shows the speed.
-const LARGE: u64 = MIB;
+const LARGE_BYTES: u64 = MIB;
 
 /// Share of the budget after which the timed reads end.
-const LOOKING: f64 = 0.05;
+const MAX_TIMING_SHARE: f64 = 0.05;
 
 /// Transfers per overwritten byte: read twice and saved, written, restored and compared, the last two twice if the
 /// card loses data.
-const MOVES: f64 = 9.0;
+const TRANSFERS_PER_BYTE: f64 = 9.0;
 
 /// I/Os per MiB for saving, restoring and comparing.
-const PUTS: f64 = 7.0;
+const IOS_PER_MIB: f64 = 7.0;
 
 /// Cost of I/O on this card, estimated before the test.
 #[derive(Debug, Clone, Copy)]
@@ -219,20 +217,21 @@ impl ReadCost {
         interrupt: &InterruptFlag,
         moved: &mut IoTotals,
     ) -> Result<ReadCost> {
-        let mut card = IoDriver::new(opened.target.as_mut(), interrupt, LARGE as u32, 1)?;
-        let found = ReadCost::timed(&mut card, budget.as_secs_f64(), keeps);
+        let mut card = IoDriver::new(opened.target.as_mut(), interrupt, LARGE_BYTES as u32, 1)?;
+        let found = ReadCost::time_reads(&mut card, budget.as_secs_f64(), keeps);
         moved.add_failed(card.counts(), card.io_errors());
         found
     }
 
-    fn timed(card: &mut IoDriver<'_>, budget: f64, keeps: bool) -> Result<ReadCost> {
+    fn time_reads(card: &mut IoDriver<'_>, budget: f64, keeps: bool) -> Result<ReadCost> {
         let (began, all) = (card.seconds(), card.bytes());
         let mut each = f64::INFINITY;
-        for n in 0..LOOKS {
-            let offset = all / (LOOKS + 1) * (n + 1) / LARGE * LARGE;
-            let took = card.time(IoDirection::Read, IoContent::Buffer, CardExtent { offset, len: SMALL })?;
+        for n in 0..TIMED_READS {
+            let offset = all / (TIMED_READS + 1) * (n + 1) / LARGE_BYTES * LARGE_BYTES;
+            let took =
+                card.time(IoDirection::Read, IoContent::Buffer, CardExtent { offset, len: SMALL_BYTES })?;
             each = took.unwrap_or(each).min(each);
-            if card.seconds() - began > budget * LOOKING {
+            if card.seconds() - began > budget * MAX_TIMING_SHARE {
                 break;
             }
         }
@@ -240,7 +239,8 @@ impl ReadCost {
         let besides = if keeps { WITNESSES } else { 0 };
         let mut found = ReadCost { budget, each, byte: 0.0, besides };
         found.refuse_too_little()?;
-        let large = CardExtent { offset: all / 2 / LARGE * LARGE, len: LARGE.min(all / 2) as u32 };
+        let large =
+            CardExtent { offset: all / 2 / LARGE_BYTES * LARGE_BYTES, len: LARGE_BYTES.min(all / 2) as u32 };
         let took = card.time(IoDirection::Read, IoContent::Buffer, large)?.unwrap_or_default();
         found.byte = (took - each).max(0.0) / f64::from(large.len);
         Ok(found)
@@ -263,14 +263,14 @@ impl ReadCost {
 
     /// Most bytes that can be overwritten and restored in the time.
     fn bytes(&self) -> u64 {
-        let each = MOVES * self.byte + PUTS * self.each / MIB as f64;
+        let each = TRANSFERS_PER_BYTE * self.byte + IOS_PER_MIB * self.each / MIB as f64;
         (self.budget / each).min(u64::MAX as f64) as u64
     }
 
     /// Warning if the time is too short to prove a genuine card.
     fn remark(&self, card_bytes: u64) -> Option<String> {
         let ios = (self.besides + ios_to_a_verdict(card_bytes)) as f64;
-        let needed = ios * self.each + MOVES * LEAST_RUN as f64 * self.byte;
+        let needed = ios * self.each + TRANSFERS_PER_BYTE * LEAST_RUN as f64 * self.byte;
         (needed > self.budget).then(|| {
             format!(
                 "{:.0} s is too short to prove this card genuine: at {:.2} s per I/O it takes about {:.0} s",

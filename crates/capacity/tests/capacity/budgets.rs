@@ -48,7 +48,7 @@ fn class_10_card_is_probed_in_time(#[case] fake: &str, #[case] most: f64) {
     let erased = erasing(&format!("{CLASS_10}&{fake}"), &options(false, 5));
     assert_eq!(erased.mistake(), None);
     assert!(erased.seconds < most, "{fake}: {} s, {most} asked", erased.seconds);
-    let kept = keeping(&mut target(&format!("{CLASS_10}&{fake}")), 5);
+    let kept = probe_and_restore(&mut target(&format!("{CLASS_10}&{fake}")), 5);
     // Restoring takes as long as writing, and reading everything twice before that a quarter more.
     assert!(kept < 2.5 * most, "{fake}, keeping the data: {kept} s, {} asked", 2.5 * most);
     println!("{fake}: {:.1} s, keeping the data {kept:.1} s", erased.seconds);
@@ -59,7 +59,7 @@ fn target(name: &str) -> SimTarget {
 }
 
 /// Probes with a journal and restores everything. Returns the seconds.
-fn keeping(target: &mut SimTarget, seed: u64) -> f64 {
+fn probe_and_restore(target: &mut SimTarget, seed: u64) -> f64 {
     let began = target.now();
     let mut memory = MemoryJournal::default();
     let mut card = IoDriver::new(target, &InterruptFlag::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
@@ -69,7 +69,7 @@ fn keeping(target: &mut SimTarget, seed: u64) -> f64 {
 }
 
 /// Checksum of each MiB of a card.
-fn read_all_of(target: &mut SimTarget) -> Vec<u64> {
+fn checksum_card(target: &mut SimTarget) -> Vec<u64> {
     let all = target.info().bytes;
     let mut sums = vec![0; all.div_ceil(MIB) as usize];
     let mut card = IoDriver::new(target, &InterruptFlag::default(), MIB as u32, PROBE_DEPTH).unwrap();
@@ -106,9 +106,9 @@ fn data_is_restored_after_the_probe(
     let name = format!("sim:constant?announced_bytes=768MiB&fake={fake}&state=filled");
     let mut target = target(&name);
     let usable = target.truth().usable_bytes;
-    let before = read_all_of(&mut target);
-    keeping(&mut target, 11);
-    let after = read_all_of(&mut target);
+    let before = checksum_card(&mut target);
+    probe_and_restore(&mut target, 11);
+    let after = checksum_card(&mut target);
     let differ = |(i, (a, b)): (usize, (&u64, &u64))| (a != b).then_some(i as u64 * MIB);
     let differ: Vec<u64> = before.iter().zip(&after).enumerate().filter_map(differ).collect();
     let differ: Vec<&u64> = differ.iter().filter(|at| **at + MIB <= usable).collect();
@@ -116,7 +116,7 @@ fn data_is_restored_after_the_probe(
 }
 
 /// Seconds on the card's clock from the first I/O to the last one of the restoration, with the outcome.
-fn in_budget(name: &str, budget: f64, seed: u64) -> (f64, QuickOutcome) {
+fn probe_with_budget(name: &str, budget: f64, seed: u64) -> (f64, QuickOutcome) {
     let mut target = target(name);
     let mut memory = MemoryJournal::default();
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), PROBE_BLOCK, PROBE_DEPTH).unwrap();
@@ -129,9 +129,9 @@ fn in_budget(name: &str, budget: f64, seed: u64) -> (f64, QuickOutcome) {
 }
 
 /// Checks that a probe kept its time budget and claims no more than it tested.
-fn keeps_to(fake: &str, latency: f64, mb_s: f64, budget: f64, seed: u64) -> Result<(), String> {
+fn check_budget(fake: &str, latency: f64, mb_s: f64, budget: f64, seed: u64) -> Result<(), String> {
     let name = format!("sim:constant?announced_bytes=4GB&command_s={latency}&mb_s={mb_s}&fake={fake}");
-    let (took, outcome) = in_budget(&name, budget, seed);
+    let (took, outcome) = probe_with_budget(&name, budget, seed);
     let one = latency + f64::from(PROBE_BLOCK) / (mb_s * 1e6);
     let said = format!("{name}: {took:.2} s of {budget:.2} s, {:?}", outcome.verdict);
     let genuine = outcome.verdict == Verdict::Genuine;
@@ -158,15 +158,15 @@ const FAKES: [&str; 5] = [
 #[test]
 fn budget_of_one_second_holds_at_5_mb_s() {
     for seed in 0..20 {
-        keeps_to("none", 0.00586, 5.0, 1.0, seed).unwrap();
+        check_budget("none", 0.00586, 5.0, 1.0, seed).unwrap();
     }
 }
 
 #[test]
 fn budget_holds_at_200_ms_per_io() {
     for fake in FAKES {
-        keeps_to(fake, 0.2, 50.0, 10.0, 3).unwrap();
-        keeps_to(fake, 0.2, 50.0, 60.0, 3).unwrap();
+        check_budget(fake, 0.2, 50.0, 10.0, 3).unwrap();
+        check_budget(fake, 0.2, 50.0, 60.0, 3).unwrap();
     }
 }
 
@@ -178,7 +178,7 @@ fn more_time_never_lowers_a_genuine_verdict() {
         "sim:sandisk-extremepro-32g-a1",
         "sim:constant?announced_bytes=32GB&mb_s=90&command_s=0.0002",
     ] {
-        let reported = |seconds: u32| in_budget(name, f64::from(seconds), 5).1;
+        let reported = |seconds: u32| probe_with_budget(name, f64::from(seconds), 5).1;
         let all: Vec<(u32, QuickOutcome)> = (20..=240)
             .step_by(if cardscope_testkit::is_long() { 20 } else { 40 })
             .map(|seconds| (seconds, reported(seconds)))
@@ -212,7 +212,7 @@ proptest! {
         let latency = 10f64.powf(latency);
         // From budgets for the shortest test to those for a verdict.
         let budget = (ios * latency).clamp(1.0, 40.0).max(60.0 * latency);
-        prop_assert_eq!(keeps_to(fake, latency, mb_s, budget, seed), Ok(()));
+        prop_assert_eq!(check_budget(fake, latency, mb_s, budget, seed), Ok(()));
     }
 }
 

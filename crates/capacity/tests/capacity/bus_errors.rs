@@ -25,7 +25,7 @@ const CHOICES: [f64; 4] = [1.0, 10.0, 100.0, 1000.0];
 /// Capacities; smaller ones need fewer I/Os.
 const SIZES: [&str; 4] = ["1GiB", "8GiB", "64GB", "512GB"];
 
-fn probed(per_million: f64, seed: u64) -> ProbedCard {
+fn probe_with_errors(per_million: f64, seed: u64) -> ProbedCard {
     let size = SIZES[(seed % SIZES.len() as u64) as usize];
     let p = per_million / 1e6;
     let name = format!(
@@ -48,7 +48,7 @@ fn rare_errors_accuse_no_good_card_and_many_do() {
     }
     table += &format!("\n| ---: | ---: | ---: | ---: | ---: |{}\n", " ---: |".repeat(CHOICES.len()));
     for rate in RATES {
-        let cards: Vec<ProbedCard> = (1..=seeds).map(|seed| probed(rate, seed)).collect();
+        let cards: Vec<ProbedCard> = (1..=seeds).map(|seed| probe_with_errors(rate, seed)).collect();
         let sum = |of: fn(&IoCounts) -> u64| cards.iter().map(|card| of(&card.counts)).sum::<u64>();
         let mut ios: Vec<u64> = cards.iter().map(|card| card.counts.ios).collect();
         ios.sort_unstable();

@@ -35,7 +35,7 @@ fn fake_behind_a_miscounting_reader_is_a_fake() {
     }
 }
 
-fn every_block(name: &str, two_passes: bool) -> Verification {
+fn run_full_pass(name: &str, two_passes: bool) -> Verification {
     let mut target = SimTarget::named(name).unwrap();
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), PASS_BLOCK, PASS_DEPTH).unwrap();
     let settings = PassSettings { salt: 7, two_passes, resumed_at: 0, budget_s: None, max_write: None };
@@ -49,7 +49,7 @@ fn every_block(name: &str, two_passes: bool) -> Verification {
 #[case::not_in_whole_blocks("announced_bytes=67109376&shown_bytes=256MiB", 67_109_376)]
 fn full_test_finds_the_first_failing_sector(#[case] card: &str, #[case] usable: u64) {
     for two_passes in [false, true] {
-        let found = every_block(&format!("sim:constant?{card}"), two_passes);
+        let found = run_full_pass(&format!("sim:constant?{card}"), two_passes);
         assert_eq!((found.verdict, found.fails_beyond), (Verdict::Damaged, true), "{found:?}");
         assert_eq!(found.usable_bytes, Some(usable), "two passes: {two_passes}");
     }

@@ -124,7 +124,7 @@ fn options(seed: u64) -> QuickOptions {
 }
 
 /// Probes a card with a journal. Returns the reason of an early end and the I/O counters.
-fn preserving(
+fn probe_preserving(
     target: &mut FaultyReader,
     memory: &mut MemoryJournal,
     seed: u64,
@@ -145,7 +145,7 @@ fn preserving(
 fn faulty_reader_is_detected_before_any_write(#[case] lie: ReadCorruption) {
     for seed in 0..4 {
         let mut target = FaultyReader::new(FILLED, Some(lie), seed);
-        let (stop, tally) = preserving(&mut target, &mut MemoryJournal::default(), seed);
+        let (stop, tally) = probe_preserving(&mut target, &mut MemoryJournal::default(), seed);
         assert!(matches!(stop, Some(ProbeStop::SuspectReader(_))), "{lie:?}, seed {seed}: {stop:?}");
         assert_eq!(tally.written, 0, "{lie:?}, seed {seed}");
         let reported =
@@ -161,7 +161,7 @@ fn faulty_reader_is_detected_before_any_write(#[case] lie: ReadCorruption) {
 fn faulty_reader_on_an_empty_card_is_detected_by_first_stamps(#[case] lie: ReadCorruption) {
     for seed in 0..4 {
         let mut target = FaultyReader::new(EMPTY, Some(lie), seed);
-        let (stop, tally) = preserving(&mut target, &mut MemoryJournal::default(), seed);
+        let (stop, tally) = probe_preserving(&mut target, &mut MemoryJournal::default(), seed);
         assert!(matches!(stop, Some(ProbeStop::SuspectReader(_))), "{lie:?}, seed {seed}: {stop:?}");
         assert!(tally.written <= 1 << 20, "{lie:?}, seed {seed}: {} bytes", tally.written);
     }
@@ -174,11 +174,11 @@ fn saved_data_is_right_despite_bit_flips() {
     for (seed, one_in) in (0..12).zip([20, 50, 100, 300, 1000, 3000].into_iter().cycle()) {
         let mut target = FaultyReader::new(FILLED, Some(ReadCorruption::Flips(one_in)), seed);
         let mut memory = MemoryJournal::default();
-        preserving(&mut target, &mut memory, seed);
+        probe_preserving(&mut target, &mut memory, seed);
         let mut fresh = FaultyReader::new(FILLED, None, seed);
         let mut card = IoDriver::new(&mut fresh, &InterruptFlag::default(), 1 << 20, 1).unwrap();
         let mut original = Vec::new();
-        for saved in cardscope_engine::journal::JournalWriter::saved(&memory) {
+        for saved in cardscope_engine::journal::JournalWriter::saved_ranges(&memory) {
             cardscope_engine::journal::JournalWriter::original(&mut memory, saved, &mut original).unwrap();
             card.read(
                 extents(saved.offset, saved.offset + saved.len, 1 << 20),
@@ -208,7 +208,7 @@ fn correct_reader_is_not_suspected() {
             suspect_reader(&mut target, &InterruptFlag::default(), &mut IoTotals::default()).unwrap(),
             None
         );
-        let (stop, _) = preserving(&mut target, &mut MemoryJournal::default(), seed);
+        let (stop, _) = probe_preserving(&mut target, &mut MemoryJournal::default(), seed);
         assert_eq!(stop, None, "{name}, seed {seed}");
     }
 }

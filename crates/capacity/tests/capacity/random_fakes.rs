@@ -71,7 +71,7 @@ fn limits() -> impl Strategy<Value = CardLimits> {
 }
 
 /// Deterministic sample of a strategy.
-fn drawn<T>(count: usize, of: impl Strategy<Value = T>) -> Vec<T> {
+fn sample_strategy<T>(count: usize, of: impl Strategy<Value = T>) -> Vec<T> {
     let mut runner = TestRunner::deterministic();
     (0..count).map(|_| of.new_tree(&mut runner).unwrap().current()).collect()
 }
@@ -81,7 +81,7 @@ fn count() -> usize {
 }
 
 /// Name of a limit that no probe of this size can overcome, if this result is one.
-fn limit(probed: &ProbedCard) -> Option<&'static str> {
+fn known_limit(probed: &ProbedCard) -> Option<&'static str> {
     let (reported, name) = (&probed.outcome, &probed.name);
     let period = number(name, "wrap_bytes").filter(|_| probed.verdict == "chain").unwrap_or(probed.announced);
     // Addresses without storage, over all periods.
@@ -143,7 +143,7 @@ impl KindResults {
         let reported = &probed.outcome;
         self.cards += 1;
         self.written.push(probed.tally.written);
-        if limit(probed).is_some() {
+        if known_limit(probed).is_some() {
             self.limits += 1;
             return;
         }
@@ -227,7 +227,7 @@ fn table(rows: &[(&str, KindResults)]) -> String {
 
 #[test]
 fn random_fakes_get_no_overconfident_answer() {
-    let cards = drawn(count(), any_card().prop_map(|card| (card, (None, None))));
+    let cards = sample_strategy(count(), any_card().prop_map(|card| (card, (None, None))));
     let mut rows = KINDS.map(|name| (name, KindResults::default()));
     for (_, probed) in probed(&cards) {
         let kind = kind(&probed).to_owned();
@@ -248,12 +248,12 @@ fn random_fakes_get_no_overconfident_answer() {
 /// Limits may leave questions open, but must not raise the confidence of an answer.
 #[test]
 fn limited_probes_give_no_overconfident_answer() {
-    let cards = drawn(count(), (any_card(), limits()));
+    let cards = sample_strategy(count(), (any_card(), limits()));
     let (mut cut, mut whole, mut right, mut wrong) = (0, 0, 0, Vec::new());
     for (limits, probed) in &probed(&cards) {
         let reported = &probed.outcome;
         cut += u32::from(reported.cut_short);
-        if !reported.cut_short && limit(probed).is_none() {
+        if !reported.cut_short && known_limit(probed).is_none() {
             whole += 1;
             right += u32::from(reported.verdict.word() == probed.verdict);
         }
@@ -265,7 +265,7 @@ fn limited_probes_give_no_overconfident_answer() {
         let sure = reported.cut_short && reported.confidence >= SURE;
         let kind = sure && reported.verdict.word() != probed.verdict;
         let genuine = sure && fake && reported.verdict == Verdict::Genuine;
-        if limit(probed).is_none() && (over || accused || kind || genuine) {
+        if known_limit(probed).is_none() && (over || accused || kind || genuine) {
             wrong.push(format!("{limits:?} {}", probed.summary()));
         }
     }

@@ -35,29 +35,29 @@ const CHARTS: usize = 3;
 
 pub fn page(report: &CheckReport) -> Page {
     let (header, body) = (&report.header, &report.body);
-    let found = verification(report);
+    let found = verify_result(report);
     let (tone, answer) = verdict::headline(&found, &header.findings, cardscope_marks::page::missed(report));
     let mut page = Page::new(&header.target, tone, answer);
-    page.figures = figures(report);
+    page.figures = summary_figures(report);
     add_reasons(&mut page, report, &found);
     page.add("Capacity", visit::capacity(&found).map(PageBlock::chart));
     let chart = visit::speeds(&body.bench, &claimed(report), &header.condition).map(PageBlock::chart);
-    page.add("Speed", chart.into_iter().chain([PageBlock::Table(speeds(&body.bench))]));
+    page.add("Speed", chart.into_iter().chain([PageBlock::Table(speed_table(&body.bench))]));
     let chart = visit::jobs(&jobs::best_first(&body.jobs)).map(PageBlock::chart);
     page.add("Suitable for", chart.into_iter().chain([PageBlock::Table(jobs::table(&body.jobs))]));
     page.add("Marks", cardscope_marks::page::blocks(body.marks.as_ref(), &body.printed_speeds));
     if let Some(identity) = &body.identity {
-        page.fold("Identity", [PageBlock::Facts(what_it_is(identity, report))]);
+        page.fold("Identity", [PageBlock::Facts(identity_facts(identity, report))]);
     }
     page.fold("Marks in detail", [PageBlock::Facts(cardscope_marks::page::details(body.marks.as_ref()))]);
     page.fold("What each job takes", [PageBlock::Facts(jobs::details(&body.jobs))]);
     let map = found.map.as_ref().and_then(|map| addresses(map, &header.condition, PICTURE));
     page.add("Speed over the addresses", map.map(PageBlock::chart));
-    page.fold("Flash geometry", flash(report));
-    page.fold("Sustained use", body.sustain.iter().flat_map(long_run));
+    page.fold("Flash geometry", geometry_blocks(report));
+    page.fold("Sustained use", body.sustain.iter().flat_map(sustain_blocks));
     page.add_findings(header, body.bench.iter());
     page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
-    page.fold("How it was tested", [PageBlock::Facts(time(report))]);
+    page.fold("How it was tested", [PageBlock::Facts(part_times(report))]);
     if body.verify.is_some() {
         evidence::add(&mut page, header, &found, body.identity.as_ref());
     }
@@ -68,7 +68,7 @@ pub fn page(report: &CheckReport) -> Page {
 }
 
 /// Result of `verify`, or one made of the report if the test ended before it.
-fn verification(report: &CheckReport) -> Cow<'_, Verification> {
+fn verify_result(report: &CheckReport) -> Cow<'_, Verification> {
     match &report.body.verify {
         Some(verify) if verify.body.verdict == report.body.verdict => Cow::Borrowed(&verify.body),
         // Failed I/Os of other parts can have changed the verdict.
@@ -84,14 +84,14 @@ fn verification(report: &CheckReport) -> Cow<'_, Verification> {
             usable_bytes: report.body.usable_bytes,
             proven_bytes: report.body.proven_bytes,
             confidence: report.body.confidence,
-            reason: untested(report),
+            reason: untested_reason(report),
             ..Verification::default()
         }),
     }
 }
 
 /// Reason why the capacity was not tested.
-fn untested(report: &CheckReport) -> Option<String> {
+fn untested_reason(report: &CheckReport) -> Option<String> {
     report.body.parts.iter().find(|part| part.part == "verify")?.reason.clone()
 }
 
@@ -108,7 +108,7 @@ fn add_reasons(page: &mut Page, report: &CheckReport, found: &Verification) {
     page.reasons.extend(failed_ios(&body.moved));
     page.reasons.extend(verdict::reason(found).map(|(tone, text)| AnswerReason { tone, text }));
     if body.moved.may_have_changed.is_some() || !body.moved.data_kept && body.moved.bytes_written > 0 {
-        page.because(NewsTone::Warning, format!("The card's data: {}.", content(report)));
+        page.because(NewsTone::Warning, format!("The card's data: {}.", data_state(report)));
     }
     let outcomes = body.marks.as_ref().map(cardscope_marks::page::outcomes).unwrap_or_default();
     if !outcomes.is_empty() {
@@ -134,10 +134,10 @@ fn measured_hints(report: &CheckReport) -> impl Iterator<Item = String> {
 }
 
 /// Figures as a shop lists them, shown as tiles.
-fn figures(report: &CheckReport) -> Vec<PageFact> {
+fn summary_figures(report: &CheckReport) -> Vec<PageFact> {
     let body = &report.body;
     let by_files = body.verify.as_ref().is_some_and(|verify| verify.body.method == TestMethod::Files);
-    let announced = DecimalSize(verdict::announced_bytes(&verification(report)));
+    let announced = DecimalSize(verdict::announced_bytes(&verify_result(report)));
     let usable = body.usable_bytes.map_or_else(
         || format!("{announced}, usable unknown"),
         |bytes| format!("{} of {announced} usable", DecimalSize(bytes)),
@@ -161,7 +161,7 @@ fn figures(report: &CheckReport) -> Vec<PageFact> {
     all.into_iter().filter_map(|(name, value)| Some(fact(name, value?))).collect()
 }
 
-fn what_it_is(identity: &Identity, report: &CheckReport) -> Vec<PageFact> {
+fn identity_facts(identity: &Identity, report: &CheckReport) -> Vec<PageFact> {
     let model = identity.nvme.as_ref().and_then(|nvme| nvme.identify.as_ref());
     let marks: Vec<String> = identity.mark_demands.iter().map(|d| d.mark.to_string()).collect();
     let marks = (!marks.is_empty()).then(|| fact("marks it claims", marks.join(" ")));
@@ -173,7 +173,7 @@ fn what_it_is(identity: &Identity, report: &CheckReport) -> Vec<PageFact> {
 }
 
 /// State of the card's data.
-fn content(report: &CheckReport) -> String {
+fn data_state(report: &CheckReport) -> String {
     let moved = &report.body.moved;
     match &moved.may_have_changed {
         Some(changed) => may_have_changed(changed),
@@ -182,7 +182,7 @@ fn content(report: &CheckReport) -> String {
     }
 }
 
-fn speeds(results: &[TestResult]) -> Table {
+fn speed_table(results: &[TestResult]) -> Table {
     Table::of(
         results,
         &[
@@ -196,7 +196,7 @@ fn speeds(results: &[TestResult]) -> Table {
     )
 }
 
-fn flash(report: &CheckReport) -> Vec<PageBlock> {
+fn geometry_blocks(report: &CheckReport) -> Vec<PageBlock> {
     let Some(map) = &report.body.map else { return Vec::new() };
     let charts = card_map::charts(&map.body.measured).into_iter().take(CHARTS).map(PageBlock::chart);
     let mut blocks = vec![PageBlock::Facts(card_map::known(&map.body.measured))];
@@ -206,7 +206,7 @@ fn flash(report: &CheckReport) -> Vec<PageBlock> {
     blocks
 }
 
-fn long_run(found: &MeasuredRun) -> Vec<PageBlock> {
+fn sustain_blocks(found: &MeasuredRun) -> Vec<PageBlock> {
     let levels = found.levels.iter().map(|level| {
         let span = format!("{} to {}", duration(level.from_s), duration(level.to_s));
         fact(&level.op, format!("{} MB/s, {} ({span})", speed(level.mb_s), level.state))
@@ -218,7 +218,7 @@ fn long_run(found: &MeasuredRun) -> Vec<PageBlock> {
     [PageBlock::Facts(levels.chain(warmest).chain(events).collect())].into_iter().chain(charts).collect()
 }
 
-fn time(report: &CheckReport) -> Vec<PageFact> {
+fn part_times(report: &CheckReport) -> Vec<PageFact> {
     let body = &report.body;
     let part = |part: &cardscope_model::check::CheckPart| {
         let reason = part.reason.as_ref().map(|r| format!(": {r}")).unwrap_or_default();

@@ -46,7 +46,7 @@ pub(super) fn figures(report: &CheckReport) -> (Figures, bool) {
         ["SEQ1M Q1T1 write", "RND4K Q1T1 write"].into_iter().filter_map(result).collect();
     let longest = writes.iter().map(|r| r.latency_us.max / 1e6).reduce(f64::max);
     let write_mb_s = best(speed("SEQ1M Q8T1 write"), speed("SEQ1M Q1T1 write"));
-    let (sustained_write_mb_s, assumed) = sustained(report, write_mb_s);
+    let (sustained_write_mb_s, assumed) = sustained_write(report, write_mb_s);
     let figures = Figures {
         read_mb_s: best(speed("SEQ1M Q8T1 read"), speed("SEQ1M Q1T1 read")),
         write_mb_s,
@@ -54,17 +54,17 @@ pub(super) fn figures(report: &CheckReport) -> (Figures, bool) {
         random_read_iops: result("RND4K Q1T1 read").map(|r| r.iops),
         random_write_iops: result("RND4K Q1T1 write").map(|r| r.iops),
         longest_write_s: longest,
-        capacity_gb: Some(capacity(report) as f64 / 1e9),
+        capacity_gb: Some(announced_capacity(report) as f64 / 1e9),
     };
     (figures, assumed)
 }
 
 /// Announced capacity, or the free space of a directory.
-fn capacity(report: &CheckReport) -> u64 {
+fn announced_capacity(report: &CheckReport) -> u64 {
     report.body.identity.as_ref().and_then(|i| i.capacity_bytes).unwrap_or(report.body.announced_bytes)
 }
 
-fn sustained(report: &CheckReport, write_mb_s: Option<f64>) -> (Option<f64>, bool) {
+fn sustained_write(report: &CheckReport, write_mb_s: Option<f64>) -> (Option<f64>, bool) {
     match after_cache(report.body.sustain.as_ref(), report.body.map.as_ref().map(|map| &map.body.measured)) {
         AfterCache::Measured(mb_s) => (Some(mb_s), false),
         AfterCache::NoCache => (write_mb_s, false),

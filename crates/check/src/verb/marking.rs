@@ -17,7 +17,7 @@ use cardscope_session::frame::{CommonOptions, Procedure, VerbOutcome, VerbSessio
 use cardscope_statistics::io_errors;
 
 /// Most bytes to save and write: several allocation units of 4 to 16 MiB.
-const MOST: u64 = 256 * MIB;
+const MAX_SAVED_BYTES: u64 = 256 * MIB;
 
 /// Share of the remaining time. The rest is for sustained use, which tells less in a minute.
 const SHARE: f64 = 0.85;
@@ -71,7 +71,7 @@ impl CheckRun<'_, '_> {
     /// Judges the marks again with the speed behind the cache, if the map that follows them measured it. The short
     /// writes of the marks test stay in the cache.
     pub(super) fn judge_after_cache(&mut self) {
-        let found = self.report.body.map.as_ref().and_then(|map| after_cache(&map.body.measured));
+        let found = self.report.body.map.as_ref().and_then(|map| measured_after_cache(&map.body.measured));
         let (Some(mb_s), Some(options), Some(marks)) = (found, &self.judging, &mut self.report.body.marks)
         else {
             return;
@@ -88,12 +88,13 @@ impl CheckRun<'_, '_> {
             return Err(self.session.opened.limit.refuse("judging marks", 2 * OWN_FILE.1));
         }
         let region = match self.directory {
-            true => self.session.opened.target.area(self.own_file(now)).map_err(Failure::refused)?,
+            true => self.session.opened.target.area(self.test_file_bytes(now)).map_err(Failure::refused)?,
             false if erase => TargetRegion { start: 0, len: self.usable() },
-            false => off_the_start(self.usable())?,
+            false => region_after_start(self.usable())?,
         };
         // A test file is filled once before it is used.
-        let most = (!erase).then_some(if self.directory { region.len + MOST } else { MOST });
+        let most =
+            (!erase).then_some(if self.directory { region.len + MAX_SAVED_BYTES } else { MAX_SAVED_BYTES });
         let limits = ProbeLimits {
             seed: self.seed(3),
             region,
@@ -107,11 +108,11 @@ impl CheckRun<'_, '_> {
         let options = MarkOptions::of(limits, identity, printed.as_ref(), ceiling);
         let options = MarkOptions { card_addresses: !self.directory, form: self.request.form(), ..options };
         let map = self.report.body.map.as_ref().map(|map| &map.body.measured);
-        Ok(map.map_or(options.clone(), |map| with_map(options, map)))
+        Ok(map.map_or(options.clone(), |map| add_map_results(options, map)))
     }
 
     /// Size of a test file that can be filled in time, by the speed in `bench`.
-    fn own_file(&self, now: f64) -> u64 {
+    fn test_file_bytes(&self, now: f64) -> u64 {
         let mb_s = figures(self.report).0.write_mb_s;
         let bytes = (mb_s.unwrap_or_default() * 1e6 * self.budget.left(now) * FILL_SHARE) as u64;
         let left = self.session.opened.limit.left().unwrap_or(u64::MAX);
@@ -139,7 +140,7 @@ impl Procedure for MarkTest {
         let JudgedMarks { marks, moved } = &mut report.body;
         moved.data_kept = true;
         if self.saves {
-            session.begin_journal(MOST, salt(self.options.limits.seed))?;
+            session.begin_journal(MAX_SAVED_BYTES, salt(self.options.limits.seed))?;
         }
         session.record(&mut report.header, |start| start)?;
         let ended = session.drive((PROBE_BLOCK, PROBE_DEPTH), moved, |card, journal, events| {
@@ -157,7 +158,7 @@ impl Procedure for MarkTest {
 
 /// Region without the start of the card, which is spared if data is preserved: a power loss there costs the file system
 /// and not just a file.
-fn off_the_start(usable: u64) -> Result<TargetRegion> {
+fn region_after_start(usable: u64) -> Result<TargetRegion> {
     let len = usable.saturating_sub(CARD_START);
     if len < LEAST_AREA {
         return Err(Failure::refused("the card is too small to spare its start; use --erase"));
@@ -167,16 +168,16 @@ fn off_the_start(usable: u64) -> Result<TargetRegion> {
 
 /// Adds results of a map: the erase block if no allocation unit is stated (promises refer to stated ones), and the
 /// speed behind the cache, which short writes do not reach.
-fn with_map(options: MarkOptions, map: &MeasuredMap) -> MarkOptions {
+fn add_map_results(options: MarkOptions, map: &MeasuredMap) -> MarkOptions {
     let block = map.erase_block_bytes.value.filter(|_| map.erase_block_bytes.is_measured());
     let (unit, unit_from) = match (options.unit, block) {
         (None, Some(block)) => (Some(block), "erase block measured by the map".to_owned()),
         (stated, _) => (stated, options.unit_from.clone()),
     };
-    MarkOptions { unit, unit_from, after_cache_mb_s: after_cache(map), ..options }
+    MarkOptions { unit, unit_from, after_cache_mb_s: measured_after_cache(map), ..options }
 }
 
-fn after_cache(map: &MeasuredMap) -> Option<f64> {
+fn measured_after_cache(map: &MeasuredMap) -> Option<f64> {
     map.after_cache_mb_s.value.filter(|_| map.after_cache_mb_s.is_measured())
 }
 
@@ -197,13 +198,13 @@ mod tests {
             after_cache_mb_s: Property::measured(27.5, 0.9, PropertyEvidence::default()),
             ..MeasuredMap::default()
         };
-        let found = with_map(bare(), &map);
+        let found = add_map_results(bare(), &map);
         assert_eq!((found.unit, found.after_cache_mb_s), (Some(8 * MIB), Some(27.5)));
         assert!(found.unit_from.contains("map"), "{}", found.unit_from);
         let stated = MarkOptions { unit: Some(4 * MIB), unit_from: "SSR".to_owned(), ..bare() };
-        let found = with_map(stated, &map);
+        let found = add_map_results(stated, &map);
         assert_eq!((found.unit, found.unit_from.as_str()), (Some(4 * MIB), "SSR"));
-        let nothing = with_map(bare(), &MeasuredMap::default());
+        let nothing = add_map_results(bare(), &MeasuredMap::default());
         assert_eq!((nothing.unit, nothing.after_cache_mb_s), (None, None));
     }
 }

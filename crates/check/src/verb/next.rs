@@ -41,9 +41,12 @@ pub(super) fn next(
     let lost = request.erase.then_some(EVERYTHING);
     let given = request.limits.budget.filter(|given| *given != BUDGET);
     let once_more = if cut_short {
-        Some(step(again("run it again", lost), Some(visit(request, given))))
+        Some(step(again("run it again", lost), Some(check_command(request, given))))
     } else if more_time {
-        Some(step(again("run it again with more time", lost), Some(visit(request, Some(longer(request))))))
+        Some(step(
+            again("run it again with more time", lost),
+            Some(check_command(request, Some(longer_budget(request)))),
+        ))
     } else {
         None
     };
@@ -51,12 +54,12 @@ pub(super) fn next(
     steps
 }
 
-fn longer(request: &CheckRequest) -> Duration {
+fn longer_budget(request: &CheckRequest) -> Duration {
     Duration::from_secs((request.budget().as_secs() / 60 * 3).max(10) * 60)
 }
 
 /// Command that repeats the test within a budget and allows no more than now.
-fn visit(request: &CheckRequest, budget: Option<Duration>) -> String {
+fn check_command(request: &CheckRequest, budget: Option<Duration>) -> String {
     let mut command = format!("cardscope check {}", quoted(&request.common.target));
     if let Some(seconds) = budget.map(|budget| budget.as_secs()) {
         let (number, unit) = if seconds % 60 == 0 { (seconds / 60, "m") } else { (seconds, "s") };

@@ -46,7 +46,7 @@ impl CheckRun<'_, '_> {
             usable: self.usable(),
             writes,
             content_may_go: self.request.erase || self.directory,
-            deadline: self.end(began, writes),
+            deadline: self.pass_deadline(began, writes),
         };
         // The other half of the write limit is for later parts.
         self.session.opened.limit.share_out(2);
@@ -104,7 +104,7 @@ impl CheckRun<'_, '_> {
     }
 
     /// Deadline of the pass by the target's clock, early enough to restore what it wrote.
-    fn end(&self, began: f64, writes: bool) -> Nanos {
+    fn pass_deadline(&self, began: f64, writes: bool) -> Nanos {
         let left = self.budget.left(began);
         let reserve =
             if writes && !self.directory && !self.request.erase { PUT_BACK.min(left / 2.0) } else { 0.0 };
@@ -130,7 +130,7 @@ impl CheckRun<'_, '_> {
         if let Some(why) = self.no_writes().filter(|_| self.directory) {
             return Err(PartEnd::unwritten(why));
         }
-        let request = self.while_used(left.min(MOST_S));
+        let request = self.sustain_request(left.min(MOST_S));
         let mut nobody = NoManualReading;
         let VerbOutcome { report: found, failure } = self.part(&request.attended(&mut nobody)?)?;
         self.add(&found.body.moved);
@@ -145,7 +145,7 @@ impl CheckRun<'_, '_> {
         PartEnd::with(failure)
     }
 
-    fn while_used(&self, seconds: f64) -> sustain::SustainRequest {
+    fn sustain_request(&self, seconds: f64) -> sustain::SustainRequest {
         let writes = self.request.erase && self.no_writes().is_none();
         let whole_blocks = TargetRegion { start: 0, len: self.usable() / BLOCK_BYTES * BLOCK_BYTES };
         sustain::SustainRequest {

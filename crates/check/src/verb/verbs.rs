@@ -19,7 +19,7 @@ const VERIFY_SHARE: u64 = 4;
 
 /// Distance in bytes to the write limit within which the limit ended the test, because its last run doubles in such
 /// steps.
-const NEARLY: u64 = 128 << 20;
+const LIMIT_TOLERANCE: u64 = 128 << 20;
 
 impl CheckRun<'_, '_> {
     pub(super) fn verify(&mut self) -> Result<(), PartEnd> {
@@ -35,9 +35,11 @@ impl CheckRun<'_, '_> {
         // The files are written to targets of their own, which the limit of this target does not count.
         self.session.opened.limit.count(report.body.moved.bytes_written);
         let whole = report.body.verdict != Verdict::Inconclusive;
-        let limited =
-            request.limits.max_write().is_some_and(|most| report.body.moved.bytes_written + NEARLY >= most);
-        self.take_verify(report);
+        let limited = request
+            .limits
+            .max_write()
+            .is_some_and(|most| report.body.moved.bytes_written + LIMIT_TOLERANCE >= most);
+        self.add_verify_result(report);
         let short = match limited {
             true => "not enough writes allowed for a verdict (`--max-write`)",
             false => "not enough time for a verdict (`cardscope verify`)",
@@ -68,7 +70,7 @@ impl CheckRun<'_, '_> {
         }
     }
 
-    fn take_verify(&mut self, found: VerifyReport) {
+    fn add_verify_result(&mut self, found: VerifyReport) {
         let report = &mut *self.report;
         (report.body.verdict, report.body.confidence) = (found.body.verdict, found.body.confidence);
         (report.body.usable_bytes, report.body.proven_bytes) =
@@ -92,7 +94,7 @@ impl CheckRun<'_, '_> {
 const LEAST_S: f64 = 4.0;
 
 /// Bytes after which the search for the end of the cache stops, because everything must be saved and restored.
-const CACHE: u64 = 64 * MIB;
+const CACHE_SEARCH_BYTES: u64 = 64 * MIB;
 
 impl CheckRun<'_, '_> {
     pub(super) fn map(&mut self) -> Result<(), PartEnd> {
@@ -113,7 +115,7 @@ impl CheckRun<'_, '_> {
             },
             read_only,
             erase: self.request.erase && self.no_writes().is_none(),
-            cache: (self.no_writes().is_none() && !self.request.erase).then_some(CACHE),
+            cache: (self.no_writes().is_none() && !self.request.erase).then_some(CACHE_SEARCH_BYTES),
             ..map::MapRequest::default()
         };
         let VerbOutcome { report: found, failure } = self.part(&request)?;

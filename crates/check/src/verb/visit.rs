@@ -94,7 +94,7 @@ impl<'a, 's> CheckRun<'a, 's> {
         let line = plan_line(self.request, self.session.opened);
         self.session.events.plan(plan.with_summary(line));
         self.session.events.stage(IDENTITY, None, None);
-        self.info();
+        self.add_identity();
         for (name, stage, part) in parts {
             self.session.store(self.report)?;
             self.session.events.stage(stage, None, None);
@@ -131,7 +131,7 @@ impl<'a, 's> CheckRun<'a, 's> {
         self.report.body.moved.seconds = self.budget.spent(now);
         self.session.hear_target(&mut self.report.header);
         if says_errors_of_card(ended) {
-            self.weigh_errors();
+            self.apply_io_errors();
         }
         self.judge_jobs();
         self.judge_printed_speeds();
@@ -182,7 +182,7 @@ impl<'a, 's> CheckRun<'a, 's> {
         let outcome = self.session.part(procedure)?;
         if let Some(reader) = &outcome.report.header.suspect_reader {
             self.report.header.suspect_reader = Some(reader.clone());
-            self.report.body.reader_is_suspect();
+            self.report.body.mark_reader_suspect();
         }
         Ok(outcome)
     }
@@ -194,7 +194,7 @@ impl<'a, 's> CheckRun<'a, 's> {
     }
 
     /// Lets failed I/Os of all parts count in the verdict. The positions of files on the card are unknown.
-    fn weigh_errors(&mut self) {
+    fn apply_io_errors(&mut self) {
         let verify = self.report.body.verify.as_ref();
         let card_bytes = verify.map_or(self.session.card_bytes(), |verify| verify.body.card_bytes());
         let Visited { verdict, confidence, usable_bytes, moved, .. } = &mut self.report.body;
@@ -208,7 +208,7 @@ impl<'a, 's> CheckRun<'a, 's> {
         self.report.header.findings.extend(finding);
     }
 
-    fn info(&mut self) {
+    fn add_identity(&mut self) {
         let began = self.now();
         let Some(identity) = self.session.opened.identity.clone() else {
             return self.left_out("info", "the target reports no identity".to_owned(), false);

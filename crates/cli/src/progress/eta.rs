@@ -4,14 +4,14 @@ use cardscope_engine::event::PlanPosition;
 use cardscope_model::progress::PlannedDuration;
 
 /// Minimum time in seconds and minimum share done before extrapolation.
-const LEAST_S: f64 = 2.0;
-const LEAST_SHARE: f64 = 0.02;
+const MIN_SECONDS: f64 = 2.0;
+const MIN_SHARE: f64 = 0.02;
 
 /// Time constant of the smoothing in seconds.
-const FOLLOWS_S: f64 = 8.0;
+const SMOOTHING_S: f64 = 8.0;
 
 /// Upper limit of the assumed share of a stage without reported progress.
-const NEARLY: f64 = 0.95;
+const MAX_ASSUMED_SHARE: f64 = 0.95;
 
 /// Position in the plan with the elapsed times.
 #[derive(Debug, Clone, Copy)]
@@ -45,11 +45,11 @@ impl ElapsedTime<'_> {
         let share = self.position.share();
         let before = self.elapsed - self.in_stage;
         let expected = before / share.start * (share.end - share.start);
-        let by_time =
-            (expected.is_finite() && expected > 0.0).then(|| (self.in_stage / expected).min(NEARLY));
+        let by_time = (expected.is_finite() && expected > 0.0)
+            .then(|| (self.in_stage / expected).min(MAX_ASSUMED_SHARE));
         let done = self.done.or(by_time)?;
         let done = share.start + done * (share.end - share.start);
-        let enough = self.elapsed >= LEAST_S && done >= LEAST_SHARE;
+        let enough = self.elapsed >= MIN_SECONDS && done >= MIN_SHARE;
         enough.then(|| self.elapsed * (1.0 - done) / done)
     }
 }
@@ -73,7 +73,7 @@ impl Eta {
         self.shown = match (self.shown, estimate) {
             (Some(shown), Some(estimate)) => {
                 let shown = (shown - passed).max(0.0);
-                Some(shown + (estimate - shown) * (1.0 - (-passed / FOLLOWS_S).exp()))
+                Some(shown + (estimate - shown) * (1.0 - (-passed / SMOOTHING_S).exp()))
             }
             _ => estimate,
         };

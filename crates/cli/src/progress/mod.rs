@@ -25,10 +25,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-const FRAME: Duration = Duration::from_millis(100);
+const FRAME_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Interval of samples with `--events`.
-const SAMPLE_EVERY: Duration = Duration::from_millis(200);
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Minimum duration in seconds of a wait that is announced in non-interactive output, where it would look like a hang.
 const LONG_WAIT_S: f64 = 30.0;
@@ -54,7 +54,7 @@ impl ProgressDisplay {
             (true, _) => ProgressMode::Quiet,
             (_, true) => {
                 let events = |watcher| ProgressMode::Events(watcher, interrupt.clone());
-                DisplayThread::start(interrupt, print_samples).map_or(ProgressMode::Quiet, events)
+                DisplayThread::start(interrupt, print_samples_until_over).map_or(ProgressMode::Quiet, events)
             }
             _ if screen::is_there() => {
                 DisplayThread::start(interrupt, draw).map_or_else(ProgressMode::lines, ProgressMode::Drawn)
@@ -75,7 +75,7 @@ impl ProgressMode {
             ProgressMode::Quiet => {}
             ProgressMode::Lines(state) => state.apply(event),
             ProgressMode::Drawn(watcher) | ProgressMode::Events(watcher, _) => {
-                locked(&watcher.state).apply(event)
+                lock_state(&watcher.state).apply(event)
             }
         }
     }
@@ -84,7 +84,7 @@ impl ProgressMode {
 impl Listener for ProgressDisplay {
     fn event(&mut self, event: &ProgressEvent) {
         if let ProgressMode::Events(watcher, interrupt) = &self.mode {
-            locked(&watcher.state).apply(event);
+            lock_state(&watcher.state).apply(event);
             if event.is_published() {
                 print_event(event, interrupt);
             }
@@ -152,11 +152,11 @@ impl Drop for DisplayThread {
     }
 }
 
-fn locked(state: &Mutex<ProgressState>) -> MutexGuard<'_, ProgressState> {
+fn lock_state(state: &Mutex<ProgressState>) -> MutexGuard<'_, ProgressState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn process_state(began: Instant, interrupt: &InterruptFlag) -> ProcessState {
+fn read_process_state(began: Instant, interrupt: &InterruptFlag) -> ProcessState {
     let silent = longest_wait().filter(|(wait, _)| !matches!(wait, PendingWait::Look));
     ProcessState {
         pulse: pulse::now(),
@@ -173,26 +173,26 @@ fn process_state(began: Instant, interrupt: &InterruptFlag) -> ProcessState {
 fn draw(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &InterruptFlag) {
     let began = Instant::now();
     while !over.load(Ordering::Relaxed) {
-        let now = process_state(began, interrupt);
+        let now = read_process_state(began, interrupt);
         let lines = {
-            let mut state = locked(state);
+            let mut state = lock_state(state);
             state.tick(now);
             if state.has_begun() { state.lines(screen::width()) } else { Vec::new() }
         };
         screen::draw(lines);
-        std::thread::park_timeout(FRAME);
+        std::thread::park_timeout(FRAME_INTERVAL);
     }
     screen::draw(Vec::new());
 }
 
-fn print_samples(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &InterruptFlag) {
+fn print_samples_until_over(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &InterruptFlag) {
     let (began, mut last) = (Instant::now(), None);
     loop {
         // Read before the sample is taken, so that the last sample is printed as well.
         let ends = over.load(Ordering::Relaxed);
-        let now = process_state(began, interrupt);
+        let now = read_process_state(began, interrupt);
         let sample = {
-            let mut state = locked(state);
+            let mut state = lock_state(state);
             state.tick(now);
             state.has_begun().then(|| ProgressEvent::Sample(state.sample()))
         };
@@ -203,7 +203,7 @@ fn print_samples(state: &Mutex<ProgressState>, over: &AtomicBool, interrupt: &In
         if ends {
             return;
         }
-        std::thread::park_timeout(SAMPLE_EVERY);
+        std::thread::park_timeout(SAMPLE_INTERVAL);
     }
 }
 

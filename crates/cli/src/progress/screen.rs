@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Width of a terminal that does not report it.
-const USUAL: usize = 80;
+const DEFAULT_WIDTH: usize = 80;
 
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static DRAWN: AtomicBool = AtomicBool::new(false);
@@ -23,7 +23,7 @@ pub(crate) struct PausedDisplay(());
 pub(crate) fn pause() -> PausedDisplay {
     PAUSED.store(true, Ordering::Relaxed);
     let mut lines = lines();
-    put(&over(&lines, &[], ""));
+    write_stderr(&replacement(&lines, &[], ""));
     DRAWN.store(false, Ordering::Relaxed);
     lines.clear();
     PausedDisplay(())
@@ -52,7 +52,7 @@ pub(crate) fn is_drawn() -> bool {
 /// Width of a line. The last column stays free, because some terminals wrap after it.
 pub(super) fn width() -> usize {
     let columns = tcgetwinsize(output::stderr()).map_or(0, |size| usize::from(size.ws_col));
-    if columns == 0 { USUAL - 1 } else { columns - 1 }
+    if columns == 0 { DEFAULT_WIDTH - 1 } else { columns - 1 }
 }
 
 /// Replaces the drawn lines; none erases them.
@@ -62,20 +62,20 @@ pub(super) fn draw(new: Vec<String>) {
     if *lines == new || PAUSED.load(Ordering::Relaxed) {
         return;
     }
-    let drawn = over(&lines, &new, "");
+    let drawn = replacement(&lines, &new, "");
     DRAWN.store(!new.is_empty(), Ordering::Relaxed);
     *lines = new;
-    put(&drawn);
+    write_stderr(&drawn);
 }
 
 /// Prints a message above the drawn lines.
 pub(crate) fn say(text: &str) {
     let lines = lines();
-    put(&over(&lines, &lines, &format!("{}\n", outside::line(text))));
+    write_stderr(&replacement(&lines, &lines, &format!("{}\n", outside::line(text))));
 }
 
 /// Terminal output that replaces `old` by `new`, with a text above.
-fn over(old: &[String], new: &[String], above: &str) -> String {
+fn replacement(old: &[String], new: &[String], above: &str) -> String {
     let mut out = String::new();
     if !old.is_empty() {
         out.push('\r');
@@ -88,21 +88,21 @@ fn over(old: &[String], new: &[String], above: &str) -> String {
 }
 
 /// Writes at once, so that no partial frame is visible.
-fn put(text: &str) {
+fn write_stderr(text: &str) {
     let mut stderr = output::stderr().lock();
     let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
 }
 
 #[cfg(test)]
 mod tests {
-    use super::over;
+    use super::replacement;
 
     #[test]
     fn old_lines_are_erased_before_new_output() {
         let [one, three] = [1, 3].map(|n| vec!["line".to_owned(); n]);
-        assert_eq!(over(&[], &one, ""), "line");
-        assert_eq!(over(&three, &one, ""), "\r\x1b[A\x1b[A\x1b[Jline");
-        assert_eq!(over(&one, &three, "said\n"), "\r\x1b[Jsaid\nline\nline\nline");
-        assert_eq!(over(&one, &[], ""), "\r\x1b[J");
+        assert_eq!(replacement(&[], &one, ""), "line");
+        assert_eq!(replacement(&three, &one, ""), "\r\x1b[A\x1b[A\x1b[Jline");
+        assert_eq!(replacement(&one, &three, "said\n"), "\r\x1b[Jsaid\nline\nline\nline");
+        assert_eq!(replacement(&one, &[], ""), "\r\x1b[J");
     }
 }

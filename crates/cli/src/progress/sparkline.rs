@@ -7,13 +7,13 @@ use cardscope_model::units::{MB, SpeedMbS, three_digits};
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Limit of intervals; when reached, adjacent ones are merged.
-const MOST: usize = 512;
+const MAX_INTERVALS: usize = 512;
 
 /// Initial length of an interval in seconds.
-const SHORTEST_S: f64 = 0.5;
+const INITIAL_INTERVAL_S: f64 = 0.5;
 
 /// Minimum length of a sparkline in characters.
-const LEAST: usize = 8;
+const MIN_CHARACTERS: usize = 8;
 
 /// Interval with its traffic and highest temperature.
 #[derive(Debug, Clone, Copy, Default)]
@@ -47,7 +47,7 @@ impl Default for SparklineHistory {
         SparklineHistory {
             stretches: Vec::new(),
             current: SparklineInterval::default(),
-            length: SHORTEST_S,
+            length: INITIAL_INTERVAL_S,
             last: None,
         }
     }
@@ -62,9 +62,9 @@ impl SparklineHistory {
             return;
         }
         self.stretches.push(std::mem::take(&mut self.current));
-        if self.stretches.len() == MOST {
+        if self.stretches.len() == MAX_INTERVALS {
             self.length *= 2.0;
-            self.stretches = self.stretches.chunks(2).map(joined).collect();
+            self.stretches = self.stretches.chunks(2).map(merge_all).collect();
         }
     }
 
@@ -91,25 +91,26 @@ impl SparklineHistory {
         range: impl Fn(f64, f64) -> String,
     ) -> Option<String> {
         let all: Vec<f64> = self.stretches.iter().filter_map(value).collect();
-        if all.len() < LEAST {
+        if all.len() < MIN_CHARACTERS {
             return None;
         }
         let low = all.iter().copied().reduce(f64::min)?;
         let high = all.iter().copied().reduce(f64::max)?;
         let range = range(low, high);
-        let room =
-            width.checked_sub(name.len() + words::columns(&range) + 2).filter(|room| *room >= LEAST)?;
+        let room = width
+            .checked_sub(name.len() + words::columns(&range) + 2)
+            .filter(|room| *room >= MIN_CHARACTERS)?;
         let each = self.stretches.len().div_ceil(room).max(1);
         let level = |value: f64| {
             let share = if high > low { (value - low) / (high - low) } else { 1.0 };
             BLOCKS[((share * 7.0).round() as usize).min(7)]
         };
-        let strip = self.stretches.chunks(each).map(|chunk| value(&joined(chunk)).map_or(' ', level));
+        let strip = self.stretches.chunks(each).map(|chunk| value(&merge_all(chunk)).map_or(' ', level));
         Some(format!("{name} {} {range}", strip.collect::<String>()))
     }
 }
 
-fn joined(stretches: &[SparklineInterval]) -> SparklineInterval {
+fn merge_all(stretches: &[SparklineInterval]) -> SparklineInterval {
     stretches.iter().copied().fold(SparklineInterval::default(), SparklineInterval::and)
 }
 

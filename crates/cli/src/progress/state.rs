@@ -11,18 +11,18 @@ use cardscope_model::units::{DecimalSize, MB, SpeedMbS};
 use std::ops::Range;
 
 /// Time constant of the speed's smoothing in seconds.
-const FOLLOWS_S: f64 = 1.0;
+const SMOOTHING_S: f64 = 1.0;
 
 /// Lowest displayed speed in MB/s.
 const MIN_SPEED: f64 = 0.0005;
 
 /// Seconds without an answer after which the wait is displayed.
-const SILENT_S: f64 = 3.0;
+const SILENCE_S: f64 = 3.0;
 
 const SEPARATOR: &str = " · ";
 
 /// Minimum width for sparklines in columns.
-const WIDE: usize = 50;
+const MIN_SPARKLINE_WIDTH: usize = 50;
 
 /// Counters and waits of the process at one time.
 #[derive(Debug, Clone, Default)]
@@ -87,12 +87,12 @@ impl ProgressState {
                 self.position.enter(&step.name);
                 (self.stage, self.phase, self.done) = (step.clone(), ProgressStep::default(), None);
                 self.began = [self.began[0], self.now, self.now];
-                self.begin(0.0..1.0);
+                self.begin_part(0.0..1.0);
             }
             ProgressEvent::Phase { step, part } => {
                 self.phase = step.clone();
                 self.began[2] = self.now;
-                self.begin(part.clone());
+                self.begin_part(part.clone());
             }
             ProgressEvent::Bytes(bytes) => self.bytes = Some(*bytes),
             ProgressEvent::Wait(seconds) => self.wait = Some((self.now + seconds, self.process.pulse.bytes)),
@@ -102,10 +102,10 @@ impl ProgressState {
             | ProgressEvent::Finding(_)
             | ProgressEvent::Note { .. } => {}
         }
-        self.advance();
+        self.update_estimate();
     }
 
-    fn begin(&mut self, part: Range<f64>) {
+    fn begin_part(&mut self, part: Range<f64>) {
         (self.part, self.bytes, self.wait) = (part, None, None);
     }
 
@@ -119,7 +119,7 @@ impl ProgressState {
         if passed > 0.0 && last.pulse.seconds >= first.seconds {
             let speed = pulse.bytes.saturating_sub(last.pulse.bytes) as f64 / MB / passed;
             let before = self.speed.unwrap_or(speed);
-            self.speed = Some(before + (speed - before) * (1.0 - (-passed / FOLLOWS_S).exp()));
+            self.speed = Some(before + (speed - before) * (1.0 - (-passed / SMOOTHING_S).exp()));
         }
         if pulse.ios > last.pulse.ios {
             let ios = (pulse.ios - last.pulse.ios) as f64;
@@ -135,10 +135,10 @@ impl ProgressState {
             (Some(pending), None) => Some((pending.clone(), self.now)),
             (_, before) => before,
         };
-        self.advance();
+        self.update_estimate();
     }
 
-    fn advance(&mut self) {
+    fn update_estimate(&mut self) {
         if let Some(share) = self.share_of_step() {
             let done = self.part.start + share * (self.part.end - self.part.start);
             self.done = Some(self.done.map_or(done, |before| before.max(done))).filter(|done| *done > 0.0);
@@ -153,14 +153,14 @@ impl ProgressState {
         if of_phase { &self.phase } else { &self.stage }
     }
 
-    fn in_step(&self) -> f64 {
+    fn seconds_in_step(&self) -> f64 {
         self.now - self.began[2]
     }
 
     fn share_of_step(&self) -> Option<f64> {
         let ProgressStep { bytes: all, seconds, .. } = self.step();
         let by_bytes = all.filter(|all| *all > 0).zip(self.bytes).map(|(all, done)| done as f64 / all as f64);
-        let by_time = seconds.filter(|all| *all > 0.0).map(|all| self.in_step() / all);
+        let by_time = seconds.filter(|all| *all > 0.0).map(|all| self.seconds_in_step() / all);
         [by_bytes, by_time].into_iter().flatten().reduce(f64::max).map(|share| share.clamp(0.0, 1.0))
     }
 
@@ -173,7 +173,7 @@ impl ProgressState {
             return vec![words::cut(&stop_message(&pending), width)];
         }
         let mut lines = vec![self.line(width)];
-        if width >= WIDE {
+        if width >= MIN_SPARKLINE_WIDTH {
             lines.extend(self.history.lines(width));
         }
         lines
@@ -184,7 +184,7 @@ impl ProgressState {
         let share = self.position.share();
         let of_all = |done: f64| share.start + done * (share.end - share.start);
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        let waits = (self.process.silent_s >= SILENT_S)
+        let waits = (self.process.silent_s >= SILENCE_S)
             .then(|| self.process.waits_for.clone().unwrap_or_else(|| "an answer".to_owned()));
         ProgressSample {
             at: self.now - self.began[0],
@@ -240,14 +240,14 @@ impl ProgressState {
         let ProgressStep { bytes, seconds, .. } = self.step();
         match (bytes, self.bytes, seconds) {
             (Some(all), done, _) if *all > 0 => words::of_bytes(done.unwrap_or_default().min(*all), *all),
-            (_, _, Some(all)) if *all >= 1.0 => words::of_time(self.in_step().min(*all), *all),
+            (_, _, Some(all)) if *all >= 1.0 => words::of_time(self.seconds_in_step().min(*all), *all),
             (None, Some(done), _) if done > 0 => DecimalSize(done).in_table(),
             _ => String::new(),
         }
     }
 
     fn speed(&self) -> String {
-        if self.process.silent_s >= SILENT_S {
+        if self.process.silent_s >= SILENCE_S {
             let time = words::time(self.process.silent_s.floor());
             return match &self.process.waits_for {
                 Some(what) => format!("waiting {time} for {what}"),

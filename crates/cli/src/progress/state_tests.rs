@@ -52,7 +52,7 @@ fn line_drops_least_important_parts_first() {
 #[test]
 fn waits_silence_and_stopping_are_shown() {
     let mut state = in_capacity();
-    state.wait(5.0);
+    state.report_wait(5.0);
     state.tick(at(82.0, 3056.0, None));
     assert_eq!(
         state.lines(100).join("\n"),
@@ -120,7 +120,7 @@ fn lines_fit_progress_is_monotonic_and_eta_finite() {
                 1 => state.phase(name, bytes, time),
                 2 => state.part(0.25..0.75, name, bytes, time),
                 3 => state.progress(random.below(1 << 40)),
-                4 => state.wait(random.below(10) as f64),
+                4 => state.report_wait(random.below(10) as f64),
                 _ => {
                     seconds += random.below(100) as f64 / 10.0;
                     mb += random.below(1000) as f64;

@@ -17,7 +17,7 @@ pub(super) fn run(asked: ArchiveRequest, options: &OutputOptions) -> Result<u8> 
     let path = asked.archive.named();
     match asked.what {
         ArchiveAction::List => {
-            let sessions = archive::list(path, &answers())?;
+            let sessions = archive::list(path, &answer_cache())?;
             output::list(options, "sessions", &sessions, |sessions| pages::sessions(sessions))
         }
         ArchiveAction::Cards { builtin: true } => {
@@ -28,13 +28,13 @@ pub(super) fn run(asked: ArchiveRequest, options: &OutputOptions) -> Result<u8> 
         ArchiveAction::Cards { builtin: false } => {
             output::list(options, "cards", &archive::cards(path)?, |cards| pages::cards(cards))
         }
-        ArchiveAction::Show { what } => show(options, path, &what),
+        ArchiveAction::Show { what } => show_item(options, path, &what),
         ArchiveAction::Edit(edit) => {
-            let card = archive::edit(path, &edit, &answers())?;
+            let card = archive::edit(path, &edit, &answer_cache())?;
             output::document(options, &card, |card| pages::edited(&edit, card))
         }
         ArchiveAction::Merge { from, into } => {
-            let card = archive::merge(path, &from, &into, &answers())?;
+            let card = archive::merge(path, &from, &into, &answer_cache())?;
             output::document(options, &card, |card| pages::merged(&from, card))
         }
         ArchiveAction::Remove { session, yes_remove } => {
@@ -63,13 +63,13 @@ pub(super) fn run(asked: ArchiveRequest, options: &OutputOptions) -> Result<u8> 
     }
 }
 
-fn answers() -> AnswerCache {
+fn answer_cache() -> AnswerCache {
     AnswerCache::new(cardscope_verbs::records::answer)
 }
 
 /// Shows a session or a card.
-fn show(options: &OutputOptions, path: Option<&Path>, what: &str) -> Result<u8> {
-    match archive::find(path, what, &answers())? {
+fn show_item(options: &OutputOptions, path: Option<&Path>, what: &str) -> Result<u8> {
+    match archive::find(path, what, &answer_cache())? {
         FoundItem::Card(card) => output::document(options, &*card, pages::card),
         FoundItem::Session(StoredDocument::Bench(report)) => {
             output::document(options, &*report, VerbDocument::page)

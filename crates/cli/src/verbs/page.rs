@@ -45,7 +45,7 @@ where
         let target = &self.request.common().target;
         let claim = |file| OutputFile::claim("--html", file, Some(target), mark);
         let file = self.html.as_deref().map(claim).transpose()?;
-        let outcome = carry_out(&self.request, options)?;
+        let outcome = execute_verb(&self.request, options)?;
         let status = output::outcome(options, &outcome, &shown)?;
         let written = file.map(|file| file.write(html::document(&shown(&outcome.report))));
         let Some(Err(failure)) = written else {
@@ -67,11 +67,11 @@ pub(super) fn page<P: Procedure>(
 where
     P::Body: Serialize + DeserializeOwned,
 {
-    output::outcome(options, &carry_out(asked, options)?, shown)
+    output::outcome(options, &execute_verb(asked, options)?, shown)
 }
 
 /// Runs a verb without printing its document.
-fn carry_out<P: Procedure>(asked: &P, options: &OutputOptions) -> Result<VerbOutcome<Report<P::Body>>> {
+fn execute_verb<P: Procedure>(asked: &P, options: &OutputOptions) -> Result<VerbOutcome<Report<P::Body>>> {
     attended(options, asked.common().consent.yes_destroy.clone(), |consent, interrupt, progress| {
         frame::execute(asked, consent, interrupt, progress)
     })

@@ -51,7 +51,7 @@ impl ReportCommand {
     }
 
     fn run_charts(self, options: &OutputOptions, picture: PictureFormat) -> Result<u8> {
-        is_folder(&self.output)?;
+        require_folder(&self.output)?;
         let publication = publish::publish(&self.request)?;
         let written = write_charts(&publication, picture, &self.output, self.overwrite)?;
         output::document(options, &publication, |_| {
@@ -79,7 +79,8 @@ impl ReportCommand {
             Some(file) => file.write(&bytes)?,
             None => output::bytes(&bytes)?,
         }
-        let line = |publication: &Publication| Page::plain(said(publication, format, path, bytes.len()));
+        let line =
+            |publication: &Publication| Page::plain(written_text(publication, format, path, bytes.len()));
         if to_stdout { Ok(0) } else { output::document(options, &publication, line) }
     }
 }
@@ -119,7 +120,7 @@ fn mark(format: &PublicationFormat) -> FileMark {
     }
 }
 
-fn said(publication: &Publication, format: &PublicationFormat, path: &Path, bytes: usize) -> String {
+fn written_text(publication: &Publication, format: &PublicationFormat, path: &Path, bytes: usize) -> String {
     let content = match (publication.comparison.entries.len(), &publication.rankings[..]) {
         (0, [first, ..]) => {
             let cards = first.places.len() + first.not_placed.len();
@@ -133,7 +134,7 @@ fn said(publication: &Publication, format: &PublicationFormat, path: &Path, byte
 }
 
 /// Refuses anything but a folder, before data is read.
-fn is_folder(folder: &Path) -> Result<()> {
+fn require_folder(folder: &Path) -> Result<()> {
     match folder.is_dir() {
         true => Ok(()),
         false => Err(Failure::refused(format!(
@@ -176,6 +177,6 @@ mod tests {
         let folder = std::env::temp_dir();
         let none = write_charts(&Publication::default(), PictureFormat::Svg, &folder, false);
         assert!(none.unwrap_err().to_string().contains("no card"));
-        assert!(is_folder(Path::new("/nowhere/at all")).unwrap_err().to_string().contains("mkdir"));
+        assert!(require_folder(Path::new("/nowhere/at all")).unwrap_err().to_string().contains("mkdir"));
     }
 }

@@ -15,17 +15,17 @@ pub(super) fn run(asked: &ServeRequest, options: &OutputOptions) -> Result<u8> {
         started.remarks.iter().for_each(|remark| output::note(remark));
         written = match options.json {
             true => output::json(&serde_json::json!({ "address": started.link })),
-            false => output::bytes(format!("Open {}\n", shown(asked, started)).as_bytes()),
+            false => output::bytes(format!("Open {}\n", printed_address(asked, started)).as_bytes()),
         };
         if let Some(page) = &started.page {
-            open(page);
+            open_browser(page);
         }
     })?;
     written.map(|()| 0)
 }
 
 /// URL with the token, unless the user has the token elsewhere: output of a service goes to a log that others may read.
-fn shown(asked: &ServeRequest, started: &StartedServer) -> String {
+fn printed_address(asked: &ServeRequest, started: &StartedServer) -> String {
     match (&asked.token_file, &started.page) {
         (Some(file), _) => format!("{} and enter the token in {}", started.address, quoted_path(file)),
         (None, Some(_)) if !std::io::stdout().is_terminal() => started.address.clone(),
@@ -34,7 +34,7 @@ fn shown(asked: &ServeRequest, started: &StartedServer) -> String {
 }
 
 /// Opens the page in the desktop's browser. Failure is only reported, since the address was printed.
-fn open(page: &Path) {
+fn open_browser(page: &Path) {
     let started = Command::new("xdg-open")
         .arg(page)
         .stdin(Stdio::null())

@@ -44,14 +44,14 @@ impl SimCommand {
         match self {
             SimCommand::List => {
                 let cards = simulate::list()?;
-                output::list(options, "cards", &cards, |cards| listed(cards))
+                output::list(options, "cards", &cards, |cards| list_page(cards))
             }
             SimCommand::Show { name } => {
                 let card = simulate::show(&name)?;
-                output::document(options, &card.document, |_| shown(&card))
+                output::document(options, &card.document, |_| card_page(&card))
             }
             SimCommand::Random(random) => random.run(options),
-            SimCommand::Serve(serving) => serve(&serving, options),
+            SimCommand::Serve(serving) => serve_cards(&serving, options),
         }
     }
 }
@@ -66,20 +66,20 @@ impl RandomCommand {
             return output::bytes(files.collect::<Vec<_>>().join("\n").as_bytes()).map(|()| 0);
         }
         output::list(options, "cards", &documents, |_| match &cards[..] {
-            [one] => shown(one),
+            [one] => card_page(one),
             several => {
                 let answer = format!("{} random cards, from seed {}.", several.len(), self.seed);
                 let mut page = Page::plain(answer);
-                several
-                    .iter()
-                    .for_each(|card| page.add(&format!("{}: {}", card.name, card.title), words(card)));
+                several.iter().for_each(|card| {
+                    page.add(&format!("{}: {}", card.name, card.title), description_blocks(card))
+                });
                 page
             }
         })
     }
 }
 
-fn listed(cards: &[SimulatedInfo]) -> Page {
+fn list_page(cards: &[SimulatedInfo]) -> Page {
     let mut page = Page::plain(format!("{} simulated cards; use one as sim:NAME.", cards.len()));
     let table = Table::of(
         cards,
@@ -95,18 +95,18 @@ fn listed(cards: &[SimulatedInfo]) -> Page {
     page
 }
 
-fn shown(card: &ExplainedCard) -> Page {
+fn card_page(card: &ExplainedCard) -> Page {
     let mut page = Page::plain(in_a_line(&sentence(&card.title)));
-    page.add("", words(card));
+    page.add("", description_blocks(card));
     page.step("Test it:", Some(format!("cardscope check sim:{}", card.name)));
     page
 }
 
-fn words(card: &ExplainedCard) -> impl Iterator<Item = PageBlock> {
+fn description_blocks(card: &ExplainedCard) -> impl Iterator<Item = PageBlock> {
     card.paragraphs.iter().cloned().map(PageBlock::Words)
 }
 
-fn serve(serving: &ServeOptions, options: &OutputOptions) -> Result<u8> {
+fn serve_cards(serving: &ServeOptions, options: &OutputOptions) -> Result<u8> {
     let cards = simulate::serve(serving, &signals::interrupt(), &mut |line| {
         if !options.quiet {
             output::note(line);

@@ -52,10 +52,10 @@ impl GatheredCards {
     /// Adds logs to their cards, and new cards.
     pub(super) fn add(&mut self, origin: &LogOrigin<'_>, logs: &[CardLog]) {
         for log in logs {
-            let title = origin.title_of(log);
-            let id = origin.id_of(log, &title, self.logs);
+            let title = origin.log_title(log);
+            let id = origin.log_id(log, &title, self.logs);
             let at = self.cards.iter().position(|c| c.card.id == id).unwrap_or_else(|| {
-                self.cards.push(bare(id, title, log));
+                self.cards.push(new_card(id, title, log));
                 self.cards.len() - 1
             });
             self.cards[at].add(log, origin.source, self.logs);
@@ -65,7 +65,7 @@ impl GatheredCards {
 }
 
 impl LogOrigin<'_> {
-    fn title_of(&self, log: &CardLog) -> String {
+    fn log_title(&self, log: &CardLog) -> String {
         match (self.title.filter(|_| !is_named(&log.card)), &log.part) {
             (Some(title), Some(part)) => format!("{title} ({part})"),
             (Some(title), None) => title.to_owned(),
@@ -74,7 +74,7 @@ impl LogOrigin<'_> {
     }
 
     /// Id that is the same in every archive and that no archive makes. Two cards without a name get two ids.
-    fn id_of(&self, log: &CardLog, title: &str, number: usize) -> String {
+    fn log_id(&self, log: &CardLog, title: &str, number: usize) -> String {
         // An id is typed, so it contains no character that a shell interprets.
         let words = title.split(|c: char| !c.is_alphanumeric() && !['+', '.'].contains(&c));
         let words: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
@@ -86,7 +86,7 @@ impl LogOrigin<'_> {
     }
 }
 
-fn bare(id: String, title: String, log: &CardLog) -> CollectedCard {
+fn new_card(id: String, title: String, log: &CardLog) -> CollectedCard {
     let bought = log.events.iter().rev().find(|e| e.kind == EventKind::Bought);
     let card = StoredCard {
         price: bought.and_then(|e| e.price.clone()),
@@ -100,7 +100,7 @@ impl CollectedCard {
     fn add(&mut self, log: &CardLog, source: &str, number: usize) {
         self.details.add_noted(&log.condition);
         details::add_log(&mut self.details, &Value::Object(log.other.clone()));
-        let session = session_of(&format!("{} {number}", self.card.id));
+        let session = stable_session_id(&format!("{} {number}", self.card.id));
         let runs = log.runs.iter().map(|run| CardRun {
             session: session.clone(),
             card_id: self.card.id.clone(),
@@ -139,7 +139,7 @@ impl CollectedCard {
 }
 
 /// Session id that is always the same (FNV-1a of 128 bits), and that no archive makes (theirs are of version 7).
-fn session_of(text: &str) -> String {
+fn stable_session_id(text: &str) -> String {
     let (offset, prime) =
         (0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128, 0x0000_0000_0100_0000_0000_0000_0000_013b);
     let hash = text.bytes().fold(offset, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(prime));

@@ -89,13 +89,17 @@ impl CardSource {
     /// Every card, those of the archive first.
     pub fn cards(&mut self) -> Result<Vec<StoredCard>> {
         let mut cards = self.stored(|archive| archive.cards())?;
-        let others = self.besides(&cards, |_| true);
+        let others = self.other_collected(&cards, |_| true);
         cards.extend(others);
         Ok(cards)
     }
 
     /// Collected cards with other titles than these. A user who imported a report has its card in the archive, too.
-    fn besides(&self, own: &[StoredCard], wanted: impl Fn(&CollectedCard) -> bool) -> Vec<StoredCard> {
+    fn other_collected(
+        &self,
+        own: &[StoredCard],
+        wanted: impl Fn(&CollectedCard) -> bool,
+    ) -> Vec<StoredCard> {
         let is_own =
             |c: &CollectedCard| own.iter().any(|card| card.title.eq_ignore_ascii_case(&c.card.title));
         self.collected.iter().filter(|c| wanted(c) && !is_own(c)).map(|c| c.card.clone()).collect()
@@ -118,7 +122,7 @@ impl CardSource {
     /// Cards that match a text by words of their names, or by a prefix of their id.
     pub(crate) fn find(&mut self, text: &str) -> Result<Vec<StoredCard>> {
         let mut found = self.stored(|archive| archive.find_cards(text))?;
-        let others = self.besides(&found, |c| c.is_named(text));
+        let others = self.other_collected(&found, |c| c.is_named(text));
         found.extend(others);
         // A short text is a prefix of many ids, so ids count only if no name matches.
         match found.is_empty() {
@@ -132,7 +136,7 @@ impl CardSource {
         // Several paths may lead to one file.
         let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if !self.taken.iter().any(|(taken, _)| *taken == file) {
-            let found = cards_in(path)?;
+            let found = cards_in_file(path)?;
             self.taken.push((file.clone(), found.iter().map(|c| c.card.id.clone()).collect()));
             self.collected.extend(found);
         }
@@ -189,7 +193,7 @@ pub fn builtin() -> Result<Vec<StoredCard>> {
 }
 
 /// Cards in the logs of a file, or of each file packed in it.
-fn cards_in(path: &Path) -> Result<Vec<CollectedCard>> {
+fn cards_in_file(path: &Path) -> Result<Vec<CollectedCard>> {
     let file = path.display().to_string();
     let mut gathered = GatheredCards::default();
     for found in import::logs_of(path)? {

@@ -5,7 +5,7 @@ use cardscope_session::error::{Failure, Result};
 use std::collections::{HashMap, HashSet};
 
 /// Most cards that are listed if several match.
-const LISTED: usize = 6;
+const MOST_LISTED: usize = 6;
 
 /// Displayed digits of an id, which are enough to distinguish the hashes of any archive.
 const SHOWN_DIGITS: usize = 8;
@@ -29,7 +29,7 @@ pub fn the_one(mut found: Vec<StoredCard>, text: &str) -> Result<StoredCard> {
         _ => Err(Failure::refused(format!(
             "{text:?} matches {}; name one of them, or give its \
             id",
-            listed(&found)
+            list_cards(&found)
         ))),
     }
 }
@@ -61,10 +61,10 @@ fn short_id(card: &StoredCard) -> Option<&str> {
     card.id.get(..SHOWN_DIGITS).filter(|id| id.chars().all(|c| c.is_ascii_hexdigit()))
 }
 
-fn listed(cards: &[StoredCard]) -> String {
+fn list_cards(cards: &[StoredCard]) -> String {
     let shown = |card: &StoredCard| format!("{:?} ({})", card.title, short_id(card).unwrap_or(&card.id));
-    let named: Vec<String> = cards.iter().take(LISTED).map(shown).collect();
-    let more = match cards.len().saturating_sub(LISTED) {
+    let named: Vec<String> = cards.iter().take(MOST_LISTED).map(shown).collect();
+    let more = match cards.len().saturating_sub(MOST_LISTED) {
         0 => String::new(),
         1 => " or 1 other".to_owned(),
         others => format!(" or {others} others"),

@@ -13,10 +13,10 @@ use cardscope_page::chart::{
 };
 
 /// Explains whiskers and ticks.
-const CI95: &str = "whiskers: 95 % interval of the mean, ticks: single runs";
+const CI95_LEGEND: &str = "whiskers: 95 % interval of the mean, ticks: single runs";
 
 /// A bus limit is drawn if it is less than this many times the fastest run.
-const NEAR: f64 = 2.0;
+const MOST_BUS_RATIO: f64 = 2.0;
 
 /// Bars of a figure of each card, for each test; `None` without measurements.
 pub fn by_card(comparison: &Comparison, measure: RunMeasure) -> Option<Chart> {
@@ -33,7 +33,7 @@ pub fn by_card(comparison: &Comparison, measure: RunMeasure) -> Option<Chart> {
         limits: limits(&buses, test),
         ..BarGroup::default()
     });
-    let interval = if measure == RunMeasure::Average { CI95 } else { "ticks: single runs" };
+    let interval = if measure == RunMeasure::Average { CI95_LEGEND } else { "ticks: single runs" };
     let names = comparison.entries.iter().map(|entry| entry.name.clone()).collect();
     bar_chart(
         &format!("{} of the runs", measure.word()),
@@ -65,7 +65,7 @@ fn buses(comparison: &Comparison) -> Vec<LimitLine> {
 /// Limits for a sequential test that comes near them. A line far beyond all bars would only shorten these.
 fn limits(buses: &[LimitLine], test: &ComparedTest) -> Vec<LimitLine> {
     let fastest = test.spreads.iter().flatten().map(|spread| spread.best).fold(0.0, f64::max);
-    let near = |bus: &&LimitLine| bus.value < NEAR * fastest;
+    let near = |bus: &&LimitLine| bus.value < MOST_BUS_RATIO * fastest;
     let fills = test.test.pattern.order == IoOrder::Sequential;
     buses.iter().filter(|bus| fills && near(bus)).cloned().collect()
 }
@@ -77,25 +77,26 @@ pub fn by_queue(comparison: &Comparison) -> Option<Chart> {
         return None;
     };
     let mut bars = BarGroups { unit: by_test.unit, ..BarGroups::default() };
-    for (test, one) in by_test.groups.iter().filter_map(|one| Some((test_of(comparison, &one.name)?, one))) {
+    for (test, one) in by_test.groups.iter().filter_map(|one| Some((find_test(comparison, &one.name)?, one)))
+    {
         let pattern = test.test.pattern;
         let queue = pattern.parallelism();
         let queue = test.step.as_ref().map_or_else(|| queue.clone(), |step| format!("{queue} ({step})"));
-        let of = position(&mut bars.names, |known| *known == queue, || queue.clone());
+        let of = find_or_push(&mut bars.names, |known| *known == queue, || queue.clone());
         let name = format!("{} {}", pattern.access(), test.test.op);
         let new = || BarGroup { name: name.clone(), limits: one.limits.clone(), ..BarGroup::default() };
-        let group = position(&mut bars.groups, |known| known.name == name, new);
+        let group = find_or_push(&mut bars.groups, |known| known.name == name, new);
         bars.groups[group].bars.extend(one.bars.iter().map(|bar| ChartBar { of, ..bar.clone() }));
     }
     Some(Chart { title, caption, kind: ChartKind::Bars(bars) })
 }
 
-fn test_of<'a>(comparison: &'a Comparison, name: &str) -> Option<&'a ComparedTest> {
+fn find_test<'a>(comparison: &'a Comparison, name: &str) -> Option<&'a ComparedTest> {
     comparison.tests.iter().find(|test| words::test(test) == name)
 }
 
 /// Index of the first match, which is added if there is none.
-fn position<T>(all: &mut Vec<T>, is_it: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> usize {
+fn find_or_push<T>(all: &mut Vec<T>, is_it: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> usize {
     all.iter().position(is_it).unwrap_or_else(|| {
         all.push(new());
         all.len() - 1
@@ -149,7 +150,7 @@ pub fn by_place(ranking: &Ranking) -> Option<Chart> {
             if unit == POINTS { "points of 100" } else { MB_S },
             words::runs_each(places.iter().map(|p| p.entry.runs)),
             "whiskers: 95 % interval",
-            condition_of(ranking, places),
+            ranking_condition(ranking, places),
         ),
         BarGroups {
             unit: unit.into(),
@@ -161,7 +162,7 @@ pub fn by_place(ranking: &Ranking) -> Option<Chart> {
 }
 
 /// Host, common conditions of all cards, and number of cards that are not drawn.
-fn condition_of(ranking: &Ranking, places: &[RankedCard]) -> String {
+fn ranking_condition(ranking: &Ranking, places: &[RankedCard]) -> String {
     let entries: Vec<&ComparedEntry> = places.iter().map(|place| &place.entry).collect();
     let more = ranking.places.len() - places.len();
     let parts = [

@@ -7,7 +7,7 @@ use cardscope_page::properties;
 /// Details with their names, except temperatures (see [`heat`]); unknown ones are omitted.
 pub(crate) fn known(details: &CardDetails) -> Vec<(String, String)> {
     let limits = &details.limits;
-    let celsius = |limit: Option<f64>| limit.map(degrees);
+    let celsius = |limit: Option<f64>| limit.map(celsius_text);
     let all = [
         ("controller", details.controller.clone()),
         ("PCIe link", details.pcie_link.clone()),
@@ -23,35 +23,35 @@ pub(crate) fn known(details: &CardDetails) -> Vec<(String, String)> {
 
 /// A sentence for each cooling: `Idle 45 °C, peak 82 °C (passive cooling).`
 pub(crate) fn heat(details: &CardDetails) -> Vec<String> {
-    details.temperatures.iter().map(|heat| sentence(&temperature(heat))).collect()
+    details.temperatures.iter().map(|heat| sentence(&heat_phrase(heat))).collect()
 }
 
 /// Temperatures as facts, with a name for each cooling.
 pub(crate) fn heat_by_cooling(details: &CardDetails) -> Vec<(String, String)> {
     let fact = |heat: &CardTemperatures| {
         let how = heat.cooling.as_ref().map_or(String::new(), |cooling| format!(", {cooling} cooling"));
-        (format!("temperature{how}"), ends(heat))
+        (format!("temperature{how}"), idle_and_peak(heat))
     };
     details.temperatures.iter().map(fact).collect()
 }
 
-fn ends(heat: &CardTemperatures) -> String {
+fn idle_and_peak(heat: &CardTemperatures) -> String {
     match (heat.idle_c, heat.peak_c) {
-        (Some(idle), Some(peak)) => format!("idle {}, peak {}", degrees(idle), degrees(peak)),
-        (Some(only), None) => format!("idle {}", degrees(only)),
-        (None, only) => format!("up to {}", only.map(degrees).unwrap_or_default()),
+        (Some(idle), Some(peak)) => format!("idle {}, peak {}", celsius_text(idle), celsius_text(peak)),
+        (Some(only), None) => format!("idle {}", celsius_text(only)),
+        (None, only) => format!("up to {}", only.map(celsius_text).unwrap_or_default()),
     }
 }
 
-fn temperature(heat: &CardTemperatures) -> String {
-    let what = ends(heat);
+fn heat_phrase(heat: &CardTemperatures) -> String {
+    let what = idle_and_peak(heat);
     match &heat.cooling {
         Some(cooling) => format!("{what} ({cooling} cooling)"),
         None => what,
     }
 }
 
-fn degrees(celsius: f64) -> String {
+fn celsius_text(celsius: f64) -> String {
     format!("{celsius:.0} °C")
 }
 

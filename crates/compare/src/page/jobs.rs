@@ -20,16 +20,16 @@ pub fn page(job: &Job) -> Page {
     let weights: f64 = job.work.iter().map(|work| work.weight).sum();
     for work in &job.work {
         let share = trimmed(100.0 * work.weight / weights, 0);
-        page.add(sentence(&work.what).trim_end_matches('.'), [PageBlock::Facts(facts(work, &share))]);
+        page.add(sentence(&work.what).trim_end_matches('.'), [PageBlock::Facts(work_facts(work, &share))]);
     }
     page.add("What a card must reach", [PageBlock::Lines(job.demand.iter().map(demand).collect())]);
     page.step("Rank cards for it:", Some(format!("cardscope rank --for {}", job.name)));
     page
 }
 
-fn facts(work: &JobWork, share: &str) -> Vec<(String, String)> {
+fn work_facts(work: &JobWork, share: &str) -> Vec<(String, String)> {
     let asks = work.amounts().into_iter().filter(|(_, amount)| *amount > 0.0);
-    let asks = asks.map(|(figure, amount)| fact(figure.words().0, counted(figure, amount)));
+    let asks = asks.map(|(figure, amount)| fact(figure.words().0, amount_text(figure, amount)));
     let limit = work.other_side_mb_s.map(|mb_s| fact("limited to", format!("{} MB/s", trimmed(mb_s, 1))));
     let scored = [
         fact("100 points", format!("up to {}", duration(work.good_s))),
@@ -42,7 +42,7 @@ fn facts(work: &JobWork, share: &str) -> Vec<(String, String)> {
 }
 
 /// Amount of a figure: megabytes of sequential transfers, else I/Os.
-fn counted(figure: Figure, amount: f64) -> String {
+fn amount_text(figure: Figure, amount: f64) -> String {
     match figure.is_sequential() {
         true => format!("{} MB", trimmed(amount, 1)),
         false => trimmed(amount, 0),

@@ -8,7 +8,7 @@ use cardscope_page::chart::{Chart, ChartCaption};
 use cardscope_page::figure::{count, test_of};
 
 /// Points for each power of ten of the share.
-const PER_DECADE: u32 = 4;
+const POINTS_PER_DECADE: u32 = 4;
 
 /// Most curves that can be distinguished in one chart.
 pub const MOST_CURVES: usize = 6;
@@ -22,9 +22,10 @@ pub fn chart(title: &str, all: &[&TestLatencies]) -> Option<Chart> {
     let alike = timed.iter().all(|l| l.entry == first.entry);
     let name = |l: &TestLatencies| {
         let test = test_of(l.test, l.step.as_deref());
-        if alike { test } else { format!("{test} · {}", named(l)) }
+        if alike { test } else { format!("{test} · {}", curve_name(l)) }
     };
-    let series = timed.iter().map(|l| PlotSeries { name: name(l), points: longer(&l.histogram) }).collect();
+    let series =
+        timed.iter().map(|l| PlotSeries { name: name(l), points: share_longer(&l.histogram) }).collect();
     let condition = if alike { first.condition.as_str() } else { "conditions differ" };
     let more = all.len() - timed.len();
     let more = if more > 0 { format!(" · {more} more not drawn") } else { String::new() };
@@ -45,18 +46,18 @@ pub fn chart(title: &str, all: &[&TestLatencies]) -> Option<Chart> {
 }
 
 /// Distinguishes curves of the same test.
-fn named(latencies: &TestLatencies) -> &str {
+fn curve_name(latencies: &TestLatencies) -> &str {
     if latencies.condition.is_empty() { &latencies.entry } else { &latencies.condition }
 }
 
 /// Points of a curve: time in µs, and percent of I/Os that took longer.
-fn longer(histogram: &LatencyHistogram) -> Vec<(f64, f64)> {
+fn share_longer(histogram: &LatencyHistogram) -> Vec<(f64, f64)> {
     let us = |nanos: u64| (nanos as f64 / 1e3).max(1e-3);
     let ios = histogram.count() as f64;
-    let steps = (ios.log10().max(0.0) * f64::from(PER_DECADE)).ceil() as u32;
+    let steps = (ios.log10().max(0.0) * f64::from(POINTS_PER_DECADE)).ceil() as u32;
     let mut points: Vec<(f64, f64)> = vec![(us(histogram.min()), 100.0)];
     for step in 1..steps {
-        let share = 10f64.powf(-f64::from(step) / f64::from(PER_DECADE));
+        let share = 10f64.powf(-f64::from(step) / f64::from(POINTS_PER_DECADE));
         points.push((us(histogram.quantile(1.0 - share)), share * 100.0));
     }
     points.push((us(histogram.max()), 100.0 / ios));
@@ -94,7 +95,7 @@ mod tests {
         let mut histogram = LatencyHistogram::default();
         (0..9999).for_each(|i| histogram.record(200_000 + i * 10));
         histogram.record(900_000_000);
-        let curve = longer(&histogram);
+        let curve = share_longer(&histogram);
         assert_eq!(curve.last(), Some(&(900_000.0, 0.01)));
         assert_eq!(curve.first().map(|p| p.1), Some(100.0));
         assert!(curve.windows(2).all(|p| p[0].0 <= p[1].0 && p[0].1 > p[1].1), "{curve:?}");

@@ -98,7 +98,7 @@ pub(crate) fn columns_of(
 ) -> Result<Option<Vec<ComparedColumn>>> {
     let mut found = Vec::new();
     for (card, wanted) in cards {
-        let runs = runs_of(request, card, wanted, source)?;
+        let runs = matching_runs(request, card, wanted, source)?;
         if runs.is_empty() && !request.cards.is_empty() {
             let MeasurementChoice { settings, tests, .. } = &request.choice;
             let selected = !(wanted.is_empty() && settings.is_empty() && tests.is_empty());
@@ -120,7 +120,7 @@ pub(crate) fn columns_of(
 }
 
 /// Runs of a card that match the request.
-fn runs_of(
+fn matching_runs(
     request: &CompareRequest,
     card: &StoredCard,
     wanted: &[WantedSetting],
@@ -165,17 +165,17 @@ pub(crate) fn division(request: &CompareRequest) -> Result<RunDivision> {
 
 /// Cards of a request with distinct titles; the title of an object that is not a card states this.
 pub(crate) fn chosen(request: &CompareRequest, source: &mut CardSource) -> Result<Vec<Chosen>> {
-    let mut found = asked(request, source)?;
+    let mut found = requested_cards(request, source)?;
     set_apart(found.iter_mut().map(|(card, _)| card));
     source.label(found.iter_mut().map(|(card, _)| card))?;
     Ok(found)
 }
 
-fn asked(request: &CompareRequest, source: &mut CardSource) -> Result<Vec<Chosen>> {
+fn requested_cards(request: &CompareRequest, source: &mut CardSource) -> Result<Vec<Chosen>> {
     if !request.cards.is_empty() {
         let mut found: Vec<Chosen> = Vec::new();
         for text in &request.cards {
-            for chosen in named(source, text)? {
+            for chosen in cards_or_file(source, text)? {
                 // A card that is named twice would be compared with itself.
                 if !found.contains(&chosen) {
                     found.push(chosen);
@@ -194,7 +194,7 @@ fn asked(request: &CompareRequest, source: &mut CardSource) -> Result<Vec<Chosen
 
 /// Cards as the user names them, with conditions on their settings: `ADATA@cooling=active,size=1GiB`. The name of a file
 /// selects the cards in its logs.
-fn named(source: &mut CardSource, text: &str) -> Result<Vec<Chosen>> {
+fn cards_or_file(source: &mut CardSource, text: &str) -> Result<Vec<Chosen>> {
     if !Path::new(text).is_file() {
         return Ok(vec![card(source, text)?]);
     }

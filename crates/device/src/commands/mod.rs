@@ -61,12 +61,12 @@ impl ReopenedDevice {
             other => other,
         })?;
         // Checked after opening, which makes the kernel notice another card in a reader.
-        let same = self.number == Some(rustix::fs::fstat(&fd)?.st_rdev) && self.is_same();
+        let same = self.number == Some(rustix::fs::fstat(&fd)?.st_rdev) && self.has_same_medium();
         if same { Ok(fd) } else { Err(Errno::NXIO) }
     }
 
     /// False if the disk is gone or was replaced.
-    fn is_same(&self) -> bool {
+    fn has_same_medium(&self) -> bool {
         self.disk.sequence() == self.sequence
     }
 }
@@ -118,7 +118,7 @@ impl HealthCommand {
     pub fn read(&self) -> Option<SmartLog> {
         let log = nvme::smart_log(&self.controller.path).ok()?;
         // Checked afterwards, so that the log is certainly this card's.
-        self.controller.is_same().then(|| SmartLog::decode(&log).ok()).flatten()
+        self.controller.has_same_medium().then(|| SmartLog::decode(&log).ok()).flatten()
     }
 }
 
@@ -137,7 +137,7 @@ pub fn commands(system: &SystemRoots, device: &str) -> DeviceCommands {
     match ping.ping() {
         Ok(_) => found.ping = Some(ping),
         Err(Errno::NOMEDIUM) => found.gone = true,
-        Err(errno) => found.missing.push(refused(&ping, errno)),
+        Err(errno) => found.missing.push(timing_refused_text(&ping, errno)),
     }
     found
 }
@@ -165,7 +165,7 @@ pub(crate) fn health_page(
     }
     let page = mmc::read_page(&fd, question.read)?;
     // Checked afterwards, so that the page is certainly this card's.
-    if asked.is_same() { Ok(page) } else { Err(Errno::NXIO) }
+    if asked.has_same_medium() { Ok(page) } else { Err(Errno::NXIO) }
 }
 
 fn ping_of(system: &SystemRoots, disk: &BlockDevice) -> Option<PingCommand> {
@@ -185,7 +185,7 @@ fn ping_of(system: &SystemRoots, disk: &BlockDevice) -> Option<PingCommand> {
     }
 }
 
-fn refused(ping: &PingCommand, errno: Errno) -> String {
+fn timing_refused_text(ping: &PingCommand, errno: Errno) -> String {
     format!("{} could not be timed: {}", ping.command(), reason(errno))
 }
 
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn missing_permission_is_reported_with_advice() {
         let ping = ping("/dev/mmcblk0", CommandWords::SendStatus { rca: 1 });
-        let told = refused(&ping, Errno::PERM);
+        let told = timing_refused_text(&ping, Errno::PERM);
         assert!(told.contains("CMD13") && told.contains("root"), "{told}");
     }
 

@@ -62,7 +62,7 @@ const MEDIUM_NOT_PRESENT: u8 = 0x3a;
 const MEDIUM_CHANGED: u8 = 0x28;
 
 /// Readers report unit attentions, such as a reset, new microcode or other parameters, one per command.
-const MOST_NEWS: usize = 4;
+const MAX_UNIT_ATTENTIONS: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ReaderAnswer {
@@ -96,14 +96,14 @@ fn ask(fd: &OwnedFd) -> Result<ReaderAnswer, Errno> {
 }
 
 pub(super) fn test_unit_ready(fd: &OwnedFd) -> Result<(), Errno> {
-    settled(|| ask(fd))
+    retry_unit_attention(|| ask(fd))
 }
 
 /// Repeats the command until no unit attention is pending. A changed medium is not skipped: readers report it only
 /// once, and writing on would hit the other card.
-fn settled(mut ask: impl FnMut() -> Result<ReaderAnswer, Errno>) -> Result<(), Errno> {
-    for _ in 0..MOST_NEWS {
-        match judge(&ask()?) {
+fn retry_unit_attention(mut ask: impl FnMut() -> Result<ReaderAnswer, Errno>) -> Result<(), Errno> {
+    for _ in 0..MAX_UNIT_ATTENTIONS {
+        match interpret_answer(&ask()?) {
             Err(Errno::AGAIN) => {}
             other => return other,
         }
@@ -111,11 +111,11 @@ fn settled(mut ask: impl FnMut() -> Result<ReaderAnswer, Errno>) -> Result<(), E
     Err(Errno::IO)
 }
 
-fn judge(answer: &ReaderAnswer) -> Result<(), Errno> {
+fn interpret_answer(answer: &ReaderAnswer) -> Result<(), Errno> {
     if answer.status == 0 && answer.host_status == 0 {
         return Ok(());
     }
-    match key_and_code(&answer.sense) {
+    match sense_key_and_code(&answer.sense) {
         Some((UNIT_ATTENTION, MEDIUM_CHANGED)) => Err(Errno::NOMEDIUM),
         Some((NOT_READY | UNIT_ATTENTION, MEDIUM_NOT_PRESENT)) => Err(Errno::NOMEDIUM),
         Some((UNIT_ATTENTION, _)) => Err(Errno::AGAIN),
@@ -124,7 +124,7 @@ fn judge(answer: &ReaderAnswer) -> Result<(), Errno> {
 }
 
 /// Sense key and additional code, from fixed (70h, 71h) or descriptor format (72h, 73h).
-fn key_and_code(sense: &[u8; SENSE_BYTES]) -> Option<(u8, u8)> {
+fn sense_key_and_code(sense: &[u8; SENSE_BYTES]) -> Option<(u8, u8)> {
     match sense[0] & 0x7f {
         0x70 | 0x71 => Some((sense[2] & 0xf, sense[12])),
         0x72 | 0x73 => Some((sense[1] & 0xf, sense[2])),
@@ -152,20 +152,20 @@ mod tests {
 
     #[test]
     fn sense_data_maps_to_errno() {
-        assert_eq!(judge(&answer(0, 0, &[])), Ok(()));
+        assert_eq!(interpret_answer(&answer(0, 0, &[])), Ok(()));
         // SPC: 02/3A medium not present, 06/28 medium may have changed, 06/29 reset, 04/44 internal failure.
-        assert_eq!(judge(&answer(2, 0, &[(0, 0x70), (2, 2), (12, 0x3a)])), Err(Errno::NOMEDIUM));
-        assert_eq!(judge(&answer(2, 0, &[(0, 0x72), (1, 2), (2, 0x3a)])), Err(Errno::NOMEDIUM));
-        assert_eq!(judge(&answer(2, 0, &[(0, 0xf0), (2, 6), (12, 0x28)])), Err(Errno::NOMEDIUM));
-        assert_eq!(judge(&answer(2, 0, &[(0, 0x72), (1, 6), (2, 0x28)])), Err(Errno::NOMEDIUM));
-        assert_eq!(judge(&answer(2, 0, &[(0, 0x70), (2, 6), (12, 0x29)])), Err(Errno::AGAIN));
-        assert_eq!(judge(&answer(2, 0, &[(0, 0x70), (2, 4), (12, 0x44)])), Err(Errno::IO));
+        assert_eq!(interpret_answer(&answer(2, 0, &[(0, 0x70), (2, 2), (12, 0x3a)])), Err(Errno::NOMEDIUM));
+        assert_eq!(interpret_answer(&answer(2, 0, &[(0, 0x72), (1, 2), (2, 0x3a)])), Err(Errno::NOMEDIUM));
+        assert_eq!(interpret_answer(&answer(2, 0, &[(0, 0xf0), (2, 6), (12, 0x28)])), Err(Errno::NOMEDIUM));
+        assert_eq!(interpret_answer(&answer(2, 0, &[(0, 0x72), (1, 6), (2, 0x28)])), Err(Errno::NOMEDIUM));
+        assert_eq!(interpret_answer(&answer(2, 0, &[(0, 0x70), (2, 6), (12, 0x29)])), Err(Errno::AGAIN));
+        assert_eq!(interpret_answer(&answer(2, 0, &[(0, 0x70), (2, 4), (12, 0x44)])), Err(Errno::IO));
         // DID_NO_CONNECT without sense: the transport is broken.
-        assert_eq!(judge(&answer(0, 1, &[])), Err(Errno::IO));
+        assert_eq!(interpret_answer(&answer(0, 1, &[])), Err(Errno::IO));
     }
     fn asked(codes: &[Option<u8>]) -> (Result<(), Errno>, usize) {
         let mut asked = 0;
-        let ended = settled(|| {
+        let ended = retry_unit_attention(|| {
             asked += 1;
             Ok(codes[asked - 1].map_or(answer(0, 0, &[]), |c| answer(2, 0, &[(0, 0x70), (2, 6), (12, c)])))
         });
@@ -177,6 +177,6 @@ mod tests {
         assert_eq!(asked(&[Some(0x28), None]), (Err(Errno::NOMEDIUM), 1));
         assert_eq!(asked(&[Some(0x29), Some(0x28), None]), (Err(Errno::NOMEDIUM), 2));
         assert_eq!(asked(&[Some(0x29), None]), (Ok(()), 2));
-        assert_eq!(asked(&[Some(0x29); 9]), (Err(Errno::IO), MOST_NEWS));
+        assert_eq!(asked(&[Some(0x29); 9]), (Err(Errno::IO), MAX_UNIT_ATTENTIONS));
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn recognise(source: &dyn ByteSource, start: u64, bytes: u64) -> Opti
     let kind =
         by_table.or_else(|| raid_at_end(&at, bytes)).or_else(|| zfs(&at)).or_else(|| unnamed_fat(&at))?;
     // A disk with a GPT or MBR may begin like an unnamed FAT boot sector; both are reported then.
-    Some(FoundContent { kind: refine(kind, &at), label: find_label(kind, &at) })
+    Some(FoundContent { kind: refine_kind(kind, &at), label: find_label(kind, &at) })
 }
 
 type ReadAt<'a> = &'a dyn Fn(u64, u64) -> Option<Vec<u8>>;
@@ -114,7 +114,7 @@ fn unnamed_fat(at: ReadAt<'_>) -> Option<&'static str> {
     fits.then_some("vfat")
 }
 
-fn refine(kind: &'static str, at: ReadAt<'_>) -> &'static str {
+fn refine_kind(kind: &'static str, at: ReadAt<'_>) -> &'static str {
     match kind {
         "ext" => ext_version(at),
         other => other,

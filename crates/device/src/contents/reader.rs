@@ -69,7 +69,7 @@ pub(crate) fn le<const N: usize>(bytes: &[u8], at: usize) -> u64 {
 /// Text up to the first NUL, trimmed; `None` if empty.
 pub(crate) fn label(bytes: &[u8]) -> Option<String> {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-    printable(&String::from_utf8_lossy(&bytes[..end]))
+    sanitize_label(&String::from_utf8_lossy(&bytes[..end]))
 }
 
 /// UTF-16 text, as in names of GPT, exFAT and F2FS.
@@ -79,11 +79,11 @@ pub(crate) fn wide_label(bytes: &[u8]) -> Option<String> {
         .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
         .take_while(|unit| *unit != 0)
         .collect();
-    printable(&String::from_utf16_lossy(&units))
+    sanitize_label(&String::from_utf16_lossy(&units))
 }
 
 /// Labels are untrusted: control characters must not reach the terminal.
-fn printable(text: &str) -> Option<String> {
+fn sanitize_label(text: &str) -> Option<String> {
     let clean: String = text.trim().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
     (!clean.is_empty()).then_some(clean)
 }

@@ -45,11 +45,11 @@ impl TablePartition {
 /// No field of a table states its sector size. It is derived from the position of a GPT, which is sector 1, or of the
 /// file systems in the partitions of an MBR.
 const TABLE_SECTORS: [u64; 3] = [512, 4096, 2048];
-const RECORD: u64 = 512;
+const RECORD_BYTES: u64 = 512;
 /// Limit, since a chain in garbage may be a loop.
-const MOST_LOGICAL: u32 = 60;
+const MAX_LOGICAL: u32 = 60;
 /// Limit of GPT entries: twice the usual 128.
-const MOST_ENTRIES: u64 = 256;
+const MAX_GPT_ENTRIES: u64 = 256;
 /// Types of extended partitions: CHS, LBA, Linux.
 const EXTENDED: [u8; 3] = [0x05, 0x0f, 0x85];
 const PROTECTIVE: u8 = 0xee;
@@ -65,12 +65,12 @@ pub(crate) struct PartitionTable {
 }
 
 pub(crate) fn read(source: &dyn ByteSource) -> Option<PartitionTable> {
-    let found = TABLE_SECTORS.iter().find_map(|sector| Some((*sector, gpt(source, *sector)?)));
+    let found = TABLE_SECTORS.iter().find_map(|sector| Some((*sector, read_gpt(source, *sector)?)));
     if let Some((sector, parts)) = found {
         let end = parts.iter().map(|part| part.start.saturating_add(part.bytes)).max().unwrap_or(0);
         return Some(PartitionTable { table: TableKind::Gpt, parts, sector: Some(sector), end });
     }
-    mbr(source)
+    read_mbr(source)
 }
 
 struct PartitionEntry {
@@ -100,8 +100,8 @@ impl PartitionEntry {
     }
 }
 
-fn mbr(source: &dyn ByteSource) -> Option<PartitionTable> {
-    let entries = entries(&source.read(0, RECORD)?)?;
+fn read_mbr(source: &dyn ByteSource) -> Option<PartitionTable> {
+    let entries = entries(&source.read(0, RECORD_BYTES)?)?;
     let certain = TABLE_SECTORS.into_iter().find(|sector| holds_volumes(source, &entries, *sector));
     let sector = certain.unwrap_or(source.sector());
     let mut parts = Vec::new();
@@ -110,7 +110,7 @@ fn mbr(source: &dyn ByteSource) -> Option<PartitionTable> {
     }
     let mut next = 5;
     for entry in entries.iter().filter(|entry| EXTENDED.contains(&entry.type_code)) {
-        logical(source, entry.start, &mut next, &mut parts, sector);
+        read_logical(source, entry.start, &mut next, &mut parts, sector);
     }
     // A protective entry without a GPT, or entries that all lie outside, still form a table.
     let any = entries.iter().any(|entry| entry.type_code != 0);
@@ -129,7 +129,7 @@ fn holds_volumes(source: &dyn ByteSource, table: &[PartitionEntry], sector: u64)
     let holds = |entry: &PartitionEntry| {
         let (start, bytes) = (entry.start * sector, entry.sectors * sector);
         if EXTENDED.contains(&entry.type_code) {
-            return source.read(start, RECORD).is_some_and(|record| entries(&record).is_some());
+            return source.read(start, RECORD_BYTES).is_some_and(|record| entries(&record).is_some());
         }
         recognise(source, start, bytes).is_some()
     };
@@ -156,10 +156,17 @@ fn part(
 
 /// Follows the chain of records in an extended partition. Each has one partition, relative to the record, and the
 /// position of the next record, relative to the extended partition.
-fn logical(source: &dyn ByteSource, base: u64, next: &mut u32, parts: &mut Vec<TablePartition>, sector: u64) {
+fn read_logical(
+    source: &dyn ByteSource,
+    base: u64,
+    next: &mut u32,
+    parts: &mut Vec<TablePartition>,
+    sector: u64,
+) {
     let mut record = base;
-    for _ in 0..MOST_LOGICAL {
-        let Some(entries) = source.read(record * sector, RECORD).and_then(|bytes| entries(&bytes)) else {
+    for _ in 0..MAX_LOGICAL {
+        let Some(entries) = source.read(record * sector, RECORD_BYTES).and_then(|bytes| entries(&bytes))
+        else {
             return;
         };
         if let Some(found) = part(source, *next, record + entries[0].start, &entries[0], sector) {
@@ -173,25 +180,25 @@ fn logical(source: &dyn ByteSource, base: u64, next: &mut u32, parts: &mut Vec<T
     }
 }
 
-fn gpt(source: &dyn ByteSource, sector: u64) -> Option<Vec<TablePartition>> {
+fn read_gpt(source: &dyn ByteSource, sector: u64) -> Option<Vec<TablePartition>> {
     let header = source.read(sector, 92)?;
     if &header[..8] != b"EFI PART" {
         return None;
     }
     let place = le::<8>(&header, 72).checked_mul(sector)?;
-    let count = le::<4>(&header, 80).min(MOST_ENTRIES);
+    let count = le::<4>(&header, 80).min(MAX_GPT_ENTRIES);
     let size = le::<4>(&header, 84);
     if !(128..=4096).contains(&size) {
         return Some(Vec::new());
     }
     let entry = |index: u64| {
         let bytes = source.read(place.checked_add(index * size)?, 128)?;
-        gpt_part(index as u32 + 1, &bytes, sector)
+        gpt_partition(index as u32 + 1, &bytes, sector)
     };
     Some((0..count).filter_map(entry).collect())
 }
 
-fn gpt_part(number: u32, entry: &[u8], sector: u64) -> Option<TablePartition> {
+fn gpt_partition(number: u32, entry: &[u8], sector: u64) -> Option<TablePartition> {
     if entry[..16].iter().all(|byte| *byte == 0) {
         return None;
     }
@@ -201,14 +208,14 @@ fn gpt_part(number: u32, entry: &[u8], sector: u64) -> Option<TablePartition> {
         number,
         start: first.checked_mul(sector)?,
         bytes: sectors.checked_mul(sector)?,
-        type_id: guid(&entry[..16]),
+        type_id: format_guid(&entry[..16]),
         name: wide_label(&entry[56..128]),
         found: None,
     })
 }
 
 /// Formats a GUID; its first three groups are little-endian.
-fn guid(bytes: &[u8]) -> String {
+fn format_guid(bytes: &[u8]) -> String {
     let tail: String = bytes[10..16].iter().map(|byte| format!("{byte:02x}")).collect();
     format!(
         "{:08x}-{:04x}-{:04x}-{:02x}{:02x}-{tail}",

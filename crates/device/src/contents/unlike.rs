@@ -12,11 +12,11 @@ const SECTOR: u64 = 512;
 
 /// Bytes examined at the start. Text has no control characters in any of them; formats have their signatures in the
 /// first quarter.
-const HEAD: usize = 4096;
-const SIGNATURES: usize = HEAD / 4;
+const HEAD_BYTES: usize = 4096;
+const SIGNATURE_AREA: usize = HEAD_BYTES / 4;
 
 /// Bytes that a signature must have: two bytes would match one in 65 536 encrypted cards, three some ten formats more.
-const SIGNATURE: usize = 4;
+const MIN_SIGNATURE: usize = 4;
 
 /// Reason why a file does not look like a card image, worded as the end of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,16 +56,16 @@ pub(super) fn look(source: &dyn ByteSource, is_of_card: bool) -> Option<UnlikeCa
     if is_of_card {
         return None;
     }
-    let head = source.read(0, HEAD as u64)?;
-    match format(&head[..SIGNATURES]) {
+    let head = source.read(0, HEAD_BYTES as u64)?;
+    match known_format(&head[..SIGNATURE_AREA]) {
         Some(name) => Some(UnlikeCard::Format(name)),
         None => is_text(&head).then_some(UnlikeCard::Text),
     }
 }
 
 /// Format whose signature is present and long enough.
-fn format(head: &[u8]) -> Option<String> {
-    if let Some((_, name)) = OWN.iter().find(|(begins, _)| begins(head)) {
+fn known_format(head: &[u8]) -> Option<String> {
+    if let Some((_, name)) = EXTRA_FORMATS.iter().find(|(begins, _)| begins(head)) {
         return Some((*name).to_owned());
     }
     let found = FileFormat::from_bytes(head);
@@ -80,7 +80,7 @@ fn format(head: &[u8]) -> Option<String> {
         changed[*at] ^= 0xff;
         other
     };
-    let recognised = (0..head.len()).filter(matters).nth(SIGNATURE - 1).is_some();
+    let recognised = (0..head.len()).filter(matters).nth(MIN_SIGNATURE - 1).is_some();
     recognised.then(|| found.name().to_owned())
 }
 
@@ -88,7 +88,7 @@ type Recognises = fn(&[u8]) -> bool;
 
 /// Cardscope's formats, and common ones that the library lacks or recognizes by two or three bytes, with further
 /// conditions.
-const OWN: [(Recognises, &str); 10] = [
+const EXTRA_FORMATS: [(Recognises, &str); 10] = [
     (|head| head.starts_with(b"cardscope journal "), "journal of Cardscope"),
     (|head| head.starts_with(b"cardscope state\n"), "simulated card of Cardscope"),
     // RFC 1952, 2.3.1: deflate, and no reserved flag.
@@ -125,7 +125,7 @@ fn is_text(head: &[u8]) -> bool {
     let wide = |unit: fn([u8; 2]) -> u16| {
         let (pairs, _) = head[2..].as_chunks::<2>();
         char::decode_utf16(pairs.iter().map(|pair| unit(*pair)))
-            .take(SIGNATURES)
+            .take(SIGNATURE_AREA)
             .all(|c| c.is_ok_and(|c| !c.is_control() || lays_out(c.into())))
     };
     match head {
@@ -255,8 +255,8 @@ mod tests {
     #[test]
     fn random_data_passes_as_image() {
         let refused = (0..20_000).filter(|seed| {
-            let head = noise(seed + 1, HEAD);
-            format(&head[..SIGNATURES]).is_some() || is_text(&head)
+            let head = noise(seed + 1, HEAD_BYTES);
+            known_format(&head[..SIGNATURE_AREA]).is_some() || is_text(&head)
         });
         assert_eq!(refused.count(), 0);
     }

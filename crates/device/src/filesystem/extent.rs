@@ -52,10 +52,10 @@ pub fn place_of(file: &File, offset: u64) -> Option<u64> {
     if fstatfs(file).ok()?.f_type as u32 == BTRFS {
         return None;
     }
-    by_extent(file, offset).or_else(|| by_block(file, offset))
+    by_fiemap(file, offset).or_else(|| by_fibmap(file, offset))
 }
 
-fn by_extent(file: &File, offset: u64) -> Option<u64> {
+fn by_fiemap(file: &File, offset: u64) -> Option<u64> {
     let head = FiemapHeader { start: offset, length: 1, count: 1, ..FiemapHeader::default() };
     let mut question = FiemapQuery { head, extent: FiemapExtent::default() };
     // SAFETY: the kernel reads the header and writes up to `count` extents behind it: one.
@@ -65,7 +65,7 @@ fn by_extent(file: &File, offset: u64) -> Option<u64> {
     (head.mapped == 1 && extent.flags & NO_PLACE == 0).then(|| extent.physical.checked_add(within)).flatten()
 }
 
-fn by_block(file: &File, offset: u64) -> Option<u64> {
+fn by_fibmap(file: &File, offset: u64) -> Option<u64> {
     let mut size: c_int = 0;
     // SAFETY: FIGETBSZ writes one int.
     unsafe { ioctl(file, Updater::<FIGETBSZ, c_int>::new(&mut size)) }.ok()?;

@@ -81,8 +81,8 @@ pub fn of_path(path: &Path) -> std::io::Result<FileSystem> {
     let magic = rustix::fs::statfs(&real)?.f_type as u32;
     let mounts = own_mounts(&system);
     let number = DeviceNumber::from_raw(real.metadata()?.dev());
-    let mut file_system = describe(&system, &mounts, &real, magic, number);
-    file_system.effect = joined([file_system.effect, attributes(&real)], ", ");
+    let mut file_system = describe_file_system(&system, &mounts, &real, magic, number);
+    file_system.effect = joined([file_system.effect, directory_attributes(&real)], ", ");
     Ok(file_system)
 }
 
@@ -120,7 +120,7 @@ fn nearest(path: &Path) -> std::io::Result<PathBuf> {
     }
 }
 
-fn describe(
+fn describe_file_system(
     system: &SystemRoots,
     mounts: &[MountEntry],
     path: &Path,
@@ -189,7 +189,7 @@ fn layer(disk: &BlockDevice) -> Option<DiskLayer> {
     Some(DiskLayer { name, effect })
 }
 
-fn attributes(path: &Path) -> Option<String> {
+fn directory_attributes(path: &Path) -> Option<String> {
     use rustix::fs::{AtFlags, CWD, StatxFlags};
     let stat = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS).ok()?;
     let set = stat.stx_attributes.bits();

@@ -66,7 +66,7 @@ fn disks(system: &SystemRoots, mounts: &[MountEntry], mount: &MountEntry) -> Vec
     let mut devices = mounted_devices(system, Some(mount), mount.number);
     if mount.kind == "btrfs" {
         let known: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
-        devices.extend(other_members(system, &known));
+        devices.extend(other_btrfs_members(system, &known));
     }
     let (_, mut disks) = descend(system, mounts, devices);
     disks.sort();
@@ -74,7 +74,7 @@ fn disks(system: &SystemRoots, mounts: &[MountEntry], mount: &MountEntry) -> Vec
 }
 
 /// Only one device of a btrfs file system appears in the mount table.
-fn other_members(system: &SystemRoots, known: &[String]) -> Vec<BlockDevice> {
+fn other_btrfs_members(system: &SystemRoots, known: &[String]) -> Vec<BlockDevice> {
     let root = system.sys().join("fs/btrfs");
     let members = names(&root).into_iter().map(|uuid| names(root.join(uuid).join("devices")));
     let ours = members.filter(|members| members.iter().any(|name| known.contains(name)));

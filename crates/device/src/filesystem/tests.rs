@@ -10,7 +10,7 @@ fn recorded(tree: &str, mounts: &str, path: &str, magic: u32) -> FileSystem {
     let (_dir, system) = crate::testing::machine(tree);
     let mounts = parse_mounts(mounts, false);
     let number = mount_of(&mounts, Path::new(path)).unwrap().number;
-    describe(&system, &mounts, Path::new(path), magic, number)
+    describe_file_system(&system, &mounts, Path::new(path), magic, number)
 }
 
 #[test]
@@ -119,6 +119,7 @@ fn loop_device_is_a_layer_above_its_disk() {
 fn unknown_magic_is_reported_as_number() {
     let dir = tempfile::tempdir().unwrap();
     let none = DeviceNumber { major: 0, minor: 0 };
-    let found = describe(&SystemRoots::recorded(dir.path()), &[], Path::new("/x"), 0x1234_5678, none);
+    let found =
+        describe_file_system(&SystemRoots::recorded(dir.path()), &[], Path::new("/x"), 0x1234_5678, none);
     assert_eq!((found.name.as_str(), found.effect), ("unknown (0x12345678)", None));
 }

@@ -54,9 +54,9 @@ impl WriteClearance {
 
 /// Checks that a device may be written to. Returns the most serious reason against it.
 pub fn check(system: &SystemRoots, device: &str) -> Result<WriteClearance, GuardRefusal> {
-    let found = find(system, device)?;
+    let found = find_device(system, device)?;
     UseSurvey::read(system).check(system, &found)?;
-    Ok(clearance(system, &found))
+    Ok(make_clearance(system, &found))
 }
 
 pub(crate) fn check_number(
@@ -64,9 +64,9 @@ pub(crate) fn check_number(
     number: DeviceNumber,
     name: &str,
 ) -> Result<WriteClearance, GuardRefusal> {
-    let device = numbered(system, number, name)?;
+    let device = device_by_number(system, number, name)?;
     UseSurvey::read(system).check(system, &device)?;
-    Ok(clearance(system, &device))
+    Ok(make_clearance(system, &device))
 }
 
 /// Checks a device that we hold exclusively. The kernel then refuses it to mounts, swap and volumes, so only loop
@@ -77,16 +77,20 @@ pub(crate) fn check_held(
     name: &str,
     all: bool,
 ) -> Result<(), GuardRefusal> {
-    let device = numbered(system, number, name)?;
+    let device = device_by_number(system, number, name)?;
     let survey = if all { UseSurvey::read(system) } else { UseSurvey::of_loops(system) };
     survey.check_held(system, &device)
 }
 
-fn numbered(system: &SystemRoots, number: DeviceNumber, name: &str) -> Result<BlockDevice, GuardRefusal> {
+fn device_by_number(
+    system: &SystemRoots,
+    number: DeviceNumber,
+    name: &str,
+) -> Result<BlockDevice, GuardRefusal> {
     BlockDevice::numbered(system, number).ok_or_else(|| GuardRefusal::NotFound(name.to_owned()))
 }
 
-fn find(system: &SystemRoots, device: &str) -> Result<BlockDevice, GuardRefusal> {
+fn find_device(system: &SystemRoots, device: &str) -> Result<BlockDevice, GuardRefusal> {
     if let Some(found) = BlockDevice::find(system, device) {
         return Ok(found);
     }
@@ -96,7 +100,7 @@ fn find(system: &SystemRoots, device: &str) -> Result<BlockDevice, GuardRefusal>
     Err(if there { GuardRefusal::NotABlockDevice(device) } else { GuardRefusal::NotFound(device) })
 }
 
-fn clearance(system: &SystemRoots, device: &BlockDevice) -> WriteClearance {
+fn make_clearance(system: &SystemRoots, device: &BlockDevice) -> WriteClearance {
     WriteClearance {
         name: device.name.clone(),
         path: device.path(system),
@@ -118,7 +122,7 @@ fn clearance(system: &SystemRoots, device: &BlockDevice) -> WriteClearance {
 /// refusal.
 pub fn check_file_id(system: &SystemRoots, id: FileIdentity, name: &Path) -> Result<(), GuardRefusal> {
     let file = || name.display().to_string();
-    if let Some(device) = BlockDevice::all(system).iter().find(|device| stands_on(system, device, id)) {
+    if let Some(device) = BlockDevice::all(system).iter().find(|device| is_loop_over(system, device, id)) {
         return Err(GuardRefusal::UnderLoop { file: file(), device: device.name.clone() });
     }
     if swaps(system).iter().any(|swap| FileIdentity::at(swap) == Some(id)) {
@@ -130,7 +134,7 @@ pub fn check_file_id(system: &SystemRoots, id: FileIdentity, name: &Path) -> Res
 /// Checks that no other program has locked a part of the file. The kernel stops all locking for some milliseconds to
 /// list the locks, so this must not run every second.
 pub(crate) fn check_locks(system: &SystemRoots, id: FileIdentity, name: &Path) -> Result<(), GuardRefusal> {
-    match locked_by(system, id) {
+    match lock_holder(system, id) {
         Some(by) => Err(GuardRefusal::LockedFile { file: name.display().to_string(), by }),
         None => Ok(()),
     }
@@ -138,7 +142,7 @@ pub(crate) fn check_locks(system: &SystemRoots, id: FileIdentity, name: &Path) -
 
 /// Holder of an fcntl(2) lock on the file, as virtual machines and databases take it; from `proc_locks(5)`. flock(2)
 /// locks, ours among them, are detected by taking one.
-fn locked_by(system: &SystemRoots, id: FileIdentity) -> Option<String> {
+fn lock_holder(system: &SystemRoots, id: FileIdentity) -> Option<String> {
     let (major, minor) = (rustix::fs::major(id.device), rustix::fs::minor(id.device));
     let file = format!("{major:02x}:{minor:02x}:{}", id.inode);
     let locks = text(system.proc().join("locks"))?;
@@ -156,7 +160,7 @@ fn locked_by(system: &SystemRoots, id: FileIdentity) -> Option<String> {
 
 /// The loop device knows the inode of its file. The path in sysfs, used if the device may not be queried, is wrong for
 /// a file that was removed or is visible in another mount namespace only.
-fn stands_on(system: &SystemRoots, device: &BlockDevice, id: FileIdentity) -> bool {
+fn is_loop_over(system: &SystemRoots, device: &BlockDevice, id: FileIdentity) -> bool {
     let Some(path) = device.backing_file() else { return false };
     let asked = system.is_live().then(|| open::loop_file(&device.path(system))).flatten();
     asked.or_else(|| FileIdentity::at(Path::new(&path))) == Some(id)

@@ -84,7 +84,7 @@ impl UseSurvey {
 
     pub(super) fn check_held(&self, system: &SystemRoots, device: &BlockDevice) -> Result<(), GuardRefusal> {
         self.check_system(device, is_system_point)?;
-        let parts = parts_at_stake(device);
+        let parts = affected_parts(device);
         self.check_uses(device, &parts)?;
         self.check_holders(system, device, &parts)?;
         check_medium(device)?;
@@ -99,7 +99,7 @@ impl UseSurvey {
         device: &BlockDevice,
     ) -> Result<(), GuardRefusal> {
         self.check_system(device, is_system_folder)?;
-        let parts = parts_at_stake(device);
+        let parts = affected_parts(device);
         if let Some(used) = self.hits(&parts).find(|used| !self.ends_with_unmounting(used, &parts)) {
             return Err(used.refusal(&device.name));
         }
@@ -131,7 +131,7 @@ impl UseSurvey {
     }
 
     pub fn mounted(&self, device: &BlockDevice) -> bool {
-        let parts = parts_at_stake(device);
+        let parts = affected_parts(device);
         self.hits(&parts).any(|used| !matches!(used.purpose, UsePurpose::Swap { .. }))
     }
 
@@ -285,7 +285,7 @@ fn holder(system: &SystemRoots, name: &str) -> (String, String) {
 
 /// Devices that a write could hit: the device, its partitions, and for a partition also the disk and all partitions
 /// that share bytes with it (an extended partition and the logical ones inside).
-fn parts_at_stake(device: &BlockDevice) -> Vec<BlockDevice> {
+fn affected_parts(device: &BlockDevice) -> Vec<BlockDevice> {
     let disk = device.disk();
     let mut parts = vec![device.clone()];
     if !device.is_partition() {
@@ -293,12 +293,12 @@ fn parts_at_stake(device: &BlockDevice) -> Vec<BlockDevice> {
         return parts;
     }
     let siblings = disk.partitions().into_iter().filter(|other| other.name != device.name);
-    parts.extend(siblings.filter(|other| overlap(device, other)));
+    parts.extend(siblings.filter(|other| overlaps(device, other)));
     parts.push(disk);
     parts
 }
 
-fn overlap(a: &BlockDevice, b: &BlockDevice) -> bool {
+fn overlaps(a: &BlockDevice, b: &BlockDevice) -> bool {
     let range = |device: &BlockDevice| {
         let start = device.start()?;
         Some((start, start.saturating_add(device.bytes()?)))
@@ -346,7 +346,7 @@ fn mount_uses(system: &SystemRoots, mounts: &[MountEntry], mount: &MountEntry) -
         elsewhere: mount.elsewhere,
         claimed: mount.number.major == 0 && !OF_SEVERAL.contains(&mount.kind.as_str()),
     };
-    paths_down(system, mounts, mount_devices(system, mount), purpose)
+    uses_below(system, mounts, mount_devices(system, mount), purpose)
 }
 
 fn swap_uses(system: &SystemRoots, mounts: &[MountEntry], swap: &Path) -> Vec<DeviceUse> {
@@ -354,7 +354,7 @@ fn swap_uses(system: &SystemRoots, mounts: &[MountEntry], swap: &Path) -> Vec<De
         Some(device) => vec![device],
         None => mount_of(mounts, swap).map(|mount| mount_devices(system, mount)).unwrap_or_default(),
     };
-    paths_down(system, mounts, devices, UsePurpose::Swap { path: swap.to_string_lossy().into_owned() })
+    uses_below(system, mounts, devices, UsePurpose::Swap { path: swap.to_string_lossy().into_owned() })
 }
 
 /// Only one member of a mounted btrfs file system appears in the mount table.
@@ -371,7 +371,7 @@ fn btrfs_members(system: &SystemRoots) -> Vec<DeviceUse> {
     systems.flat_map(uses).collect()
 }
 
-fn paths_down(
+fn uses_below(
     system: &SystemRoots,
     mounts: &[MountEntry],
     devices: Vec<BlockDevice>,

@@ -41,8 +41,8 @@ pub(crate) fn bus(system: &SystemRoots, disk: &BlockDevice) -> (MmcBus, Option<B
     let host = mmc_host(system, disk).map(|(host, _)| host);
     let debug = system.sys().join("kernel/debug");
     let ios = host.as_ref().and_then(|host| text(debug.join(host).join("ios")));
-    let unknown = ios.is_none().then(|| why_unknown(system));
-    let by_log = || last_arrival(&kernel_log(system)?, host.as_ref()?);
+    let unknown = ios.is_none().then(|| unknown_reason(system));
+    let by_log = || last_insertion(&kernel_log(system)?, host.as_ref()?);
     let mut bus = ios.map(|ios| MmcBus::from_ios(&ios)).or_else(by_log).unwrap_or_default();
     let card = disk.hardware(system);
     bus.kind = text(card.join("type"));
@@ -51,7 +51,7 @@ pub(crate) fn bus(system: &SystemRoots, disk: &BlockDevice) -> (MmcBus, Option<B
     (bus, unknown)
 }
 
-fn why_unknown(system: &SystemRoots) -> BusUnknown {
+fn unknown_reason(system: &SystemRoots) -> BusUnknown {
     let closed = std::fs::read_dir(system.sys().join("kernel/debug"))
         .is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied);
     match system.is_live() && closed {
@@ -86,7 +86,7 @@ impl BusUnknown {
 }
 
 /// Bus data from the latest log line about a card inserted into this host.
-fn last_arrival(log: &str, host: &str) -> Option<MmcBus> {
+fn last_insertion(log: &str, host: &str) -> Option<MmcBus> {
     let start = format!("{host}: new ");
     log.lines().rev().filter(|line| line.contains(&start)).find_map(MmcBus::from_kernel_line)
 }

@@ -40,7 +40,7 @@ pub enum InspectError {
 /// Collects the identity of a device, named `sda`, `/dev/sda`, `/dev/nvme0` or by any link; for a partition, that of
 /// its disk. Findings only mention unreadable data; [`Identity::judged`], which needs today's date, replaces them.
 pub fn inspect(system: &SystemRoots, name_or_path: &str) -> Result<Identity, InspectError> {
-    let disk = find(system, name_or_path)?;
+    let disk = find_disk(system, name_or_path)?;
     let mut identity =
         Identity { capacity_bytes: disk.bytes().filter(|bytes| *bytes > 0), ..Identity::default() };
     let mut remarks = Vec::new();
@@ -54,14 +54,14 @@ pub fn inspect(system: &SystemRoots, name_or_path: &str) -> Result<Identity, Ins
         Bus::Mmc => add_mmc(system, &disk, &mut identity, &mut remarks),
         Bus::Usb => identity.usb = usb::reader(system, &disk),
         Bus::Nvme => add_nvme(system, &disk, &mut identity, &mut remarks),
-        _ => remarks.push(no_card(&disk)),
+        _ => remarks.push(no_card_finding(&disk)),
     }
     identity.complete();
     identity.findings = remarks;
     Ok(identity)
 }
 
-fn find(system: &SystemRoots, device: &str) -> Result<BlockDevice, InspectError> {
+fn find_disk(system: &SystemRoots, device: &str) -> Result<BlockDevice, InspectError> {
     let by_controller = || {
         let name = Path::new(device).file_name()?.to_str()?;
         nvme::first_namespace(system, name)
@@ -92,22 +92,22 @@ fn add_mmc(system: &SystemRoots, disk: &BlockDevice, identity: &mut Identity, re
     let emmc = bus.kind.as_deref() == Some("MMC")
         || matches!(csd, Some(Err(RegisterError { fault: HexFault::Emmc, .. })));
     if emmc {
-        identity.emmc = decoded(register("cid"), EmmcCid::from_hex, remarks);
+        identity.emmc = decode_register(register("cid"), EmmcCid::from_hex, remarks);
     } else {
-        identity.csd = decoded(register("csd"), Csd::from_hex, remarks);
-        identity.cid = decoded(register("cid"), Cid::from_hex, remarks);
-        identity.scr = decoded(register("scr"), Scr::from_hex, remarks);
+        identity.csd = decode_register(register("csd"), Csd::from_hex, remarks);
+        identity.cid = decode_register(register("cid"), Cid::from_hex, remarks);
+        identity.scr = decode_register(register("scr"), Scr::from_hex, remarks);
         identity.ssr = match register("ssr") {
-            None if system.is_live() => asked_ssr(system, disk, remarks),
-            shown => decoded(shown, Ssr::from_hex, remarks),
+            None if system.is_live() => read_ssr(system, disk, remarks),
+            shown => decode_register(shown, Ssr::from_hex, remarks),
         };
-        identity.ocr = decoded(register("ocr"), Ocr::from_hex, remarks);
+        identity.ocr = decode_register(register("ocr"), Ocr::from_hex, remarks);
     }
     identity.mmc = Some(bus);
 }
 
 /// Reads the SD status from the card, for kernels without a file for it.
-fn asked_ssr(system: &SystemRoots, disk: &BlockDevice, remarks: &mut Vec<Finding>) -> Option<Ssr> {
+fn read_ssr(system: &SystemRoots, disk: &BlockDevice, remarks: &mut Vec<Finding>) -> Option<Ssr> {
     match commands::sd_status(system, disk) {
         Ok(bytes) => Some(Ssr::decode(bytes)),
         Err(errno) => {
@@ -132,7 +132,7 @@ pub fn add_health(
     let maker = identity.cid.as_ref().map(|cid| cid.mid);
     // CMD56 of an eMMC is another command.
     let in_slot = |disk: &BlockDevice| bus(system, disk) == Bus::Mmc && identity.emmc.is_none();
-    let asked = find(system, name_or_path).ok().filter(|disk| system.is_live() && in_slot(disk));
+    let asked = find_disk(system, name_or_path).ok().filter(|disk| system.is_live() && in_slot(disk));
     let health = match (asked, layout.or_else(|| maker.and_then(HealthLayout::of_maker))) {
         (None, _) => Err("only a card in an SD slot of this computer can be asked".to_owned()),
         (Some(_), None) => Err(format!(
@@ -149,15 +149,15 @@ pub fn add_health(
     }
 }
 
-fn decoded<T>(
+fn decode_register<T>(
     hex: Option<String>,
     decode: fn(&str) -> Result<T, RegisterError>,
     remarks: &mut Vec<Finding>,
 ) -> Option<T> {
-    decode(&hex?).map_err(|error| remarks.push(unreadable(&error))).ok()
+    decode(&hex?).map_err(|error| remarks.push(register_finding(&error))).ok()
 }
 
-fn unreadable(error: &RegisterError) -> Finding {
+fn register_finding(error: &RegisterError) -> Finding {
     note("register-unreadable", format!("The system reports an invalid {}: {error}.", error.register))
         .because("register", error.register)
         .advise("Remove the card, insert it again and run `cardscope info` again.")
@@ -165,12 +165,12 @@ fn unreadable(error: &RegisterError) -> Finding {
 
 fn add_nvme(system: &SystemRoots, disk: &BlockDevice, identity: &mut Identity, remarks: &mut Vec<Finding>) {
     let inspected = describe_nvme(system, disk);
-    remarks.extend(nvme_missing(&inspected.missing));
+    remarks.extend(missing_finding(&inspected.missing));
     identity.nvme = Some(inspected.nvme);
     identity.pcie = link(system, disk);
 }
 
-fn nvme_missing(missing: &[(&'static str, String)]) -> Option<Finding> {
+fn missing_finding(missing: &[(&'static str, String)]) -> Option<Finding> {
     let (_, reason) = missing.first()?;
     let names: Vec<&str> = missing.iter().map(|(what, _)| *what).collect();
     let verdict = format!("Not available from the card: {} ({reason}).", names.join(", "));
@@ -178,7 +178,7 @@ fn nvme_missing(missing: &[(&'static str, String)]) -> Option<Finding> {
     Some(missing.iter().fold(found, |found, (what, reason)| found.because(what, reason)))
 }
 
-fn no_card(disk: &BlockDevice) -> Finding {
+fn no_card_finding(disk: &BlockDevice) -> Finding {
     note(
         "not-a-card-bus",
         format!("The device {} is not on an SD slot, USB or NVMe, so it has no card data.", disk.name),
@@ -214,7 +214,7 @@ fn describe_nvme(system: &SystemRoots, disk: &BlockDevice) -> InspectedCard {
     let by_log = identity.smart.as_ref().and_then(|log| log.temperature_celsius).map(f64::from);
     identity.temperature_celsius = by_log.or_else(|| reading("temp1_input"));
     if answers.feature_04.is_none() {
-        let threshold = reading("temp1_max").map(kelvin);
+        let threshold = reading("temp1_max").map(to_kelvin);
         identity.features = ThermalFeatures::from_results(threshold, answers.feature_10);
     }
     if identity.sd_express.is_none() {
@@ -224,27 +224,35 @@ fn describe_nvme(system: &SystemRoots, disk: &BlockDevice) -> InspectedCard {
 }
 
 fn decode(answers: &ControllerData, missing: &mut Vec<(&'static str, String)>) -> NvmeIdentity {
-    let identify =
-        take(answers.identify.as_deref(), "Identify Controller", IdentifyController::decode, missing);
-    let area =
-        take(answers.identify.as_deref(), "vendor area", |data| ExpressArea::decode(data, false), missing);
+    let identify = decode_answer(
+        answers.identify.as_deref(),
+        "Identify Controller",
+        IdentifyController::decode,
+        missing,
+    );
+    let area = decode_answer(
+        answers.identify.as_deref(),
+        "vendor area",
+        |data| ExpressArea::decode(data, false),
+        missing,
+    );
     NvmeIdentity {
         sd_express: identify.as_ref().and_then(ExpressIdentity::from_names),
         express_area: area.flatten(),
         identify,
-        namespace: take(
+        namespace: decode_answer(
             answers.namespace.as_deref(),
             "Identify Namespace",
             IdentifyNamespace::decode,
             missing,
         ),
-        smart: take(answers.smart.as_deref(), "SMART log", SmartLog::decode, missing),
+        smart: decode_answer(answers.smart.as_deref(), "SMART log", SmartLog::decode, missing),
         features: ThermalFeatures::from_results(answers.feature_04, answers.feature_10),
         temperature_celsius: None,
     }
 }
 
-fn take<T>(
+fn decode_answer<T>(
     data: Option<&[u8]>,
     what: &'static str,
     decode: impl FnOnce(&[u8]) -> Result<T, NvmeError>,
@@ -254,7 +262,7 @@ fn take<T>(
 }
 
 /// Converts back: hwmon subtracts 273.15 from whole kelvin.
-fn kelvin(celsius: f64) -> u32 {
+fn to_kelvin(celsius: f64) -> u32 {
     (celsius + 273.15).round() as u32
 }
 

@@ -50,12 +50,12 @@ const SMART_LOG: AdminQuery = AdminQuery {
 };
 
 /// Query for the current value of a feature; cdw11 stays 0, which for 04h means composite and over-temperature.
-const fn feature(name: &'static str, file: &'static str, id: u32) -> AdminQuery {
+const fn feature_query(name: &'static str, file: &'static str, id: u32) -> AdminQuery {
     AdminQuery { name, file, opcode: GET_FEATURES, namespace: 0, cdw10: id, bytes: 4 }
 }
 
-const TEMPERATURE_THRESHOLD: AdminQuery = feature("Get Features 04h", "feature_04.bin", 0x04);
-const THERMAL_MANAGEMENT: AdminQuery = feature("Get Features 10h", "feature_10.bin", 0x10);
+const TEMPERATURE_THRESHOLD: AdminQuery = feature_query("Get Features 04h", "feature_04.bin", 0x04);
+const THERMAL_MANAGEMENT: AdminQuery = feature_query("Get Features 10h", "feature_10.bin", 0x10);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ControllerData {
@@ -186,7 +186,7 @@ unsafe impl Ioctl for AdminExchange<'_> {
 }
 
 /// Sends one command. Returns its status (0 on success) and result dword.
-fn send(fd: &OwnedFd, question: &AdminQuery, data: &mut [u8]) -> Result<(u32, u32), Errno> {
+fn send_command(fd: &OwnedFd, question: &AdminQuery, data: &mut [u8]) -> Result<(u32, u32), Errno> {
     // SAFETY: see `impl Ioctl for Exchange`; the commands sent here only read from the card.
     unsafe { rustix::ioctl::ioctl(fd, AdminExchange::new(question, data)) }
 }
@@ -195,20 +195,20 @@ fn send(fd: &OwnedFd, question: &AdminQuery, data: &mut [u8]) -> Result<(u32, u3
 fn answer(fd: &OwnedFd, question: &AdminQuery) -> Result<Vec<u8>, String> {
     let of_feature = question.opcode == GET_FEATURES;
     let mut data = vec![0; if of_feature { 0 } else { question.bytes }];
-    match send(fd, question, &mut data).map_err(reason)? {
+    match send_command(fd, question, &mut data).map_err(reason)? {
         (0, result) => Ok(if of_feature { result.to_le_bytes().to_vec() } else { data }),
-        (status, _) => Err(refused(status)),
+        (status, _) => Err(status_text(status)),
     }
 }
 
 /// Type and code of a status; the bits above are "more" and "do not retry".
-const CODE: u32 = 0x7ff;
+const STATUS_CODE: u32 = 0x7ff;
 /// Status of an unsupported command: invalid opcode, invalid field, invalid log page (NVMe Base Specification, figures
 /// "Generic Command Status" and "Command Specific Status").
-const UNKNOWN: [u32; 3] = [0x001, 0x002, 0x109];
+const UNSUPPORTED: [u32; 3] = [0x001, 0x002, 0x109];
 
-fn refused(status: u32) -> String {
-    match UNKNOWN.contains(&(status & CODE)) {
+fn status_text(status: u32) -> String {
+    match UNSUPPORTED.contains(&(status & STATUS_CODE)) {
         true => "not supported by this drive".to_owned(),
         false => format!("NVMe status {status:#06x}"),
     }
@@ -216,7 +216,7 @@ fn refused(status: u32) -> String {
 
 /// Any feature that the controller answers from memory would do.
 pub(crate) fn ping(fd: &OwnedFd) -> Result<(), Errno> {
-    match send(fd, &TEMPERATURE_THRESHOLD, &mut [])? {
+    match send_command(fd, &TEMPERATURE_THRESHOLD, &mut [])? {
         (0, _) => Ok(()),
         _ => Err(Errno::IO),
     }
@@ -224,16 +224,16 @@ pub(crate) fn ping(fd: &OwnedFd) -> Result<(), Errno> {
 
 /// SMART log of a controller (`/dev/nvme0`), 512 bytes, or the reason why there is none.
 pub(crate) fn smart_log(device: &Path) -> Result<Vec<u8>, String> {
-    answer(&open(device)?, &SMART_LOG)
+    answer(&open_controller(device)?, &SMART_LOG)
 }
 
-fn open(device: &Path) -> Result<OwnedFd, String> {
+fn open_controller(device: &Path) -> Result<OwnedFd, String> {
     rustix::fs::open(device, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map_err(reason)
 }
 
 /// Queries a controller (`/dev/nvme0`) for all of [`ControllerData`].
 pub(super) fn ask(device: &Path, namespace: u32) -> ControllerData {
-    let fd = open(device);
+    let fd = open_controller(device);
     ControllerData::gather(namespace, |question| answer(fd.as_ref().map_err(String::clone)?, question))
 }
 
@@ -257,13 +257,13 @@ mod tests {
 
     #[test]
     fn unknown_query_is_unsupported() {
-        assert_eq!([0x4002, 0x2002, 0x0001, 0x4109].map(refused), ["not supported by this drive"; 4]);
-        assert_eq!(refused(0x4006), "NVMe status 0x4006");
+        assert_eq!([0x4002, 0x2002, 0x0001, 0x4109].map(status_text), ["not supported by this drive"; 4]);
+        assert_eq!(status_text(0x4006), "NVMe status 0x4006");
     }
 
     #[test]
     fn non_nvme_device_refuses_command() {
-        let fd = open(Path::new("/dev/null")).unwrap();
+        let fd = open_controller(Path::new("/dev/null")).unwrap();
         assert!(answer(&fd, &IDENTIFY_CONTROLLER).is_err());
     }
 }

@@ -84,10 +84,10 @@ pub(crate) fn ask(system: &SystemRoots, disk: &BlockDevice) -> ControllerData {
             .map(|device| command::ask(&device, namespace_id(disk)))
             .unwrap_or_default();
     }
-    recorded(&recorded_places(system, disk))
+    read_recorded(&recorded_dirs(system, disk))
 }
 
-fn recorded_places(system: &SystemRoots, disk: &BlockDevice) -> Vec<PathBuf> {
+fn recorded_dirs(system: &SystemRoots, disk: &BlockDevice) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = controller(system, disk).into_iter().collect();
     if let Some(name) = controller_name(&disk.name) {
         places.push(system.sys().join("class/nvme").join(&name));
@@ -97,7 +97,7 @@ fn recorded_places(system: &SystemRoots, disk: &BlockDevice) -> Vec<PathBuf> {
     places
 }
 
-fn recorded(places: &[PathBuf]) -> ControllerData {
+fn read_recorded(places: &[PathBuf]) -> ControllerData {
     ControllerData::gather(1, |question| {
         let found = places.iter().find_map(|place| bytes(place.join(question.file)));
         // A dword must be complete; the decoders check the lengths of other answers.

@@ -63,16 +63,16 @@ impl BuiltInSensor {
 pub(super) fn find(system: &SystemRoots, device: Option<&str>) -> Vec<BuiltInSensor> {
     let disk = device.and_then(|device| BlockDevice::find(system, device)).map(|device| device.disk());
     let chips = hwmon::chips(system);
-    let mut found = disk.as_ref().map(|disk| of_card(system, disk)).unwrap_or_default();
+    let mut found = disk.as_ref().map(|disk| card_sensors(system, disk)).unwrap_or_default();
     if let Some(disk) = &disk {
         found.extend(between_host_and_card(system, disk, &chips));
     }
-    found.extend(controllers(&chips, &found));
-    found.extend(of_soc(system, &chips));
+    found.extend(controller_sensor(&chips, &found));
+    found.extend(soc_sensor(system, &chips));
     found
 }
 
-fn of_card(system: &SystemRoots, disk: &BlockDevice) -> Vec<BuiltInSensor> {
+fn card_sensors(system: &SystemRoots, disk: &BlockDevice) -> Vec<BuiltInSensor> {
     let more = hwmon::of_nvme(system, disk).into_iter().flat_map(|dir| {
         (1..=NVME_SENSORS).map(move |n| {
             let file = dir.join(format!("temp{}_input", n + 1));
@@ -86,10 +86,10 @@ fn of_card(system: &SystemRoots, disk: &BlockDevice) -> Vec<BuiltInSensor> {
 pub(super) fn composite(system: &SystemRoots, disk: &BlockDevice) -> Option<BuiltInSensor> {
     let by_hwmon = hwmon::of_nvme(system, disk)
         .map(|dir| BuiltInSensor::file("card", "NVMe composite (hwmon)", dir.join("temp1_input")));
-    by_hwmon.filter(|sensor| sensor.read().is_some()).or_else(|| by_smart(system, disk))
+    by_hwmon.filter(|sensor| sensor.read().is_some()).or_else(|| smart_sensor(system, disk))
 }
 
-fn by_smart(system: &SystemRoots, disk: &BlockDevice) -> Option<BuiltInSensor> {
+fn smart_sensor(system: &SystemRoots, disk: &BlockDevice) -> Option<BuiltInSensor> {
     let device = system.is_live().then(|| nvme::controller_device(system, disk)).flatten()?;
     let source = "NVMe composite (SMART log)".to_owned();
     Some(BuiltInSensor { place: "card".to_owned(), source, how: SensorSource::Smart(device) })
@@ -119,26 +119,26 @@ fn between_host_and_card(
     for chip in chips.iter().filter(on_it) {
         let place = place(&chip.device);
         if !found.iter().any(|sensor| sensor.place == place) {
-            found.push(first_of(place, chip));
+            found.push(chip_sensor(place, chip));
         }
     }
     found
 }
 
-fn first_of(place: &str, chip: &SensorChip) -> BuiltInSensor {
+fn chip_sensor(place: &str, chip: &SensorChip) -> BuiltInSensor {
     BuiltInSensor::file(place, format!("hwmon {}", chip.driver), chip.dir.join("temp1_input"))
 }
 
-fn controllers(chips: &[SensorChip], found: &[BuiltInSensor]) -> Option<BuiltInSensor> {
+fn controller_sensor(chips: &[SensorChip], found: &[BuiltInSensor]) -> Option<BuiltInSensor> {
     if found.iter().any(|sensor| sensor.place == "host controller") {
         return None;
     }
     let known = chips.iter().find(|chip| CONTROLLER_DRIVERS.contains(&chip.driver.as_str()))?;
-    Some(first_of("host controller", known))
+    Some(chip_sensor("host controller", known))
 }
 
 /// Sensor of the SoC or processor: a thermal zone, or else the processor's hwmon chip.
-fn of_soc(system: &SystemRoots, chips: &[SensorChip]) -> Option<BuiltInSensor> {
+fn soc_sensor(system: &SystemRoots, chips: &[SensorChip]) -> Option<BuiltInSensor> {
     let zones = hwmon::zones(system);
     let readable = |dir: &Path| hwmon::celsius(&dir.join("temp")).is_some();
     let named = |wanted: &&str| zones.iter().find(|(kind, dir)| kind == *wanted && readable(dir));
@@ -146,5 +146,5 @@ fn of_soc(system: &SystemRoots, chips: &[SensorChip]) -> Option<BuiltInSensor> {
         return Some(BuiltInSensor::file("soc", format!("thermal zone {kind}"), dir.join("temp")));
     }
     let processor = chips.iter().find(|chip| SOC_DRIVERS.contains(&chip.driver.as_str()))?;
-    Some(first_of("soc", processor))
+    Some(chip_sensor("soc", processor))
 }

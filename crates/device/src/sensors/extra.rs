@@ -47,7 +47,7 @@ impl std::str::FromStr for ExtraThermometer {
             Some(("cmd" | "command", line)) if !line.trim().is_empty() => {
                 ExtraSource::Command(line.to_owned())
             }
-            Some(("csv", file)) if !file.is_empty() => csv(file),
+            Some(("csv", file)) if !file.is_empty() => csv_source(file),
             Some(("cmd" | "command" | "csv", _)) => return Err(wrong("the part after the colon is missing")),
             _ => return Err(wrong("unknown source")),
         };
@@ -55,7 +55,7 @@ impl std::str::FromStr for ExtraThermometer {
     }
 }
 
-fn csv(file: &str) -> ExtraSource {
+fn csv_source(file: &str) -> ExtraSource {
     match file.rsplit_once('#') {
         Some((path, column)) if !path.is_empty() && !column.is_empty() => {
             ExtraSource::Csv { path: path.into(), column: Some(column.to_owned()) }

@@ -90,7 +90,7 @@ impl ReadingsHandle {
         self.board().failures.clone()
     }
 
-    fn add(&self, place: String, source: String, lasting: bool, first: Option<f64>) -> usize {
+    fn add_slot(&self, place: String, source: String, lasting: bool, first: Option<f64>) -> usize {
         let mut board = self.board();
         let latest = first.map(|celsius| (celsius, Instant::now()));
         board.slots.push(ReadingSlot { place, source, latest, lasting });
@@ -98,7 +98,7 @@ impl ReadingsHandle {
     }
 
     /// Stores a reading. A failing thermometer keeps its last value until that is stale.
-    fn put(&self, slot: usize, said: Result<f64, String>) {
+    fn store(&self, slot: usize, said: Result<f64, String>) {
         let mut board = self.board();
         match said {
             Ok(celsius) => {
@@ -136,15 +136,15 @@ impl SensorThreads {
         extra: &[ExtraThermometer],
     ) -> Result<SensorThreads, SensorError> {
         let mut found = built_in::find(system, device);
-        found.retain(|sensor| !self.has(&sensor.place, &sensor.source));
-        self.take_built_in(found)?;
+        found.retain(|sensor| !self.has_sensor(&sensor.place, &sensor.source));
+        self.start_built_in(found)?;
         for extra in extra {
-            self.take_extra(extra)?;
+            self.start_extra(extra)?;
         }
         Ok(self)
     }
 
-    fn has(&self, place: &str, source: &str) -> bool {
+    fn has_sensor(&self, place: &str, source: &str) -> bool {
         self.readings.board().slots.iter().any(|slot| slot.place == place && slot.source == source)
     }
 
@@ -152,56 +152,56 @@ impl SensorThreads {
     pub fn of_card(system: &SystemRoots, device: &str) -> Option<SensorThreads> {
         let disk = BlockDevice::find(system, device)?.disk();
         let mut sensors = SensorThreads::default();
-        sensors.take_built_in(vec![built_in::composite(system, &disk)?]).ok()?;
+        sensors.start_built_in(vec![built_in::composite(system, &disk)?]).ok()?;
         sensors.readings.at("card").is_some().then_some(sensors)
     }
 
-    fn take_built_in(&mut self, found: Vec<built_in::BuiltInSensor>) -> Result<(), SensorError> {
+    fn start_built_in(&mut self, found: Vec<built_in::BuiltInSensor>) -> Result<(), SensorError> {
         let mut slots = Vec::new();
         for sensor in found {
             if let Some(first) = sensor.read() {
                 let (place, source) = (sensor.place.clone(), sensor.source.clone());
-                slots.push((self.readings.add(place, source, false, Some(first)), sensor));
+                slots.push((self.readings.add_slot(place, source, false, Some(first)), sensor));
             }
         }
         if slots.is_empty() {
             return Ok(());
         }
-        self.work("sensors", move |readings| {
+        self.start_worker("sensors", move |readings| {
             for (slot, sensor) in &slots {
                 if let Some(celsius) = sensor.read() {
-                    readings.put(*slot, Ok(celsius));
+                    readings.store(*slot, Ok(celsius));
                 }
             }
         })
     }
 
-    fn take_extra(&mut self, extra: &ExtraThermometer) -> Result<(), SensorError> {
+    fn start_extra(&mut self, extra: &ExtraThermometer) -> Result<(), SensorError> {
         let place = extra.place.clone();
         if self.readings.board().slots.iter().any(|slot| slot.place == place) {
             return Err(SensorError::PlaceTwice { place });
         }
         let lasting = matches!(extra.source, ExtraSource::Typed);
-        let slot = self.readings.add(place.clone(), extra.source.to_string(), lasting, None);
+        let slot = self.readings.add_slot(place.clone(), extra.source.to_string(), lasting, None);
         match &extra.source {
             ExtraSource::Typed => self.asked.push(place),
             ExtraSource::Command(line) => {
                 let line = line.clone();
                 let stop = Arc::clone(&self.stop);
-                self.work("thermometer command", move |readings| {
-                    readings.put(slot, thermometer::of_command(&line, &|| stopped(&stop)));
+                self.start_worker("thermometer command", move |readings| {
+                    readings.store(slot, thermometer::of_command(&line, &|| stopped(&stop)));
                 })?;
             }
             ExtraSource::Csv { path, column } => {
                 let mut file = thermometer::GrowingCsv::open(path, column.as_deref())?;
-                self.work("thermometer file", move |readings| readings.put(slot, file.celsius()))?;
+                self.start_worker("thermometer file", move |readings| readings.store(slot, file.celsius()))?;
             }
         }
         Ok(())
     }
 
     /// Runs a task at once and then once a second, on its own thread.
-    fn work(
+    fn start_worker(
         &mut self,
         name: &str,
         mut task: impl FnMut(&ReadingsHandle) + Send + 'static,
@@ -209,7 +209,7 @@ impl SensorThreads {
         let (readings, stop) = (self.readings.clone(), Arc::clone(&self.stop));
         let run = move || {
             task(&readings);
-            while !wait(&stop, INTERVAL) {
+            while !wait_stopped(&stop, INTERVAL) {
                 task(&readings);
             }
         };
@@ -240,7 +240,7 @@ impl Drop for SensorThreads {
 }
 
 /// Waits for the interval or the stop signal; true for the latter.
-fn wait(stop: &StopSignal, time: Duration) -> bool {
+fn wait_stopped(stop: &StopSignal, time: Duration) -> bool {
     let guard = stop.0.lock().unwrap_or_else(PoisonError::into_inner);
     let waited = stop.1.wait_timeout_while(guard, time, |stopped| !*stopped);
     *waited.unwrap_or_else(PoisonError::into_inner).0

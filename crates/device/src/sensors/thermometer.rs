@@ -14,20 +14,20 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Time limit of a command; the next one starts after it.
-const TIME_OUT: Duration = Duration::from_secs(5);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(5);
 
-const MOST_BYTES: usize = 16 << 10;
+const MAX_OUTPUT: usize = 16 << 10;
 
-const SLICE: Duration = Duration::from_millis(100);
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Runs a command. Returns the first number that it prints, or the error as a sentence.
 pub(super) fn of_command(line: &str, stopped: &dyn Fn() -> bool) -> Result<f64, String> {
-    answer(line, stopped)
-        .and_then(|text| in_text(&text))
+    command_output(line, stopped)
+        .and_then(|text| parse_celsius(&text))
         .map_err(|what| format!("the thermometer command {line:?} gave no temperature: {what}"))
 }
 
-fn answer(line: &str, stopped: &dyn Fn() -> bool) -> Result<String, String> {
+fn command_output(line: &str, stopped: &dyn Fn() -> bool) -> Result<String, String> {
     let mut child = Command::new("sh")
         .args(["-c", line])
         .stdin(Stdio::null())
@@ -37,33 +37,33 @@ fn answer(line: &str, stopped: &dyn Fn() -> bool) -> Result<String, String> {
         .process_group(0)
         .spawn()
         .map_err(|error| format!("sh could not be started: {error}"))?;
-    let deadline = Instant::now() + TIME_OUT;
+    let deadline = Instant::now() + COMMAND_TIMEOUT;
     let said = match child.stdout.take() {
-        Some(pipe) => collect(&pipe, deadline, stopped),
+        Some(pipe) => read_output(&pipe, deadline, stopped),
         None => Ok(String::new()),
     };
-    let ended = finish(&mut child, deadline, said.is_ok(), stopped);
+    let ended = wait_or_kill(&mut child, deadline, said.is_ok(), stopped);
     let said = said?;
     match ended {
         Some(status) if !status.success() => Err(format!("it ended with {status}")),
         Some(_) => Ok(said),
-        None => Err(late()),
+        None => Err(timeout_text()),
     }
 }
 
-fn late() -> String {
-    format!("it took more than {} s", TIME_OUT.as_secs())
+fn timeout_text() -> String {
+    format!("it took more than {} s", COMMAND_TIMEOUT.as_secs())
 }
 
-fn collect(pipe: &ChildStdout, deadline: Instant, stopped: &dyn Fn() -> bool) -> Result<String, String> {
+fn read_output(pipe: &ChildStdout, deadline: Instant, stopped: &dyn Fn() -> bool) -> Result<String, String> {
     let mut said = Vec::new();
     let mut part = [0; 1024];
-    while said.len() < MOST_BYTES {
+    while said.len() < MAX_OUTPUT {
         if Instant::now() >= deadline || stopped() {
-            return Err(late());
+            return Err(timeout_text());
         }
         let mut fds = [PollFd::new(pipe, PollFlags::IN)];
-        let slice = Timespec { tv_sec: 0, tv_nsec: SLICE.as_nanos() as i64 };
+        let slice = Timespec { tv_sec: 0, tv_nsec: CHECK_INTERVAL.as_nanos() as i64 };
         match poll(&mut fds, Some(&slice)) {
             Ok(0) | Err(rustix::io::Errno::INTR) => {}
             Ok(_) => match rustix::io::read(pipe, &mut part) {
@@ -79,7 +79,7 @@ fn collect(pipe: &ChildStdout, deadline: Instant, stopped: &dyn Fn() -> bool) ->
 }
 
 /// Waits for the end of a command, and kills it after the deadline.
-fn finish(
+fn wait_or_kill(
     child: &mut Child,
     deadline: Instant,
     patient: bool,
@@ -103,7 +103,7 @@ fn finish(
 const TAIL_BYTES: u64 = 4096;
 
 /// A file not written for this long is out of date.
-const SILENT: Duration = Duration::from_secs(60);
+const STALE_AFTER: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 pub(super) struct GrowingCsv {
@@ -138,17 +138,17 @@ impl GrowingCsv {
 
     /// Temperature in the last complete line, or the error as a sentence.
     pub(super) fn celsius(&mut self) -> Result<f64, String> {
-        self.look().map_err(|what| {
+        self.read_last_line().map_err(|what| {
             format!("the thermometer file {} gave no temperature: {what}", self.path.display())
         })
     }
 
-    fn look(&self) -> Result<f64, String> {
+    fn read_last_line(&self) -> Result<f64, String> {
         let file = File::open(&self.path).map_err(|error| error.to_string())?;
         let about = file.metadata().map_err(|error| error.to_string())?;
         let silent = about.modified().ok().and_then(|at| at.elapsed().ok());
-        if silent.is_some_and(|silent| silent > SILENT) {
-            return Err(format!("it was not updated for {} s", SILENT.as_secs()));
+        if silent.is_some_and(|silent| silent > STALE_AFTER) {
+            return Err(format!("it was not updated for {} s", STALE_AFTER.as_secs()));
         }
         let tail = tail(&file, about.len()).map_err(|error| error.to_string())?;
         let line = last_line(&tail).ok_or("it is empty")?;
@@ -158,7 +158,7 @@ impl GrowingCsv {
             None => fields.last(),
             Some(place) => fields.get(place),
         };
-        in_text(field.ok_or("its last line has too few columns")?)
+        parse_celsius(field.ok_or("its last line has too few columns")?)
     }
 
     /// Index of the wanted field; `None` for the last one.
@@ -200,7 +200,7 @@ fn fields(line: &str) -> Vec<&str> {
 }
 
 /// First number that is not part of a word such as `probe1`. A comma between digits is a decimal one.
-fn first(text: &str) -> Option<f64> {
+fn first_number(text: &str) -> Option<f64> {
     let bytes = text.as_bytes();
     let starts = (0..bytes.len()).find(|&at| {
         let before = at.checked_sub(1).map(|at| bytes[at]);
@@ -218,8 +218,8 @@ fn first(text: &str) -> Option<f64> {
 }
 
 /// Temperature in a text; the error names the text instead.
-fn in_text(text: &str) -> Result<f64, String> {
-    match first(text) {
+fn parse_celsius(text: &str) -> Result<f64, String> {
+    match first_number(text) {
         Some(celsius) if PLAUSIBLE_C.contains(&celsius) => Ok(celsius),
         Some(other) => Err(format!("{other} is not a temperature in °C")),
         None => Err(format!("{:?} is not a number", text.chars().take(40).collect::<String>())),
@@ -254,7 +254,7 @@ mod tests {
         let start = Instant::now();
         let mark = "sleep 987.125";
         assert!(run(&format!("({mark}) & echo 20; {mark}")).unwrap_err().contains("it took more than"));
-        assert!(start.elapsed() < TIME_OUT + Duration::from_secs(2));
+        assert!(start.elapsed() < COMMAND_TIMEOUT + Duration::from_secs(2));
         let runs = || {
             let all = std::process::Command::new("ps").args(["-eo", "args"]).output().unwrap();
             String::from_utf8_lossy(&all.stdout).lines().any(|line| line == mark)
@@ -342,24 +342,24 @@ mod tests {
             ("a_1: 30.5 31.5", 30.5),
             ("50.", 50.0),
         ] {
-            assert_eq!(first(text), Some(value), "{text}");
+            assert_eq!(first_number(text), Some(value), "{text}");
         }
         for text in ["", "warm", "T1", "nan"] {
-            assert_eq!(first(text), None, "{text}");
+            assert_eq!(first_number(text), None, "{text}");
         }
     }
 
     #[test]
     fn implausible_number_is_an_error() {
-        assert!(in_text("23125").unwrap_err().contains("23125"));
-        assert!(in_text("off").unwrap_err().contains("off"));
+        assert!(parse_celsius("23125").unwrap_err().contains("23125"));
+        assert!(parse_celsius("off").unwrap_err().contains("off"));
     }
 
     proptest::proptest! {
         #[test]
         fn every_temperature_is_parsed_without_panic(text in "\\PC{0,40}", celsius in -55i32..190) {
-            let _ = first(&text);
-            proptest::prop_assert_eq!(first(&format!("t={celsius}.5 C")).map(f64::abs), Some(f64::from(celsius.abs()) + 0.5));
+            let _ = first_number(&text);
+            proptest::prop_assert_eq!(first_number(&format!("t={celsius}.5 C")).map(f64::abs), Some(f64::from(celsius.abs()) + 0.5));
         }
     }
 }

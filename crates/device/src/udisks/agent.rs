@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A daemon started for the agent takes some seconds.
-const PATIENCE: Duration = Duration::from_secs(10);
+const REGISTRATION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Running agent; ended on drop.
 pub(super) struct PolkitAgent {
@@ -45,7 +45,7 @@ impl PolkitAgent {
         // The agent closes the descriptor once it is registered, or at its end if polkit rejects it.
         let began = Instant::now();
         let moment = Timespec { tv_sec: 0, tv_nsec: LOOK.as_nanos() as i64 };
-        while began.elapsed() < PATIENCE && !given_up() {
+        while began.elapsed() < REGISTRATION_TIMEOUT && !given_up() {
             if poll(&mut [PollFd::new(&known, PollFlags::IN)], Some(&moment)).is_ok_and(|ready| ready > 0) {
                 break;
             }

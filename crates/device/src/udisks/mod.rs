@@ -37,12 +37,12 @@ pub(crate) fn open(
     let sequence = BlockDevice::numbered(&SystemRoots::host(), number).and_then(|device| device.sequence());
     let bus = connect(asking).map_err(|trouble| explain(name, trouble))?;
     let _agent = PolkitAgent::start(|| asking.given_up());
-    let fd = open_over(&bus, number, name, access, asking)?;
-    handed_over(fd, (number, sequence), name, access)
+    let fd = open_on_bus(&bus, number, name, access, asking)?;
+    check_handed_over(fd, (number, sequence), name, access)
 }
 
 /// Checks that a descriptor is the requested device with the same medium and access mode.
-fn handed_over(
+fn check_handed_over(
     fd: OwnedFd,
     (number, sequence): (DeviceNumber, Option<u64>),
     name: &Path,
@@ -69,7 +69,7 @@ fn handed_over(
     examined(fd, name, access == OpenAccess::ReadWrite, direct)
 }
 
-fn open_over(
+fn open_on_bus(
     bus: &Connection,
     number: DeviceNumber,
     name: &Path,

@@ -150,9 +150,9 @@ impl Daemon {
         let mut announce = |text: &str| said.push(text.to_owned());
         let interrupt = InterruptFlag::default();
         let mut asking = PermissionDialog::with(&mut announce, &interrupt);
-        let fd = open_over(&self.bus, number, name, access, &mut asking)?;
+        let fd = open_on_bus(&self.bus, number, name, access, &mut asking)?;
         assert!(said.len() == 1 && said[0].contains(&card.path), "{said:?}");
-        handed_over(fd, (number, sequence), name, access)
+        check_handed_over(fd, (number, sequence), name, access)
     }
 
     fn unmount(&self, number: DeviceNumber, interrupt: &InterruptFlag) -> Result<(), UdisksError> {
@@ -223,7 +223,7 @@ fn descriptor_with_wrong_access_is_refused() {
     let fd = |mode| open_file(card.path.as_str(), mode, Mode::empty()).unwrap();
     let sequence = BlockDevice::numbered(&SystemRoots::host(), number(&card)).unwrap().sequence();
     let name = Path::new(&card.path);
-    let take = |fd, sequence, access| handed_over(fd, (number(&card), sequence), name, access);
+    let take = |fd, sequence, access| check_handed_over(fd, (number(&card), sequence), name, access);
     for (mode, access) in [
         (OFlags::RDONLY, OpenAccess::ReadWrite),
         (OFlags::WRONLY, OpenAccess::ReadWrite),
@@ -292,7 +292,8 @@ fn interrupt_ends_unanswered_dialog() {
     let name = Path::new(&card.path);
     let mut silent = |_: &str| ();
     let mut asking = PermissionDialog::with(&mut silent, &interrupt);
-    let error = open_over(&daemon.bus, number(&card), name, OpenAccess::ReadWrite, &mut asking).unwrap_err();
+    let error =
+        open_on_bus(&daemon.bus, number(&card), name, OpenAccess::ReadWrite, &mut asking).unwrap_err();
     assert!(matches!(error, OpenError::Interrupted(_)), "{error}");
     assert!(began.elapsed() < Duration::from_secs(2));
 }

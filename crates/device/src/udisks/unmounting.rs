@@ -33,7 +33,7 @@ pub(super) fn unmount_over(
         "unmounting {} through UDisks2; answer the system's dialog if it asks for a password",
         point.display()
     ));
-    let unmounted = wait(call(bus, &object), PATIENCE_WITH_PERSON, || asking.given_up());
+    let unmounted = wait(call_unmount(bus, &object), PATIENCE_WITH_PERSON, || asking.given_up());
     // The dialog was not answered, or the card is still taking the data that the system has to write.
     let late = || UdisksError::Failed {
         kind: "Timedout".to_owned(),
@@ -42,7 +42,7 @@ pub(super) fn unmount_over(
     answer(unmounted, late)
 }
 
-async fn call(bus: &Connection, object: &OwnedObjectPath) -> zbus::Result<()> {
+async fn call_unmount(bus: &Connection, object: &OwnedObjectPath) -> zbus::Result<()> {
     // These are the defaults of UDisks2, stated explicitly: no force, and a dialog is allowed.
     let mut options = no_options();
     options.insert("force", Variant::from(false));

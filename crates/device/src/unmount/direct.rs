@@ -9,7 +9,7 @@ use rustix::mount::UnmountFlags;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-const LOOK: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 pub(super) enum UnmountOutcome {
     Done(Result<(), Errno>),
@@ -36,7 +36,7 @@ pub(super) fn unmount(mount: &MountEntry, given_up: &dyn Fn() -> bool) -> Unmoun
         return UnmountOutcome::Done(Err(Errno::from_io_error(&error).unwrap_or(Errno::AGAIN)));
     }
     loop {
-        match wait.recv_timeout(LOOK) {
+        match wait.recv_timeout(CHECK_INTERVAL) {
             Ok(outcome) => return outcome,
             Err(RecvTimeoutError::Disconnected) => return UnmountOutcome::GivenUp,
             Err(RecvTimeoutError::Timeout) if given_up() => return UnmountOutcome::GivenUp,

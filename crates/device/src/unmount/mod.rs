@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 const CAP_SYS_ADMIN: u32 = 21;
 
 /// Mounts that may appear meanwhile; with more, some program mounts the card again each time.
-const SPARE: usize = 2;
+const SPARE_MOUNTS: usize = 2;
 
 /// Unmounts every file system of a removable disk, given by kernel name or path; with `object`, only if that card is in
 /// it. Succeeds if nothing is mounted. On an error some may be unmounted already.
@@ -59,10 +59,10 @@ pub(crate) fn is_possible(system: &SystemRoots, survey: &UseSurvey, disk: &Block
 }
 
 pub(crate) fn is_permitted() -> bool {
-    may_itself() || can_be_asked()
+    process_may_unmount() || can_be_asked()
 }
 
-fn may_itself() -> bool {
+fn process_may_unmount() -> bool {
     capabilities(&SystemRoots::host()).is_some_and(|set| set >> CAP_SYS_ADMIN & 1 == 1)
 }
 
@@ -93,8 +93,8 @@ impl MountedCard {
         way: &mut dyn FnMut(&MountOfCard) -> Result<(), UnmountError>,
     ) -> Result<(), UnmountError> {
         let mut left = None;
-        while let Some(place) = self.next()? {
-            let left = left.get_or_insert(place.of + SPARE);
+        while let Some(place) = self.next_mount()? {
+            let left = left.get_or_insert(place.of + SPARE_MOUNTS);
             *left = left.checked_sub(1).ok_or_else(|| UnmountError::Again(place.mount.point.clone()))?;
             way(&place)?;
         }
@@ -102,7 +102,7 @@ impl MountedCard {
     }
 
     /// Next mount to undo, read anew: the deepest, and of several at one place the top one.
-    fn next(&self) -> Result<Option<MountOfCard>, UnmountError> {
+    fn next_mount(&self) -> Result<Option<MountOfCard>, UnmountError> {
         let device = BlockDevice::numbered(&self.system, self.number);
         let device = device.filter(|device| device.name == self.name && device.sequence() == self.sequence);
         let device = device.ok_or_else(|| UnmountError::Exchanged(self.name.clone()))?;
@@ -140,7 +140,9 @@ impl MountOfCard {
 
     fn unmount(&self, asking: &mut PermissionDialog<'_>) -> Result<(), UnmountError> {
         match self.by_udisks(asking) {
-            Err(UdisksRefusal::NobodyThere(_)) if may_itself() => self.directly(&|| asking.given_up()),
+            Err(UdisksRefusal::NobodyThere(_)) if process_may_unmount() => {
+                self.directly(&|| asking.given_up())
+            }
             Err(UdisksRefusal::NobodyThere(why)) => {
                 Err(UnmountError::NotAllowed { point: self.point(), why })
             }

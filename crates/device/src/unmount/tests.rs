@@ -129,7 +129,7 @@ fn mounts_of_other_devices_are_not_unmounted() {
     assert_eq!(count(all_mounts(&SystemRoots::host())), 2);
     #[cfg(feature = "udisks")]
     {
-        let place = card(&usb).next().unwrap().unwrap();
+        let place = card(&usb).next_mount().unwrap().unwrap();
         let asked = place.by(|_, _| panic!("nobody is asked"));
         assert!(matches!(asked, Err(UdisksRefusal::Error(UnmountError::Covered(_)))));
     }
@@ -228,7 +228,7 @@ fn repeated_remounts_end_with_error() {
         rounds += 1;
         Ok(())
     });
-    assert_eq!((outcome, rounds), (Err(UnmountError::Again(point)), 1 + SPARE));
+    assert_eq!((outcome, rounds), (Err(UnmountError::Again(point)), 1 + SPARE_MOUNTS));
 }
 
 #[cfg(feature = "udisks")]
@@ -238,7 +238,7 @@ fn udisks_errors_name_mount_point() {
     let mut mounts = Mounts::new();
     let point = mounts.at("card", &[], &usb.path);
     let told = |trouble: UdisksError| {
-        let place = card(&usb).next().unwrap().unwrap();
+        let place = card(&usb).next_mount().unwrap().unwrap();
         place.by(|number, at| {
             assert_eq!((number, at), (crate::testing::number(&usb), point.as_path()));
             Err(trouble)

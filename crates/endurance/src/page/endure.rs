@@ -11,13 +11,13 @@ use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock, PageFact, fact, failed_ios, io_errors, tone_of_figures};
 
 /// Rounds that are listed. If there are more, the first and the last ones.
-const LISTED: usize = 12;
+const LISTED_ROUNDS: usize = 12;
 
 pub fn page(report: &EndureReport) -> Page {
     let body = &report.body;
     let unfinished = body.rounds.is_empty() && !body.ended_by.is_empty();
     let tone = tone_of_figures(body.exit_status());
-    let mut page = Page::new(&report.header.target, tone, answer(report));
+    let mut page = Page::new(&report.header.target, tone, endure_answer(report));
     page.reasons.extend(failed_ios(&body.moved));
     let passing = Some(body.passing_sectors()).filter(|sectors| *sectors > 0);
     let passing = passing.map(|sectors| format!("Bad in one of two readings: {}.", count(sectors, "sector")));
@@ -32,7 +32,7 @@ pub fn page(report: &EndureReport) -> Page {
     page.framed(&report.header)
 }
 
-fn answer(report: &EndureReport) -> Answer {
+fn endure_answer(report: &EndureReport) -> Answer {
     let body = &report.body;
     if body.rounds.is_empty() {
         return Answer::with_verdict("NOT TESTED", ": it ended before its first round.");
@@ -63,7 +63,10 @@ fn facts(report: &EndureReport) -> Vec<PageFact> {
         ),
     ];
     if !body.rounds.is_empty() {
-        facts.push(fact("bad in the last round", format!("{} of the sectors", bad(body.bad_share))));
+        facts.push(fact(
+            "bad in the last round",
+            format!("{} of the sectors", bad_share_text(body.bad_share)),
+        ));
     }
     if !body.ended_by.is_empty() {
         facts.push(fact("ended by", &body.ended_by));
@@ -83,16 +86,16 @@ fn facts(report: &EndureReport) -> Vec<PageFact> {
 }
 
 /// Share of bad sectors, with digits down to a millionth: `none`, `0.0031 %`.
-fn bad(share: f64) -> String {
+fn bad_share_text(share: f64) -> String {
     if share == 0.0 { "none".to_owned() } else { format!("{:.4} %", share * 100.0) }
 }
 
 fn rounds(rounds: &[EndureRound]) -> Table {
-    let (half, all) = (LISTED / 2, rounds.len());
-    let shown = |n: &usize| all <= LISTED || *n < half || *n + half >= all;
+    let (half, all) = (LISTED_ROUNDS / 2, rounds.len());
+    let shown = |n: &usize| all <= LISTED_ROUNDS || *n < half || *n + half >= all;
     let listed = (0..all).filter(shown).map(|n| &rounds[n]);
     let some = |n: u64| if n > 0 { n.to_string() } else { String::new() };
-    let gap = if all > LISTED { rounds.get(all - half).map(|round| round.round) } else { None };
+    let gap = if all > LISTED_ROUNDS { rounds.get(all - half).map(|round| round.round) } else { None };
     Table::of(
         listed,
         &[

@@ -309,7 +309,7 @@ fn interrupted_pause_has_no_experiment() {
             Ok(())
         }
 
-        fn outside(&mut self) -> Vec<cardscope_model::sustain::PlacedTemperature> {
+        fn external_temperatures(&mut self) -> Vec<cardscope_model::sustain::PlacedTemperature> {
             vec![cardscope_model::sustain::PlacedTemperature {
                 place: "card surface".into(),
                 celsius: self.0,

@@ -164,7 +164,7 @@ fn two_limits(random: &mut SeededRandom, seed: u64) -> Case {
 }
 
 /// True if a cache event has no change of speed, or is a recovery, which cannot occur during continuous writes.
-fn made_up(measured: &MeasuredRun) -> bool {
+fn is_false_cache_event(measured: &MeasuredRun) -> bool {
     measured.events.iter().any(|event| match event.kind {
         EventKind::CacheEnd => event.evidence[0].1 == event.evidence[1].1,
         kind => kind == EventKind::CacheRecovered,
@@ -221,8 +221,8 @@ fn sustain_names_the_simulated_causes() {
             let case = draw(&mut SeededRandom::from_state(seed * 100 + number as u64), seed + 1);
             let found = run(&case, seed);
             let reported = named(&found);
-            let ok =
-                (reported == case.expected || case.or.is_some_and(|or| reported == [or])) && !made_up(&found);
+            let ok = (reported == case.expected || case.or.is_some_and(|or| reported == [or]))
+                && !is_false_cache_event(&found);
             right += u64::from(ok);
             if !ok {
                 println!("{}: {:?}, expected {:?}: {:?}", case.name, reported, case.expected, found.events);

@@ -6,10 +6,10 @@
 use crate::target::IoDirection;
 
 /// I/Os of at most this many bytes show the fixed cost.
-const SMALL: u64 = 64 << 10;
+const SMALL_IO: u64 = 64 << 10;
 
 /// Weight of each new I/O in the moving average.
-const FADES: f64 = 1.0 / 16.0;
+const DECAY: f64 = 1.0 / 16.0;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct IoCosts {
@@ -35,10 +35,10 @@ struct RunningMean {
 }
 
 impl RunningMean {
-    fn take(&mut self, value: f64) {
+    fn add_value(&mut self, value: f64) {
         self.count += 1.0;
         self.all += (value - self.all) / self.count;
-        self.latest += (value - self.latest) * FADES.max(1.0 / self.count);
+        self.latest += (value - self.latest) * DECAY.max(1.0 / self.count);
     }
 
     fn get(&self) -> Option<f64> {
@@ -50,14 +50,14 @@ impl IoCosts {
     pub(super) fn took(&mut self, direction: IoDirection, bytes: u64, seconds: f64) {
         let alone = self.alone();
         let kind = &mut self.kinds[direction as usize];
-        match bytes <= SMALL {
-            true => kind.small.take(seconds),
-            false => kind.byte.take((seconds - alone).max(0.0) / bytes as f64),
+        match bytes <= SMALL_IO {
+            true => kind.small.add_value(seconds),
+            false => kind.byte.add_value((seconds - alone).max(0.0) / bytes as f64),
         }
     }
 
     pub(super) fn flushed(&mut self, seconds: f64) {
-        self.flush.take(seconds);
+        self.flush.add_value(seconds);
     }
 
     /// Estimated seconds of a flush; 0 before the first.
@@ -67,9 +67,9 @@ impl IoCosts {
 
     /// Estimated seconds of `ios` I/Os with `bytes` in all; 0 before the first I/O.
     pub fn of(&self, direction: IoDirection, ios: u64, bytes: u64) -> f64 {
-        let (this, other) = self.both(direction);
+        let (this, other) = self.kind_and_other(direction);
         let byte = this.byte.get().or(other.byte.get()).unwrap_or_default();
-        let each = if bytes > ios * SMALL { self.alone() } else { self.small(direction) };
+        let each = if bytes > ios * SMALL_IO { self.alone() } else { self.small(direction) };
         ios as f64 * each + bytes as f64 * byte
     }
 
@@ -81,11 +81,11 @@ impl IoCosts {
 
     /// Fixed seconds of an I/O; those of the other direction if none was measured in this one.
     fn small(&self, direction: IoDirection) -> f64 {
-        let (this, other) = self.both(direction);
+        let (this, other) = self.kind_and_other(direction);
         this.small.get().or(other.small.get()).unwrap_or_default()
     }
 
-    fn both(&self, direction: IoDirection) -> (&CostKind, &CostKind) {
+    fn kind_and_other(&self, direction: IoDirection) -> (&CostKind, &CostKind) {
         (&self.kinds[direction as usize], &self.kinds[1 - direction as usize])
     }
 }

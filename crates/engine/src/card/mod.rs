@@ -54,9 +54,9 @@ pub struct IoDriver<'t> {
 }
 
 /// At deeper queues a card divides its time between I/Os, so single latencies say little about its cost per I/O.
-const DEEPEST_TIMED: u32 = 2;
+const MAX_TIMED_DEPTH: u32 = 2;
 
-const MOST_IO_ERRORS: usize = 1000;
+const MAX_LISTED_ERRORS: usize = 1000;
 
 /// Multi-sector reads that include the last sectors fail in some USB readers (the kernel's `last_sector_bug` quirk), so
 /// they are retried sector by sector.
@@ -65,7 +65,7 @@ const LAST_SECTORS: u64 = 8;
 /// Some readers fail only long requests, so an extent that failed twice is tried in parts of this many bytes, each of
 /// them several times.
 const SMALL: u32 = 4096;
-const SMALL_TRIES: u32 = 3;
+const RETRY_PART_TRIES: u32 = 3;
 
 impl<'t> IoDriver<'t> {
     /// Prepares a target for I/Os of up to `block` bytes, `depth` at a time.
@@ -159,7 +159,7 @@ impl<'t> IoDriver<'t> {
     }
 
     /// True if the deadline lies less than `later` ahead.
-    fn is_over(&mut self, later: Nanos) -> bool {
+    fn is_past_deadline(&mut self, later: Nanos) -> bool {
         self.end.is_some_and(|end| self.now().saturating_add(later) > end)
     }
 
@@ -177,7 +177,7 @@ impl<'t> IoDriver<'t> {
         let Err(error) = flushed else { return Ok(()) };
         let first = io_error(error)?;
         let again = self.target.flush().err().map(io_error).transpose()?;
-        self.second_try(first, again);
+        self.record_retry(first, again);
         Ok(())
     }
 
@@ -211,18 +211,19 @@ impl<'t> IoDriver<'t> {
     ) -> Result<(), ProbeStop> {
         let (mut extents, mut failed) = (extents.into_iter().fuse(), Vec::new());
         let mut next = |_: &mut Self| extents.next();
-        let driven = self.drive(IoDirection::Write, content, &mut next, &mut |card, _, extent, at, wrong| {
-            if let Some(io_error) = wrong {
-                failed.push((extent, io_error));
-                return Ok(());
-            }
-            card.tally.written += u64::from(extent.len);
-            each(extent, at, None);
-            Ok(())
-        });
-        for (extent, first) in self.tried_again(failed, &driven) {
+        let driven =
+            self.drive_queue(IoDirection::Write, content, &mut next, &mut |card, _, extent, at, wrong| {
+                if let Some(io_error) = wrong {
+                    failed.push((extent, io_error));
+                    return Ok(());
+                }
+                card.tally.written += u64::from(extent.len);
+                each(extent, at, None);
+                Ok(())
+            });
+        for (extent, first) in self.failures_to_retry(failed, &driven) {
             self.tally.written += u64::from(extent.len);
-            let io_error = self.write_again(content, extent, first)?;
+            let io_error = self.retry_write(content, extent, first)?;
             each(extent, self.target.now(), io_error.as_ref());
         }
         driven
@@ -230,7 +231,7 @@ impl<'t> IoDriver<'t> {
 
     /// Returns the failed I/Os to retry: also after the deadline, since the retries are evidence. If the card is gone
     /// or the user asked to stop, they are counted only.
-    fn tried_again(
+    fn failures_to_retry(
         &mut self,
         failed: Vec<(CardExtent, IoError)>,
         driven: &Result<(), ProbeStop>,
@@ -270,11 +271,12 @@ impl<'t> IoDriver<'t> {
                 }
             }
         };
-        let driven = self.drive(IoDirection::Read, IoContent::Buffer, &mut |_| extents.next(), &mut answer);
-        for (extent, first) in self.tried_again(failed, &driven) {
+        let driven =
+            self.drive_queue(IoDirection::Read, IoContent::Buffer, &mut |_| extents.next(), &mut answer);
+        for (extent, first) in self.failures_to_retry(failed, &driven) {
             self.tally.read += u64::from(extent.len);
             let mut bytes = Vec::new();
-            let io_error = self.read_again(extent, first, &mut bytes)?;
+            let io_error = self.retry_read(extent, first, &mut bytes)?;
             let at = self.target.now();
             match (io_error, compare_bytes(expected, extent.offset, &bytes)) {
                 (Some(io_error), _) => each(extent, at, ReadAnswer::Failed(&io_error))?,
@@ -298,7 +300,7 @@ impl<'t> IoDriver<'t> {
                 continue;
             };
             let (_, again) = self.alone(IoDirection::Write, IoContent::Buffer, extent)?;
-            io_errors.extend(self.second_try(first, again));
+            io_errors.extend(self.record_retry(first, again));
         }
         Ok(io_errors)
     }
@@ -314,7 +316,7 @@ impl<'t> IoDriver<'t> {
 
     /// Keeps up to `depth` I/Os in flight until `next_of` returns `None`. `each` gets every completion with its error.
     /// I/Os in flight are awaited, whatever ends the loop.
-    fn drive(
+    fn drive_queue(
         &mut self,
         direction: IoDirection,
         content: IoContent,
@@ -339,7 +341,7 @@ impl<'t> IoDriver<'t> {
             {
                 match next_of(self) {
                     // I/Os in flight must end by then as well.
-                    Some(_) if self.is_over(usual * flight.flying()) => {
+                    Some(_) if self.is_past_deadline(usual * flight.flying()) => {
                         ended = Err(ProbeStop::Limit);
                         flight.give_back(free);
                     }
@@ -374,7 +376,7 @@ impl<'t> IoDriver<'t> {
                 pulse::took(direction, u64::from(extent.len), took);
                 before = before.max(at);
                 usual = took;
-                if self.depth <= DEEPEST_TIMED {
+                if self.depth <= MAX_TIMED_DEPTH {
                     self.costs.took(direction, u64::from(extent.len), seconds(took));
                 }
                 self.counts.ios += 1;
@@ -418,7 +420,7 @@ impl<'t> IoDriver<'t> {
     }
 
     /// Does one I/O up to `tries` times. Returns the last error if none succeeded.
-    fn at_last(
+    fn do_io_with_tries(
         &mut self,
         tries: u32,
         direction: IoDirection,
@@ -436,7 +438,7 @@ impl<'t> IoDriver<'t> {
     }
 
     /// Retries a failed read, near the end of the card sector by sector. Returns the error if it failed twice.
-    fn read_again(
+    fn retry_read(
         &mut self,
         extent: CardExtent,
         first: IoError,
@@ -448,11 +450,11 @@ impl<'t> IoDriver<'t> {
         let again = self.read_parts(extent, unit, 1, bytes)?;
         if at_the_end || again.is_none() || extent.len <= SMALL {
             let first = IoError { in_parts: at_the_end && again.is_none(), ..first };
-            return Ok(self.second_try(first, again));
+            return Ok(self.record_retry(first, again));
         }
         bytes.clear();
-        let in_parts = self.read_parts(extent, SMALL, SMALL_TRIES, bytes)?;
-        Ok(self.third_try(first, in_parts))
+        let in_parts = self.read_parts(extent, SMALL, RETRY_PART_TRIES, bytes)?;
+        Ok(self.record_parts_retry(first, in_parts))
     }
 
     /// Reads an extent in requests of `unit` bytes, up to `tries` times each, and stops at the first that fails.
@@ -464,7 +466,9 @@ impl<'t> IoDriver<'t> {
         bytes: &mut Vec<u8>,
     ) -> Result<Option<IoError>, ProbeStop> {
         for part in extents(extent.offset, extent.end(), unit) {
-            if let Some(io_error) = self.at_last(tries, IoDirection::Read, IoContent::Buffer, part)? {
+            if let Some(io_error) =
+                self.do_io_with_tries(tries, IoDirection::Read, IoContent::Buffer, part)?
+            {
                 return Ok(Some(io_error));
             }
             let slot = self.target.buffer(0)?;
@@ -474,7 +478,7 @@ impl<'t> IoDriver<'t> {
     }
 
     /// Retries a failed write. Returns the error if it failed twice.
-    fn write_again(
+    fn retry_write(
         &mut self,
         content: IoContent,
         extent: CardExtent,
@@ -483,40 +487,42 @@ impl<'t> IoDriver<'t> {
         let (_, again) = self.alone(IoDirection::Write, content, extent)?;
         // The bytes in the buffer belong to the whole extent, so it cannot be written in parts.
         if again.is_none() || extent.len <= SMALL || content == IoContent::Buffer {
-            return Ok(self.second_try(first, again));
+            return Ok(self.record_retry(first, again));
         }
         for part in extents(extent.offset, extent.end(), SMALL) {
-            if let Some(io_error) = self.at_last(SMALL_TRIES, IoDirection::Write, content, part)? {
-                return Ok(self.third_try(first, Some(io_error)));
+            if let Some(io_error) =
+                self.do_io_with_tries(RETRY_PART_TRIES, IoDirection::Write, content, part)?
+            {
+                return Ok(self.record_parts_retry(first, Some(io_error)));
             }
         }
-        Ok(self.third_try(first, None))
+        Ok(self.record_parts_retry(first, None))
     }
 
     /// Records the result of a retry. Returns the error, with the narrower range, if that failed too.
-    fn second_try(&mut self, first: IoError, again: Option<IoError>) -> Option<IoError> {
+    fn record_retry(&mut self, first: IoError, again: Option<IoError>) -> Option<IoError> {
         let Some(IoError { offset, len, .. }) = again else {
             self.counts.failed_once += 1;
-            self.list(IoError { recovered: true, ..first });
+            self.list_error(IoError { recovered: true, ..first });
             return None;
         };
         self.counts.failed_twice += 1;
         let io_error = IoError { offset, len, ..first };
-        self.list(io_error.clone());
+        self.list_error(io_error.clone());
         Some(io_error)
     }
 
     /// Records the result of trying an extent in small parts after two failures. Returns the error if a part failed.
-    fn third_try(&mut self, first: IoError, in_parts: Option<IoError>) -> Option<IoError> {
+    fn record_parts_retry(&mut self, first: IoError, in_parts: Option<IoError>) -> Option<IoError> {
         if in_parts.is_some() {
-            return self.second_try(first, in_parts);
+            return self.record_retry(first, in_parts);
         }
         self.counts.failed_twice += 1;
-        self.list(IoError { in_parts: true, ..first });
+        self.list_error(IoError { in_parts: true, ..first });
         None
     }
 
-    fn list(&mut self, io_error: IoError) {
-        list_failed(&mut self.io_errors, MOST_IO_ERRORS, io_error);
+    fn list_error(&mut self, io_error: IoError) {
+        list_failed(&mut self.io_errors, MAX_LISTED_ERRORS, io_error);
     }
 }

@@ -14,10 +14,10 @@ use std::cell::Cell;
 
 /// Ends a timed queue after this many consecutive failures: some cards refuse at once and would be flooded with
 /// requests.
-const MOST_FAILED: u32 = 64;
+const MAX_FAILED_IN_A_ROW: u32 = 64;
 
 /// After this many consecutive I/Os that failed twice, failures are only counted: each retry may take seconds.
-const MOST_TRIED_AGAIN: u32 = 8;
+const MAX_RETRIED_IN_A_ROW: u32 = 8;
 
 impl IoDriver<'_> {
     /// Replaces the block size and queue depth given at opening.
@@ -35,15 +35,15 @@ impl IoDriver<'_> {
         extent: CardExtent,
     ) -> Result<Option<f64>, ProbeStop> {
         self.go_on()?;
-        if self.is_over(0) {
+        if self.is_past_deadline(0) {
             return Err(ProbeStop::Limit);
         }
         let began = self.now();
         let (ended, failed) = self.alone(direction, content, extent)?;
         self.counts.ios += 1;
-        self.count(direction, extent);
+        self.count_bytes(direction, extent);
         if let Some(failed) = failed {
-            self.try_again(direction, content, extent, failed)?;
+            self.retry_timed(direction, content, extent, failed)?;
             return Ok(None);
         }
         self.failing = 0;
@@ -66,7 +66,7 @@ impl IoDriver<'_> {
         let mut tried = Vec::new();
         // Checked against the clock and not the last success, since a card that fails everything has none.
         let mut next = |card: &mut Self| {
-            let over = until.is_some_and(|until| card.now() >= until || failed.get() >= MOST_FAILED);
+            let over = until.is_some_and(|until| card.now() >= until || failed.get() >= MAX_FAILED_IN_A_ROW);
             if over { None } else { extents.next() }
         };
         let mut heard = |card: &mut Self, _, extent, at, wrong| match wrong {
@@ -78,31 +78,31 @@ impl IoDriver<'_> {
             None => {
                 failed.set(0);
                 card.failing = 0;
-                card.count(direction, extent);
+                card.count_bytes(direction, extent);
                 each(extent, at)
             }
         };
-        let driven = self.drive(direction, content, &mut next, &mut heard);
-        for (extent, first) in self.tried_again(tried, &driven) {
-            self.try_again(direction, content, extent, first)?;
+        let driven = self.drive_queue(direction, content, &mut next, &mut heard);
+        for (extent, first) in self.failures_to_retry(tried, &driven) {
+            self.retry_timed(direction, content, extent, first)?;
         }
         driven
     }
 
-    fn try_again(
+    fn retry_timed(
         &mut self,
         direction: IoDirection,
         content: IoContent,
         extent: CardExtent,
         first: IoError,
     ) -> Result<(), ProbeStop> {
-        if self.failing >= MOST_TRIED_AGAIN {
+        if self.failing >= MAX_RETRIED_IN_A_ROW {
             self.counts.failed_once += 1;
             return Ok(());
         }
         let failed = match direction {
-            IoDirection::Read => self.read_again(extent, first, &mut Vec::new()),
-            IoDirection::Write => self.write_again(content, extent, first),
+            IoDirection::Read => self.retry_read(extent, first, &mut Vec::new()),
+            IoDirection::Write => self.retry_write(content, extent, first),
         }?;
         self.failing = failed.map_or(0, |_| self.failing + 1);
         Ok(())
@@ -130,7 +130,7 @@ impl IoDriver<'_> {
         self.target.health()
     }
 
-    fn count(&mut self, direction: IoDirection, extent: CardExtent) {
+    fn count_bytes(&mut self, direction: IoDirection, extent: CardExtent) {
         match direction {
             IoDirection::Read => self.tally.read += u64::from(extent.len),
             IoDirection::Write => self.tally.written += u64::from(extent.len),
@@ -182,13 +182,13 @@ impl IoDriver<'_> {
             };
             match result {
                 Ok(()) => {
-                    self.count(way, extent);
+                    self.count_bytes(way, extent);
                     self.failing = 0;
                     if slot == 0 {
                         took = Some(seconds(at.saturating_sub(asked)));
                     }
                 }
-                Err(error) => self.try_again(way, content, extent, io_error(error)?)?,
+                Err(error) => self.retry_timed(way, content, extent, io_error(error)?)?,
             }
         }
         ended.map(|()| took)

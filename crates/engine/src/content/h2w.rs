@@ -51,19 +51,19 @@ impl H2wSectors {
     /// Writes sector `number`; fast if it follows the previous one.
     #[inline]
     pub(super) fn make(&mut self, number: u64, out: &mut [u8; BLOCK]) {
-        self.turn_to(number);
+        self.seek_to(number);
         make(self, out);
     }
 
     /// True if `found` holds sector `number`; fast if it follows the previous one.
     #[inline]
     pub(super) fn same(&mut self, number: u64, found: &[u8; BLOCK]) -> bool {
-        self.turn_to(number);
+        self.seek_to(number);
         same(self, found)
     }
 
     #[inline]
-    fn turn_to(&mut self, number: u64) {
+    fn seek_to(&mut self, number: u64) {
         if number != self.number {
             *self = Self::new(number);
         }

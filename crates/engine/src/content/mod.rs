@@ -98,7 +98,7 @@ pub fn compare(content: IoContent, offset: u64, bytes: &[u8]) -> ContentMatch {
     }
     // Small enough for the first-level cache, so generating and comparing run at memory speed.
     let mut expected = [0u8; 16 * BLOCK];
-    let mut at = same_blocks(content, offset, bytes);
+    let mut at = count_matching_bytes(content, offset, bytes);
     while at < bytes.len() {
         // The first part ends on a block boundary: all others start on one, and no block is generated twice.
         let room = expected.len() - ((offset + at as u64) % BLOCK as u64) as usize;
@@ -115,7 +115,7 @@ pub fn compare(content: IoContent, offset: u64, bytes: &[u8]) -> ContentMatch {
 
 /// Number of bytes at the start that match, in whole blocks, compared without a copy. Returns 0 for content that is not
 /// aligned to blocks.
-fn same_blocks(content: IoContent, offset: u64, bytes: &[u8]) -> usize {
+fn count_matching_bytes(content: IoContent, offset: u64, bytes: &[u8]) -> usize {
     let start = match content {
         IoContent::H2w { base } => base.wrapping_add(offset),
         _ => offset,
@@ -126,26 +126,28 @@ fn same_blocks(content: IoContent, offset: u64, bytes: &[u8]) -> usize {
     let first = start / BLOCK as u64;
     match content {
         IoContent::Noise => {
-            leading(first, bytes, |number, block| generator::same(NOISE_KEY, number, &[], block))
+            count_leading_blocks(first, bytes, |number, block| generator::same(NOISE_KEY, number, &[], block))
         }
         IoContent::Stream { seed } => {
             let key = mix(seed ^ STREAM_KEY);
-            leading(first, bytes, |number, block| generator::same(key, number, &[], block))
+            count_leading_blocks(first, bytes, |number, block| generator::same(key, number, &[], block))
         }
         IoContent::Stamp { salt, generation } => {
             let keys = stamp::StampKeys::new(salt, generation);
-            leading(first, bytes, |number, block| stamp::same(&keys, number * BLOCK as u64, block))
+            count_leading_blocks(first, bytes, |number, block| {
+                stamp::same(&keys, number * BLOCK as u64, block)
+            })
         }
         IoContent::H2w { .. } => {
             let mut sectors = h2w::H2wSectors::new(first);
-            leading(first, bytes, |number, block| sectors.same(number, block))
+            count_leading_blocks(first, bytes, |number, block| sectors.same(number, block))
         }
         IoContent::Constant(_) | IoContent::Buffer => 0,
     }
 }
 
 /// Bytes of the blocks before the first mismatch.
-fn leading(first: u64, bytes: &[u8], mut same: impl FnMut(u64, &[u8; BLOCK]) -> bool) -> usize {
+fn count_leading_blocks(first: u64, bytes: &[u8], mut same: impl FnMut(u64, &[u8; BLOCK]) -> bool) -> usize {
     let (blocks, _) = bytes.as_chunks::<BLOCK>();
     let equal = blocks.iter().zip(first..).take_while(|(block, number)| same(*number, block)).count();
     equal * BLOCK

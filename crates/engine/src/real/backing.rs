@@ -47,12 +47,12 @@ impl LaneBacking {
             uring: AtomicBool::new(true),
             caveats: Mutex::default(),
         };
-        shared.choose_io();
+        shared.try_uring();
         shared
     }
 
     /// io_uring is tried here, once, so that the target reports its I/O path from the start.
-    fn choose_io(&self) {
+    fn try_uring(&self) {
         if self.options.io == IoChoice::Preads {
             self.uring.store(false, Ordering::Relaxed);
             let text = "CARDSCOPE_IO=preads: threads with pread and pwrite were used, which need more \

@@ -16,11 +16,11 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 /// Evenly spread places; if any of them is readable, the card still answers.
-const PLACES: u64 = 16;
+const PROBED_PLACES: u64 = 16;
 
 /// A card counts as silent after this time: a reader that resets itself needs less, and it is too long for hundreds of
 /// failures by chance.
-const TRIED_FOR: Duration = Duration::from_secs(5);
+const PROBE_TIME: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum IoFailure {
@@ -43,7 +43,7 @@ enum ErrorMeaning {
 
 /// The kernel's block layer gives each kind of failure its own number (`blk_errors` in block/blk-core.c); FUSE and NBD
 /// servers choose theirs.
-fn meaning(failure: IoFailure) -> ErrorMeaning {
+fn classify_failure(failure: IoFailure) -> ErrorMeaning {
     let IoFailure::Errno(errno) = failure else { return ErrorMeaning::Refused };
     match errno {
         // The device is offline or was removed (ENODEV, ENXIO) or has no medium; a FUSE server died (ENOTCONN) or was
@@ -95,7 +95,7 @@ pub(super) fn of_call(
         IoFailure::Errno(errno) => (cardscope_files::in_words(&errno.into()), errno.raw_os_error()),
         IoFailure::End => ("the medium ends there".to_owned(), 0),
     };
-    match meaning(failure) {
+    match classify_failure(failure) {
         ErrorMeaning::Gone => TargetError::Gone { operation, offset, reason },
         ErrorMeaning::Full if !shared.is_device() => {
             let what = format!("the {operation} at {offset} of the test file");
@@ -134,7 +134,7 @@ fn still_answers(shared: &LaneBacking, handles: &FileHandles, sector: u32) -> bo
         interrupt: &options.interrupt,
         limit: Some(options.io_timeout()),
     };
-    match call.wait(move || gives_some(fd.as_fd(), sectors, sector)) {
+    match call.wait(move || reads_any_place(fd.as_fd(), sectors, sector)) {
         Ok(answers) => answers,
         // An interrupted test does not wait for the answer.
         Err(error) => error == TargetError::Interrupted,
@@ -142,21 +142,21 @@ fn still_answers(shared: &LaneBacking, handles: &FileHandles, sector: u32) -> bo
 }
 
 /// Reads the places over and over until one is readable, or all have failed for some seconds.
-fn gives_some(fd: BorrowedFd<'_>, sectors: u64, sector: u32) -> bool {
+fn reads_any_place(fd: BorrowedFd<'_>, sectors: u64, sector: u32) -> bool {
     let Ok(memory) = AlignedBuffer::new(sector as usize) else { return true };
     // SAFETY: the memory is local, so nothing else accesses it.
     let buffer = unsafe { memory.slice(0, sector as usize) };
     let began = Instant::now();
     loop {
-        for place in 0..PLACES {
-            let number = (sectors - 1) as u128 * u128::from(place) / u128::from(PLACES - 1);
-            let Some(offset) = on_medium(fd, number as u64, sector) else { continue };
+        for place in 0..PROBED_PLACES {
+            let number = (sectors - 1) as u128 * u128::from(place) / u128::from(PROBED_PLACES - 1);
+            let Some(offset) = allocated_sector(fd, number as u64, sector) else { continue };
             let read = retry_on_intr(|| pread(fd, &mut *buffer, offset));
             if matches!(read, Ok(1..)) {
                 return true;
             }
         }
-        if began.elapsed() >= TRIED_FOR {
+        if began.elapsed() >= PROBE_TIME {
             return false;
         }
         std::thread::sleep(SLICE);
@@ -165,7 +165,7 @@ fn gives_some(fd: BorrowedFd<'_>, sectors: u64, sector: u32) -> bool {
 
 /// First byte of a sector at or after `number`, or else of any, that is allocated: file systems answer for unwritten
 /// blocks without the card. `None` if there is none.
-fn on_medium(fd: BorrowedFd<'_>, number: u64, sector: u32) -> Option<u64> {
+fn allocated_sector(fd: BorrowedFd<'_>, number: u64, sector: u32) -> Option<u64> {
     let place = number * u64::from(sector);
     let data = |from: u64| match seek(fd, SeekFrom::Data(from)) {
         Ok(at) => Some(at - at % u64::from(sector)),
@@ -197,9 +197,13 @@ mod tests {
         ];
         for (wanted, numbers) in all {
             for number in numbers {
-                assert_eq!(meaning(IoFailure::Errno(Errno::from_raw_os_error(*number))), wanted, "{number}");
+                assert_eq!(
+                    classify_failure(IoFailure::Errno(Errno::from_raw_os_error(*number))),
+                    wanted,
+                    "{number}"
+                );
             }
         }
-        assert_eq!(meaning(IoFailure::End), ErrorMeaning::Refused);
+        assert_eq!(classify_failure(IoFailure::End), ErrorMeaning::Refused);
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct FileHandles {
 impl FileHandles {
     pub(super) fn new(first: OwnedFd) -> io::Result<Self> {
         let first_is_direct = fcntl_getfl(&first)?.contains(OFlags::DIRECT);
-        let other = match open_again(first.as_fd(), !first_is_direct) {
+        let other = match reopen_fd(first.as_fd(), !first_is_direct) {
             Ok(fd) => OtherPath::Open(fd),
             Err(Errno::INVAL) => OtherPath::None,
             Err(_) => OtherPath::Switch,
@@ -36,12 +36,12 @@ impl FileHandles {
 
     /// Opens the object of `fd` anew, twice. Needs `/proc`.
     pub(super) fn beside(fd: BorrowedFd<'_>) -> io::Result<Self> {
-        Self::new(open_again(fd, false)?)
+        Self::new(reopen_fd(fd, false)?)
     }
 
     /// Opens a device like [`FileHandles::beside`]; a descriptor that we may not reopen is used itself.
     pub(super) fn of_device(claim: BorrowedFd<'_>) -> io::Result<Self> {
-        match open_again(claim, false) {
+        match reopen_fd(claim, false) {
             Err(Errno::ACCESS | Errno::PERM) => Self::new(claim.try_clone_to_owned()?),
             opened => Self::new(opened?),
         }
@@ -63,7 +63,7 @@ impl FileHandles {
     /// Some file systems accept O_DIRECT at opening and refuse the first I/O.
     pub(super) fn give_up_direct(&mut self) {
         if self.first_is_direct {
-            let _ = switch(self.first.as_fd(), false);
+            let _ = set_direct(self.first.as_fd(), false);
             self.first_is_direct = false;
         }
         self.other = OtherPath::None;
@@ -74,7 +74,7 @@ impl FileHandles {
         match &self.other {
             OtherPath::Open(other) if direct != self.first_is_direct => Ok(other.as_fd()),
             OtherPath::Switch => {
-                switch(self.first.as_fd(), direct)?;
+                set_direct(self.first.as_fd(), direct)?;
                 Ok(self.first.as_fd())
             }
             _ => Ok(self.first.as_fd()),
@@ -103,7 +103,7 @@ impl FileHandles {
         match announced_alignment(fd) {
             Some(0) => None,
             Some(align) => Some(align.max(least)),
-            None => [least, PAGE as u32].into_iter().find(|&align| reads_at(fd, align)),
+            None => [least, PAGE as u32].into_iter().find(|&align| accepts_alignment(fd, align)),
         }
     }
 }
@@ -116,7 +116,7 @@ fn announced_alignment(fd: BorrowedFd<'_>) -> Option<u32> {
 }
 
 /// False if a direct read of the second `align` bytes is refused as misaligned. An empty file refuses nothing.
-fn reads_at(fd: BorrowedFd<'_>, align: u32) -> bool {
+fn accepts_alignment(fd: BorrowedFd<'_>, align: u32) -> bool {
     let Ok(memory) = AlignedBuffer::new(PAGE) else { return false };
     // SAFETY: the memory is local, so nothing else accesses it.
     let bytes = unsafe { memory.slice(0, (align as usize).min(PAGE)) };
@@ -124,14 +124,14 @@ fn reads_at(fd: BorrowedFd<'_>, align: u32) -> bool {
     !matches!(outcome, Err(Errno::INVAL | Errno::OPNOTSUPP))
 }
 
-fn open_again(fd: BorrowedFd<'_>, direct: bool) -> Result<OwnedFd, Errno> {
+fn reopen_fd(fd: BorrowedFd<'_>, direct: bool) -> Result<OwnedFd, Errno> {
     let access = fcntl_getfl(fd)? & (OFlags::RDWR | OFlags::WRONLY);
     let flag = if direct { OFlags::DIRECT } else { OFlags::empty() };
     let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
     retry_on_intr(|| open(&path, access | flag | OFlags::CLOEXEC, Mode::empty()))
 }
 
-fn switch(fd: BorrowedFd<'_>, direct: bool) -> Result<(), Errno> {
+fn set_direct(fd: BorrowedFd<'_>, direct: bool) -> Result<(), Errno> {
     let flags = fcntl_getfl(fd)?;
     fcntl_setfl(fd, if direct { flags | OFlags::DIRECT } else { flags - OFlags::DIRECT })
 }

@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 /// A result this recent is accepted while the plan stays the same: callers that read single blocks plan each of them.
 pub(super) const FRESH: Duration = Duration::from_millis(100);
 
-const EVERY: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-const STACK: usize = 128 << 10;
+const THREAD_STACK: usize = 128 << 10;
 
 /// Identity check of an open object, implemented by the caller that opened it.
 pub trait OwnershipCheck: Send + Sync {
@@ -56,7 +56,8 @@ impl OwnershipTimer {
             let (born, looked, stopped) = (Instant::now(), AtomicU64::new(0), AtomicBool::new(false));
             Arc::new(OwnershipState { holding, born, looked, stopped, change: Mutex::default() })
         });
-        let going_on = watched.as_ref().filter(|_| writes).and_then(|watched| watch(Arc::clone(watched)));
+        let going_on =
+            watched.as_ref().filter(|_| writes).and_then(|watched| start_checks(Arc::clone(watched)));
         Self { watched, _going_on: going_on }
     }
 
@@ -68,7 +69,7 @@ impl OwnershipTimer {
         fresh: Duration,
     ) -> Result<(), TargetError> {
         match &self.watched {
-            Some(watched) if !watched.looked_within(fresh) => {
+            Some(watched) if !watched.checked_within(fresh) => {
                 let watched = Arc::clone(watched);
                 let limit = Some(limit);
                 HangingCall { what: PendingWait::Look, operation: "check", interrupt, limit }
@@ -96,7 +97,7 @@ impl OwnershipTimer {
 impl OwnershipState {
     fn look(&self) {
         let _ = self.find(|holding| holding.may_write());
-        self.looked.store(self.age() + 1, Ordering::Relaxed);
+        self.looked.store(self.age_ms() + 1, Ordering::Relaxed);
     }
 
     /// Returns the change detected before, or else runs a check. Concurrent callers wait for its result.
@@ -112,12 +113,12 @@ impl OwnershipState {
         change.clone().map_or(Ok(()), Err)
     }
 
-    fn looked_within(&self, fresh: Duration) -> bool {
+    fn checked_within(&self, fresh: Duration) -> bool {
         let looked = self.looked.load(Ordering::Relaxed);
-        looked > 0 && u128::from(self.age() + 1 - looked) < fresh.as_millis()
+        looked > 0 && u128::from(self.age_ms() + 1 - looked) < fresh.as_millis()
     }
 
-    fn age(&self) -> u64 {
+    fn age_ms(&self) -> u64 {
         self.born.elapsed().as_millis() as u64
     }
 
@@ -128,11 +129,11 @@ impl OwnershipState {
 }
 
 /// If no thread can be started, the checks at each stage remain.
-fn watch(watched: Arc<OwnershipState>) -> Option<Sender<()>> {
+fn start_checks(watched: Arc<OwnershipState>) -> Option<Sender<()>> {
     let (going_on, ended) = channel();
-    let thread = std::thread::Builder::new().name("cardscope-watch".into()).stack_size(STACK);
+    let thread = std::thread::Builder::new().name("cardscope-watch".into()).stack_size(THREAD_STACK);
     let looking = move || {
-        while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+        while ended.recv_timeout(CHECK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
             watched.look();
         }
     };

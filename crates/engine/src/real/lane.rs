@@ -34,7 +34,7 @@ impl IoBackend {
     /// Submits the queue, waits until `want` transfers have ended or `patience` is over, and appends all that have
     /// ended.
     #[inline]
-    fn wait(
+    fn submit_and_collect(
         &mut self,
         unsent: &mut Vec<TransferOp>,
         want: usize,
@@ -110,15 +110,15 @@ impl RealLane {
         let mut missing = at_least.min(self.slots.busy());
         loop {
             if missing > 0 && matches!(self.backend, IoBackend::Inline(_)) {
-                self.note_silence();
+                self.register_silence();
             }
-            self.backend.wait(&mut self.unsent, missing, SLICE, &mut self.ended)?;
+            self.backend.submit_and_collect(&mut self.unsent, missing, SLICE, &mut self.ended)?;
             match self.ended.is_empty() && missing > 0 {
-                true => self.outlast(shared.options.io_timeout())?,
+                true => self.check_timeout(shared.options.io_timeout())?,
                 false => self.silence = None,
             }
             for index in 0..self.ended.len() {
-                if let Some(what) = self.settle(self.ended[index]) {
+                if let Some(what) = self.finish_transfer(self.ended[index]) {
                     missing = missing.saturating_sub(1);
                     over(what);
                 }
@@ -138,9 +138,9 @@ impl RealLane {
             self.slots.free(op.slot);
         }
         while self.slots.busy() > 0 {
-            self.backend.wait(&mut self.unsent, 1, SLICE, &mut self.ended)?;
+            self.backend.submit_and_collect(&mut self.unsent, 1, SLICE, &mut self.ended)?;
             match self.ended.is_empty() {
-                true => self.outlast(limit)?,
+                true => self.check_timeout(limit)?,
                 false => self.silence = None,
             }
             for ended in self.ended.drain(..) {
@@ -157,7 +157,7 @@ impl RealLane {
     }
 
     #[cold]
-    fn note_silence(&mut self) {
+    fn register_silence(&mut self) {
         let (None, Some(SlotIo { direction, offset, len, .. })) = (&self.silence, self.slots.first_busy())
         else {
             return;
@@ -168,8 +168,8 @@ impl RealLane {
 
     /// Returns an error once nothing has ended for `limit`.
     #[cold]
-    fn outlast(&mut self, limit: Duration) -> Result<(), TargetError> {
-        self.note_silence();
+    fn check_timeout(&mut self, limit: Duration) -> Result<(), TargetError> {
+        self.register_silence();
         match (&self.silence, self.slots.first_busy()) {
             (Some((since, _)), Some(io)) if since.elapsed() >= limit => {
                 Err(no_answer(io.operation(), io.offset, limit))
@@ -180,12 +180,12 @@ impl RealLane {
 
     /// Returns `None` if the I/O goes on with a further transfer.
     #[inline]
-    fn settle(&mut self, ended: EndedTransfer) -> Option<FinishedIo> {
+    fn finish_transfer(&mut self, ended: EndedTransfer) -> Option<FinishedIo> {
         let failure = match ended.moved {
             Ok(0) => Some(IoFailure::End),
-            Ok(bytes) => return self.go_on(ended, bytes),
+            Ok(bytes) => return self.continue_io(ended, bytes),
             Err(Errno::INTR | Errno::AGAIN) if !self.slots.is_stuck(ended.slot) => {
-                return self.go_on(ended, 0);
+                return self.continue_io(ended, 0);
             }
             Err(errno) => Some(IoFailure::Errno(errno)),
         };
@@ -194,7 +194,7 @@ impl RealLane {
     }
 
     #[inline]
-    fn go_on(&mut self, ended: EndedTransfer, bytes: u32) -> Option<FinishedIo> {
+    fn continue_io(&mut self, ended: EndedTransfer, bytes: u32) -> Option<FinishedIo> {
         if let Some(rest) = self.slots.moved(ended.slot, bytes) {
             self.unsent.push(rest);
             return None;

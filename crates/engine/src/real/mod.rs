@@ -63,7 +63,7 @@ impl std::fmt::Debug for RealTarget {
 }
 
 impl RealTarget {
-    fn planned(&mut self) -> Result<&mut RealLane, TargetError> {
+    fn planned_lane(&mut self) -> Result<&mut RealLane, TargetError> {
         let unplanned = "a lane is planned before its first I/O";
         let name = &self.info.name;
         self.lane.as_mut().ok_or_else(|| TargetError::setup(format!("using {name}"), unplanned))
@@ -76,7 +76,10 @@ impl RealTarget {
         if direct && !self.handles.has_direct() {
             self.shared.remember(Caveat::NoDirectIo { file_system: self.shared.file_system() });
         }
-        let file = self.handles.get(direct).map_err(|e| self.cannot("switching direct I/O on or off", &e))?;
+        let file = self
+            .handles
+            .get(direct)
+            .map_err(|e| self.target_setup_error("switching direct I/O on or off", &e))?;
         self.lane = Some(RealLane::new(plan, file, &self.shared, &self.info.name)?);
         self.info.io_path = self.shared.io_path();
         Ok(())
@@ -96,7 +99,7 @@ impl RealTarget {
         shared.unanswered()
     }
 
-    fn cannot(&self, what: &str, error: &std::io::Error) -> TargetError {
+    fn target_setup_error(&self, what: &str, error: &std::io::Error) -> TargetError {
         TargetError::setup(format!("{what} for {}", self.info.name), error)
     }
 
@@ -122,7 +125,7 @@ impl RealTarget {
         looked.map_err(|change| lost(&self.shared.name, change, operation, offset))
     }
 
-    fn everything(&self) -> TargetRegion {
+    fn whole_region(&self) -> TargetRegion {
         TargetRegion { start: 0, len: self.shared.limit() }
     }
 }
@@ -160,7 +163,7 @@ impl Target for RealTarget {
     fn submit(&mut self, io: &IoRequest) -> Result<(), TargetError> {
         let limit = self.shared.limit();
         let end = io.offset.checked_add(u64::from(io.len)).filter(|end| *end <= limit);
-        let Some(end) = end else { return Err(beyond(&self.info, io, limit)) };
+        let Some(end) = end else { return Err(beyond_size_error(&self.info, io, limit)) };
         if io.direction == IoDirection::Write {
             // Only a write to the end of a file can hide that the file was cut meanwhile.
             if end == limit && !self.shared.is_device() {
@@ -168,12 +171,12 @@ impl Target for RealTarget {
             }
             self.may_write("write", io.offset)?;
         }
-        self.planned()?.submit(io)
+        self.planned_lane()?.submit(io)
     }
 
     fn complete(&mut self, at_least: usize, done: &mut Vec<IoCompletion>) -> Result<(), TargetError> {
         let Self { lane: Some(lane), shared, handles, info, .. } = self else {
-            return self.planned().map(drop);
+            return self.planned_lane().map(drop);
         };
         let mut gone = None;
         lane.complete(at_least, shared, |FinishedIo { slot, at, carried, failure }| {
@@ -197,7 +200,7 @@ impl Target for RealTarget {
         let options = &self.shared.options;
         let limit = direct.then(|| options.io_timeout());
         upkeep::flush(self.handles.any(), &self.info.name, &options.interrupt, limit)?
-            .map_err(|errno| self.call_failed("flush", self.everything(), errno))
+            .map_err(|errno| self.call_failed("flush", self.whole_region(), errno))
     }
 
     fn discard(&mut self, range: TargetRegion) -> Result<(), TargetError> {
@@ -272,20 +275,21 @@ impl Target for RealTarget {
     }
 
     fn lane(&mut self) -> Result<Option<Box<dyn Target>>, TargetError> {
-        let handles = self.handles.try_clone().map_err(|e| self.cannot("opening one more handle", &e))?;
+        let handles =
+            self.handles.try_clone().map_err(|e| self.target_setup_error("opening one more handle", &e))?;
         let (info, shared) = (self.info.clone(), Arc::clone(&self.shared));
         Ok(Some(Box::new(Self { lane: None, info, handles, shared })))
     }
 
     fn buffer(&mut self, slot: u32) -> Result<&mut [u8], TargetError> {
-        self.planned()?.slots.bytes(slot)
+        self.planned_lane()?.slots.bytes(slot)
     }
 
     fn compare(&mut self, slot: u32, expected: IoContent) -> Result<ContentMatch, TargetError> {
         if matches!(expected, IoContent::Noise | IoContent::Buffer) {
             return Err(TargetError::Unsupported("noise and buffers leave no rule to compare with".into()));
         }
-        let slots = &mut self.planned()?.slots;
+        let slots = &mut self.planned_lane()?.slots;
         let carried = slots
             .carried(slot)
             .ok_or_else(|| TargetError::Unsupported(format!("slot {slot} has read nothing")))?;
@@ -304,7 +308,7 @@ impl Target for RealTarget {
 }
 
 #[cold]
-fn beyond(info: &TargetInfo, io: &IoRequest, limit: u64) -> TargetError {
+fn beyond_size_error(info: &TargetInfo, io: &IoRequest, limit: u64) -> TargetError {
     let what = format!("submitting {} bytes at {} to {}", io.len, io.offset, info.name);
     TargetError::setup(what, format!("its size is {limit} bytes"))
 }

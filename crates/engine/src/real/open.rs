@@ -37,7 +37,7 @@ impl RealTarget {
         let found = fstat(&file).map_err(|errno| setup_error(name, errno))?;
         let bytes = found.st_size as u64 / u64::from(LEAST_SECTOR) * u64::from(LEAST_SECTOR);
         let whole_card = options.whole_card;
-        Self::on_file(TargetBacking::File(file), name, (bytes, bytes), whole_card, options)
+        Self::assemble_file(TargetBacking::File(file), name, (bytes, bytes), whole_card, options)
     }
 
     /// Test file created in `directory`, removed with the last lane; leftovers of crashed runs are removed too. Fails
@@ -46,7 +46,7 @@ impl RealTarget {
         let name = directory.path().to_owned();
         let file = TestFile::create(directory)?;
         let room = file.room();
-        Self::on_file(TargetBacking::Directory(file), &name, (room, 0), false, options)
+        Self::assemble_file(TargetBacking::Directory(file), &name, (room, 0), false, options)
     }
 
     /// New file, empty and open for reading and writing, that may grow to `bytes`. Its length follows the writes, and
@@ -60,16 +60,16 @@ impl RealTarget {
         // Contiguous blocks if the file system can promise them. The length still follows the writes, so that a crash
         // leaves no zeros that nothing wrote.
         let _ = fallocate(&file, FallocateFlags::KEEP_SIZE, 0, bytes);
-        Self::on_file(TargetBacking::File(file), path, (bytes, bytes), false, options)
+        Self::assemble_file(TargetBacking::File(file), path, (bytes, bytes), false, options)
     }
 
     /// File that is open for reading only, so that writes fail. `path` is its name in messages.
     pub fn existing_file(file: OwnedFd, path: &Path, options: RealOptions) -> Result<Self, TargetError> {
         let bytes = fstat(&file).map_err(|errno| setup_error(path, errno))?.st_size as u64;
-        Self::on_file(TargetBacking::File(file), path, (bytes, bytes), false, options)
+        Self::assemble_file(TargetBacking::File(file), path, (bytes, bytes), false, options)
     }
 
-    fn on_file(
+    fn assemble_file(
         backing: TargetBacking,
         path: &Path,
         (bytes, limit): (u64, u64),
@@ -89,7 +89,7 @@ impl RealTarget {
     ) -> Result<Self, TargetError> {
         let file_system = options.file_system.clone();
         let shared = LaneBacking::new(backing, name.clone(), limit, options);
-        let handles = shared.open_handles().map_err(|e| cannot_open(&name, &e))?;
+        let handles = shared.open_handles().map_err(|e| open_error(&name, &e))?;
         let info = TargetInfo { name, bytes, sector, io_path: shared.io_path(), file_system, whole_card };
         let mut target = Self { lane: None, info, handles, shared: Arc::new(shared) };
         target.settle_direct()?;
@@ -125,7 +125,7 @@ impl RealTarget {
             let _ = upkeep::flush_buffers(self.handles.any());
         }
         let name = &self.shared.name;
-        self.handles = self.shared.open_handles().map_err(|e| cannot_open(name, &e))?;
+        self.handles = self.shared.open_handles().map_err(|e| open_error(name, &e))?;
         // Opening makes the kernel check for a card change in the reader.
         self.shared.lookout.present().map_err(|change| lost(name, change, "reopen", 0))?;
         self.settle_direct()?;
@@ -133,6 +133,6 @@ impl RealTarget {
     }
 }
 
-fn cannot_open(name: &str, error: &std::io::Error) -> TargetError {
+fn open_error(name: &str, error: &std::io::Error) -> TargetError {
     TargetError::setup(format!("opening {name} for a test"), error)
 }

@@ -23,11 +23,11 @@ const AFTER_INTERRUPT: Duration = Duration::from_secs(30);
 pub(super) const AT_THE_END: Duration = Duration::from_secs(1);
 
 /// A process that starts another holds its locks twice until that one has executed; a running test holds them longer.
-const LOCK_PATIENCE: Duration = Duration::from_millis(300);
+const LOCK_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Takes an exclusive flock(2). Returns false if another holder keeps it; succeeds on file systems without locks.
 pub fn lock(file: impl AsFd) -> bool {
-    let deadline = Instant::now() + LOCK_PATIENCE;
+    let deadline = Instant::now() + LOCK_TIMEOUT;
     while flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
         if Instant::now() >= deadline {
             return false;

@@ -11,13 +11,13 @@ use std::sync::Arc;
 
 /// Above this limit slots share memory unless the plan forbids it: the smallest boards that cards are tested on have
 /// 512 MiB.
-const MOST_MEMORY: u64 = 256 << 20;
+const MAX_MEMORY: u64 = 256 << 20;
 
 /// io_uring registers no larger buffer.
-const LONGEST: u64 = 1 << 30;
+const MAX_BLOCK: u64 = 1 << 30;
 
 /// A file server may answer EAGAIN forever.
-const MOST_TRIES: u32 = 1000;
+const MAX_REPEATS: u32 = 1000;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SlotIo {
@@ -60,7 +60,7 @@ pub(super) struct IoSlots {
 
 impl IoSlots {
     pub(super) fn new(plan: &LanePlan) -> Result<Self, TargetError> {
-        if plan.depth == 0 || plan.block == 0 || plan.block > LONGEST {
+        if plan.depth == 0 || plan.block == 0 || plan.block > MAX_BLOCK {
             let what = format!("planning {} I/Os of {} bytes in flight", plan.depth, plan.block);
             return Err(TargetError::setup(
                 what,
@@ -69,7 +69,7 @@ impl IoSlots {
         }
         let stride = (plan.block as usize).next_multiple_of(PAGE);
         let shared =
-            !plan.own_buffers && plan.depth > 1 && u64::from(plan.depth) * stride as u64 > MOST_MEMORY;
+            !plan.own_buffers && plan.depth > 1 && u64::from(plan.depth) * stride as u64 > MAX_MEMORY;
         // Two shared blocks, so that reads do not overwrite what writes are sending.
         let blocks = if shared { 2 } else { plan.depth as usize };
         let memory = Arc::new(AlignedBuffer::new(stride.saturating_mul(blocks))?);
@@ -113,17 +113,17 @@ impl IoSlots {
         let index = io.slot as usize;
         let free = self.slots.get(index).is_some_and(|slot| !slot.busy);
         if !free || io.len as usize > self.block || io.len == 0 {
-            return Err(misuse(
+            return Err(misuse_error(
                 io,
                 "its slot is free and planned, and it is no longer than the planned block",
             ));
         }
-        let at = self.backing(index, io.direction);
+        let at = self.memory_offset(index, io.direction);
         match io.direction {
             // Shared reads have a block of their own.
             IoDirection::Read if self.shared => {}
             IoDirection::Read => self.slots[index].holds = None,
-            IoDirection::Write => self.prepare(index, at, io)?,
+            IoDirection::Write => self.fill_memory(index, at, io)?,
         }
         let slot = &mut self.slots[index];
         slot.busy = true;
@@ -140,7 +140,7 @@ impl IoSlots {
         let carried = self.slots.get_mut(slot as usize).and_then(|slot| slot.carried.as_mut());
         carried.is_none_or(|carried| {
             carried.stalled += 1;
-            carried.stalled > MOST_TRIES
+            carried.stalled > MAX_REPEATS
         })
     }
 
@@ -156,7 +156,7 @@ impl IoSlots {
             carried.stalled = 0;
         }
         let SlotIo { direction, offset, len, done, .. } = *carried;
-        let at = self.backing(slot as usize, direction) + done as usize;
+        let at = self.memory_offset(slot as usize, direction) + done as usize;
         let sync = self.sync_each && direction == IoDirection::Write;
         Some(TransferOp { slot, direction, offset: offset + u64::from(done), at, len: len - done, sync })
     }
@@ -179,7 +179,7 @@ impl IoSlots {
         if !self.own {
             return Err(TargetError::Unsupported("looking at data needs a plan with own_buffers".into()));
         }
-        let at = self.backing(slot as usize, IoDirection::Read);
+        let at = self.memory_offset(slot as usize, IoDirection::Read);
         match self.slots.get_mut(slot as usize) {
             Some(slot) if !slot.busy => slot.holds = None,
             _ => {
@@ -194,7 +194,7 @@ impl IoSlots {
 
     /// First byte of the memory for an I/O of this slot.
     #[inline]
-    fn backing(&self, slot: usize, direction: IoDirection) -> usize {
+    fn memory_offset(&self, slot: usize, direction: IoDirection) -> usize {
         match (self.shared, direction) {
             (false, _) => slot * self.stride,
             (true, IoDirection::Write) => 0,
@@ -203,7 +203,7 @@ impl IoSlots {
     }
 
     /// Generates the data of a write unless the memory has it already.
-    fn prepare(&mut self, slot: usize, at: usize, io: &IoRequest) -> Result<(), TargetError> {
+    fn fill_memory(&mut self, slot: usize, at: usize, io: &IoRequest) -> Result<(), TargetError> {
         let lasting = matches!(io.content, IoContent::Noise | IoContent::Constant(_));
         let wanted = lasting.then_some(io.content);
         // The state of shared memory is that of the first slot; other writes may be sending it.
@@ -212,10 +212,10 @@ impl IoSlots {
             return Ok(());
         }
         if self.shared && (!lasting || self.writing > 0) {
-            return Err(misuse(io, "content that differs between I/Os is planned with own_buffers"));
+            return Err(misuse_error(io, "content that differs between I/Os is planned with own_buffers"));
         }
         if io.content == IoContent::Buffer && !self.own {
-            return Err(misuse(io, "content from the slot's buffer is planned with own_buffers"));
+            return Err(misuse_error(io, "content from the slot's buffer is planned with own_buffers"));
         }
         self.slots[owner].holds = wanted;
         // Lasting content depends on the position in memory, so that slots differ.
@@ -227,7 +227,7 @@ impl IoSlots {
 }
 
 #[cold]
-fn misuse(io: &IoRequest, rule: &str) -> TargetError {
+fn misuse_error(io: &IoRequest, rule: &str) -> TargetError {
     let what = format!("submitting {} bytes at {} in slot {}", io.len, io.offset, io.slot);
     TargetError::setup(what, format!("a submitted I/O must keep the rule that {rule}"))
 }

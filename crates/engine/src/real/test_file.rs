@@ -40,11 +40,11 @@ impl TestFile {
     pub(super) fn create(directory: ResolvedFolder) -> Result<Self, TargetError> {
         let lock = directory.readable().map_err(|errno| setup_error(directory.path(), errno))?;
         if !patience::lock(&lock) {
-            return Err(in_use(directory.path()));
+            return Err(in_use_error(directory.path()));
         }
         remove_leftovers(&directory)?;
         let name = OsString::from(fresh_name());
-        let file = directory.create(&name, 0o600).map_err(|e| io_setup(directory.path(), &e.into()))?;
+        let file = directory.create(&name, 0o600).map_err(|e| io_setup_error(directory.path(), &e.into()))?;
         let shown = directory.path().join(&name);
         let shown = shown.display();
         let owing = owing(
@@ -87,7 +87,7 @@ impl TestFile {
                 return Err(TargetError::Interrupted);
             }
             let step = GROWTH.min(wanted - at);
-            match extend(self.fd(), at, step) {
+            match extend_file(self.fd(), at, step) {
                 Ok(()) => at += step,
                 Err(Errno::INTR) => {}
                 Err(Errno::NOSPC | Errno::DQUOT) => return Err(no_space(wanted - at, self.room())),
@@ -95,7 +95,7 @@ impl TestFile {
             }
         }
         // Data written by growing must not be flushed during the first measurement.
-        let file = self.file.try_clone().map_err(|e| io_setup(&self.path(), &e))?;
+        let file = self.file.try_clone().map_err(|e| io_setup_error(&self.path(), &e))?;
         let what = PendingWait::Call(format!("a flush of {}", self.path().display()).into());
         let flushed =
             HangingCall { what, operation: "flush", interrupt, limit: None }.wait(move || fsync(file))?;
@@ -122,7 +122,7 @@ pub(super) fn room(fd: BorrowedFd<'_>) -> u64 {
     (found.f_bavail * found.f_frsize).saturating_sub(reserve)
 }
 
-fn extend(file: BorrowedFd<'_>, at: u64, step: u64) -> Result<(), Errno> {
+fn extend_file(file: BorrowedFd<'_>, at: u64, step: u64) -> Result<(), Errno> {
     match fallocate(file, FallocateFlags::empty(), at, step) {
         Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => ftruncate(file, at + step),
         outcome => outcome,
@@ -145,7 +145,7 @@ pub(super) fn setup_error(path: &Path, errno: Errno) -> TargetError {
     TargetError::setup(format!("opening {} for a test", path.display()), format!("{errno}; {advice}"))
 }
 
-fn io_setup(path: &Path, error: &std::io::Error) -> TargetError {
+fn io_setup_error(path: &Path, error: &std::io::Error) -> TargetError {
     setup_error(path, Errno::from_io_error(error).unwrap_or(Errno::IO))
 }
 
@@ -159,7 +159,7 @@ fn remove_leftovers(directory: &ResolvedFolder) -> Result<(), TargetError> {
             continue;
         }
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) => return Err(in_use(directory.path())),
+            Err(Errno::WOULDBLOCK) => return Err(in_use_error(directory.path())),
             Ok(()) => drop(FileIdentity::of(&file).map(|left| directory.remove(name, left))),
             Err(_) => {}
         }
@@ -167,7 +167,7 @@ fn remove_leftovers(directory: &ResolvedFolder) -> Result<(), TargetError> {
     Ok(())
 }
 
-fn in_use(directory: &Path) -> TargetError {
+fn in_use_error(directory: &Path) -> TargetError {
     let reason = "another Cardscope is testing there; wait for it to end, or stop it";
     TargetError::setup(format!("opening {} for a test", directory.display()), reason)
 }

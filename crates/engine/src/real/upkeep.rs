@@ -37,7 +37,7 @@ pub(super) fn drop_caches(fd: BorrowedFd<'_>, backing: &TargetBacking) -> Result
             fadvise(fd, 0, None, Advice::DontNeed).map_err(|errno| {
                 TargetError::Unsupported(format!("the page cache of the file could not be emptied: {errno}"))
             })?;
-            forget_metadata();
+            drop_metadata_cache();
             Ok(())
         }
     }
@@ -45,7 +45,7 @@ pub(super) fn drop_caches(fd: BorrowedFd<'_>, backing: &TargetBacking) -> Result
 
 /// Drops the file's extents and the device's pages below (proc_sys_vm(5)). Only root may; the file's own pages are
 /// dropped without it.
-fn forget_metadata() {
+fn drop_metadata_cache() {
     let _ = std::fs::write("/proc/sys/vm/drop_caches", "1");
 }
 

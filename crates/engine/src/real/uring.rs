@@ -60,7 +60,7 @@ impl UringBackend {
             clock,
             memory,
         };
-        uring.register()?;
+        uring.register_resources()?;
         Ok(uring)
     }
 
@@ -79,12 +79,12 @@ impl UringBackend {
         ended: &mut Vec<EndedTransfer>,
     ) -> Result<(), TargetError> {
         let mut outcome = self.submit_and_wait(unsent, want, patience);
-        if is(&outcome, Errno::EXIST) && self.in_kernel == 0 {
+        if failed_with(&outcome, Errno::EXIST) && self.in_kernel == 0 {
             // The kernel binds a ring to the thread that enabled it, and this handle has moved to another thread since.
             outcome = self.rebuild().and_then(|()| self.submit_and_wait(unsent, want, patience));
         }
         // After EEXIST the kernel has accepted none of them.
-        if !is(&outcome, Errno::EXIST) {
+        if !failed_with(&outcome, Errno::EXIST) {
             self.in_kernel += unsent.drain(..).len();
         }
         match outcome {
@@ -95,10 +95,10 @@ impl UringBackend {
                     .iter()
                     .any(|&n| is_errno(&e, n)) =>
             {
-                Err(TargetError::setup("handing I/O to the kernel by io_uring", advice(&e)))
+                Err(TargetError::setup("handing I/O to the kernel by io_uring", error_text(&e)))
             }
             _ => {
-                self.reap(ended);
+                self.collect_completions(ended);
                 Ok(())
             }
         }
@@ -114,12 +114,12 @@ impl UringBackend {
             self.ring.submitter().register_enable_rings()?;
             self.enabled = true;
         }
-        self.push(unsent);
+        self.queue_transfers(unsent);
         let limit = Timespec::from(patience);
         self.ring.submitter().submit_with_args(want, &SubmitArgs::new().timespec(&limit))
     }
 
-    fn push(&mut self, ops: &[TransferOp]) {
+    fn queue_transfers(&mut self, ops: &[TransferOp]) {
         let fixed = self.refused_buffers.is_none();
         // If the first, non-blocking attempt must fail, skipping it more than doubles the rate (tmpfs, queue depth 32,
         // measured by benches/backend.rs).
@@ -135,15 +135,15 @@ impl UringBackend {
         }
     }
 
-    fn reap(&mut self, ended: &mut Vec<EndedTransfer>) {
+    fn collect_completions(&mut self, ended: &mut Vec<EndedTransfer>) {
         let at = self.clock.now();
         let before = ended.len();
-        ended.extend(self.ring.completion().map(|entry| ended_at(&entry, at)));
+        ended.extend(self.ring.completion().map(|entry| ended_transfer(&entry, at)));
         self.in_kernel -= ended.len() - before;
     }
 
     /// Registers file and memory. Memory beyond the lock limit stays unregistered, which only costs speed.
-    fn register(&mut self) -> io::Result<()> {
+    fn register_resources(&mut self) -> io::Result<()> {
         let submitter = self.ring.submitter();
         submitter.register_files(&[self.file.as_raw_fd()])?;
         if self.by_workers {
@@ -158,14 +158,14 @@ impl UringBackend {
             })
             .collect();
         // SAFETY: the chunks lie in the mapping, which outlives the ring.
-        self.refused_buffers = unsafe { submitter.register_buffers(&chunks) }.err().map(|e| errno(&e));
+        self.refused_buffers = unsafe { submitter.register_buffers(&chunks) }.err().map(|e| to_errno(&e));
         Ok(())
     }
 
     fn rebuild(&mut self) -> io::Result<()> {
         self.ring = build_ring(self.depth)?;
         self.enabled = false;
-        self.register()
+        self.register_resources()
     }
 }
 
@@ -239,12 +239,12 @@ fn entry(op: &TransferOp, memory: *mut u8, registered: Option<u16>) -> squeue::E
 }
 
 #[inline]
-fn ended_at(entry: &cqueue::Entry, at: u64) -> EndedTransfer {
+fn ended_transfer(entry: &cqueue::Entry, at: u64) -> EndedTransfer {
     let moved = u32::try_from(entry.result()).map_err(|_| Errno::from_raw_os_error(-entry.result()));
     EndedTransfer { slot: entry.user_data() as u32, at, moved }
 }
 
-fn errno(error: &io::Error) -> Errno {
+fn to_errno(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
@@ -252,11 +252,11 @@ fn is_errno(error: &io::Error, wanted: Errno) -> bool {
     error.raw_os_error() == Some(wanted.raw_os_error())
 }
 
-fn is(outcome: &io::Result<usize>, wanted: Errno) -> bool {
+fn failed_with(outcome: &io::Result<usize>, wanted: Errno) -> bool {
     outcome.as_ref().is_err_and(|e| is_errno(e, wanted))
 }
 
-fn advice(error: &io::Error) -> String {
+fn error_text(error: &io::Error) -> String {
     if is_errno(error, Errno::EXIST) {
         "this handle was moved to another thread with I/O under way; finish it first".into()
     } else {

@@ -5,16 +5,16 @@ use cardscope_model::recipe::{Recipe, RecipeTest, SpanSharing};
 use cardscope_model::test_name::IoOrder;
 use cardscope_model::units::MB;
 
-const PREPARING: &str = "writing the test area";
+const PREPARATION: &str = "writing the test area";
 
 /// Assumed speeds in MB/s of sequential and random I/O, to compare tests limited by bytes with those limited by time.
-const IN_ORDER: f64 = 50.0;
-const AT_RANDOM: f64 = 5.0;
+const SEQUENTIAL_MB_S: f64 = 50.0;
+const RANDOM_MB_S: f64 = 5.0;
 
 /// Stages of a pass, with their weights in expected seconds. `label` is appended to each name, as in `, run 2 of 10`.
 pub fn stages(recipe: &Recipe, label: &str, may_write: bool) -> Vec<(String, f64)> {
     let prepares = recipe.prepare.is_some() && may_write;
-    let preparing = prepares.then(|| (preparing(label), seconds_in_order(recipe.area)));
+    let preparing = prepares.then(|| (preparing(label), sequential_seconds(recipe.area)));
     let tests = recipe.tests.iter().map(|test| (name(test, label), seconds(test, recipe.area)));
     preparing.into_iter().chain(tests).collect()
 }
@@ -30,7 +30,7 @@ pub fn ends_by_time(recipe: &Recipe, may_write: bool) -> bool {
 }
 
 pub(super) fn preparing(label: &str) -> String {
-    format!("{PREPARING}{label}")
+    format!("{PREPARATION}{label}")
 }
 
 pub(super) fn name(test: &RecipeTest, label: &str) -> String {
@@ -69,14 +69,14 @@ pub(super) fn seconds_of_a_loop(test: &RecipeTest) -> Option<f64> {
 }
 
 fn seconds(test: &RecipeTest, area: u64) -> f64 {
-    let speed = if test.name.pattern.order == IoOrder::Sequential { IN_ORDER } else { AT_RANDOM };
+    let speed = if test.name.pattern.order == IoOrder::Sequential { SEQUENTIAL_MB_S } else { RANDOM_MB_S };
     let by_bytes = fixed_bytes(test, test.size.min(area)).map(|bytes| bytes as f64 / MB / speed);
     let by_time = seconds_of_a_loop(test).map(|seconds| test.warmup_s + seconds);
     let each = [by_bytes, by_time].into_iter().flatten().reduce(f64::min).unwrap_or_default();
-    let prepared = if test.prepare.is_some() { seconds_in_order(test.size.min(area)) } else { 0.0 };
+    let prepared = if test.prepare.is_some() { sequential_seconds(test.size.min(area)) } else { 0.0 };
     prepared + f64::from(loops(test)) * each + test.rest_s
 }
 
-fn seconds_in_order(bytes: u64) -> f64 {
-    bytes as f64 / MB / IN_ORDER
+fn sequential_seconds(bytes: u64) -> f64 {
+    bytes as f64 / MB / SEQUENTIAL_MB_S
 }

@@ -14,7 +14,7 @@ use cardscope_model::units::{MIB, NANOS_PER_S, Nanos, seconds};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-const TICK: Nanos = NANOS_PER_S / 4;
+const PROGRESS_INTERVAL: Nanos = NANOS_PER_S / 4;
 
 /// Limits of a lane in addition to the end of its streams.
 #[derive(Debug, Clone, Copy, Default)]
@@ -110,7 +110,7 @@ pub(super) fn drive(
         stopping: false,
         warming: limits.warmup > 0,
         measured_from: start,
-        next_tick: start + TICK,
+        next_tick: start + PROGRESS_INTERVAL,
         clock: pulse::ClockReading::at(start),
         reported: 0,
         ios: 0,
@@ -123,7 +123,7 @@ pub(super) fn drive(
     let temperature = lane.target.temperature();
     pulse::felt(temperature);
     lane.meter.note_temperature(temperature);
-    let ended = lane.run(streams, queue, u64::from(block));
+    let ended = lane.run_streams(streams, queue, u64::from(block));
     lane.watch.shared.read.fetch_add(lane.read, Ordering::Relaxed);
     lane.watch.shared.written.fetch_add(lane.written, Ordering::Relaxed);
     lane.watch.shared.failures().add(std::mem::take(&mut lane.retries).finish(lane.ios));
@@ -131,7 +131,7 @@ pub(super) fn drive(
 }
 
 impl DriveLane<'_, '_> {
-    fn run(&mut self, streams: &mut [IoStream], queue: u32, block: u64) -> Result<(), TargetError> {
+    fn run_streams(&mut self, streams: &mut [IoStream], queue: u32, block: u64) -> Result<(), TargetError> {
         // A division per I/O would be a large part of the cost of a simulated one.
         let alone = streams.len() == 1;
         let of = |slot: u32| if alone { 0 } else { (slot / queue) as usize };
@@ -140,7 +140,7 @@ impl DriveLane<'_, '_> {
         }
         let mut round = IoRound::default();
         while self.in_flight > 0 || !self.ready.is_empty() {
-            self.exchange(&mut round)?;
+            self.run_round(&mut round)?;
             let nothing = round.ended.is_empty() && round.failed.is_empty();
             if self.in_flight == 0 && nothing {
                 break;
@@ -153,9 +153,9 @@ impl DriveLane<'_, '_> {
                 if self.retries.ended(slot) {
                     self.in_flight -= 1;
                 } else {
-                    self.settle(slot, at, block);
+                    self.count_io(slot, at, block);
                 }
-                self.go_on(&mut streams[of(slot)], slot, at);
+                self.queue_next(&mut streams[of(slot)], slot, at);
             }
             for (RoundIo { slot, at }, error) in round.failed.drain(..) {
                 self.in_flight -= 1;
@@ -167,7 +167,7 @@ impl DriveLane<'_, '_> {
                     }
                     None => {
                         self.stopping |= self.retries.too_many();
-                        self.go_on(stream, slot, at);
+                        self.queue_next(stream, slot, at);
                     }
                 }
             }
@@ -177,7 +177,7 @@ impl DriveLane<'_, '_> {
 
     /// Queues the next I/O of a slot, unless the lane is stopping.
     #[inline]
-    fn go_on(&mut self, stream: &mut IoStream, slot: u32, at: Nanos) {
+    fn queue_next(&mut self, stream: &mut IoStream, slot: u32, at: Nanos) {
         self.stopping |= self.time_is_up(stream, at);
         if !self.stopping {
             self.submitted[slot as usize] = at;
@@ -186,7 +186,7 @@ impl DriveLane<'_, '_> {
     }
 
     #[inline]
-    fn exchange(&mut self, round: &mut IoRound) -> Result<(), TargetError> {
+    fn run_round(&mut self, round: &mut IoRound) -> Result<(), TargetError> {
         let outcome = self.target.round(&self.ready, round);
         self.in_flight += round.taken;
         self.ios += round.taken as u64;
@@ -211,7 +211,7 @@ impl DriveLane<'_, '_> {
     }
 
     #[inline]
-    fn settle(&mut self, slot: u32, at: Nanos, block: u64) {
+    fn count_io(&mut self, slot: u32, at: Nanos, block: u64) {
         self.in_flight -= 1;
         if self.meter.second_is_over(at) {
             let temperature = self.target.temperature();
@@ -220,10 +220,10 @@ impl DriveLane<'_, '_> {
         }
         self.meter.count(at, at.saturating_sub(self.submitted[slot as usize]), block);
         if at >= self.next_tick {
-            self.tell(at);
+            self.report_progress(at);
         }
         if self.watch.pace.is_some() {
-            self.feed_pace(at);
+            self.feed_stop_rule(at);
         }
     }
 
@@ -242,12 +242,12 @@ impl DriveLane<'_, '_> {
         over && (!self.limits.whole_passes || stream.at_pass_end())
     }
 
-    fn tell(&mut self, at: Nanos) {
+    fn report_progress(&mut self, at: Nanos) {
         let mine = self.meter.bytes();
         let new = mine.saturating_sub(self.reported);
         let all = self.watch.shared.bytes.fetch_add(new, Ordering::Relaxed) + new;
         self.reported = mine;
-        self.next_tick = at + TICK;
+        self.next_tick = at + PROGRESS_INTERVAL;
         pulse::moved(new);
         if let Some(tick) = &mut self.watch.tick {
             self.clock.stands_at(at);
@@ -255,7 +255,7 @@ impl DriveLane<'_, '_> {
         }
     }
 
-    fn feed_pace(&mut self, at: Nanos) {
+    fn feed_stop_rule(&mut self, at: Nanos) {
         self.slice.ios += 1;
         if self.slice.ios < self.slice.size {
             return;
@@ -263,7 +263,7 @@ impl DriveLane<'_, '_> {
         let (took, ios) = (seconds(at - self.slice.from), self.slice.ios);
         (self.slice.ios, self.slice.from) = (0, at);
         if let Some(pace) = &mut self.watch.pace
-            && pace.slice(took, ios) == StopChoice::Stop
+            && pace.add_work(took, ios) == StopChoice::Stop
         {
             self.watch.shared.stop.store(true, Ordering::Relaxed);
             self.stopping = true;

@@ -5,11 +5,11 @@ use crate::content::IoContent;
 use crate::target::{IoDirection, IoRequest, Target, TargetError};
 use cardscope_model::verify::{IoCounts, IoError, list_failed};
 
-const MOST_IO_ERRORS: usize = 100;
+const MAX_LISTED_ERRORS: usize = 100;
 
 /// Ends a test after this many consecutive I/Os that failed twice: some cards refuse at once and would be flooded with
 /// requests.
-const MOST_FAILED: u32 = 16;
+const MAX_FAILED_IN_A_ROW: u32 = 16;
 
 #[derive(Debug, Default)]
 pub(super) struct IoFailures {
@@ -20,21 +20,21 @@ pub(super) struct IoFailures {
 impl IoFailures {
     pub(super) fn add(&mut self, more: IoFailures) {
         self.counts += more.counts;
-        more.listed.into_iter().for_each(|io_error| self.list(io_error));
+        more.listed.into_iter().for_each(|io_error| self.list_error(io_error));
     }
 
-    fn list(&mut self, io_error: IoError) {
-        list_failed(&mut self.listed, MOST_IO_ERRORS, io_error);
+    fn list_error(&mut self, io_error: IoError) {
+        list_failed(&mut self.listed, MAX_LISTED_ERRORS, io_error);
     }
 
-    fn failed_twice(&mut self, first: IoError) {
+    fn add_failed_twice(&mut self, first: IoError) {
         self.counts.failed_twice += 1;
-        self.list(first);
+        self.list_error(first);
     }
 
     fn recovered(&mut self, first: IoError) {
         self.counts.failed_once += 1;
-        self.list(IoError { recovered: true, ..first });
+        self.list_error(IoError { recovered: true, ..first });
     }
 
     /// Flushes the target; a failed flush is retried once.
@@ -43,7 +43,7 @@ impl IoFailures {
         let first = of_io(error)?;
         match target.flush() {
             Ok(()) => self.recovered(first),
-            Err(again) => of_io(again).map(|_| self.failed_twice(first))?,
+            Err(again) => of_io(again).map(|_| self.add_failed_twice(first))?,
         }
         Ok(())
     }
@@ -66,9 +66,9 @@ impl IoRetries {
         content: IoContent,
     ) -> Result<Option<IoRequest>, TargetError> {
         let io_error = of_io(error)?;
-        if let Some(first) = self.first_try(slot) {
+        if let Some(first) = self.take_first_failure(slot) {
             self.in_a_row += 1;
-            self.failures.failed_twice(first);
+            self.failures.add_failed_twice(first);
             return Ok(None);
         }
         let direction = if io_error.operation == "write" { IoDirection::Write } else { IoDirection::Read };
@@ -84,25 +84,25 @@ impl IoRetries {
             self.in_a_row = 0;
             return false;
         }
-        self.second_try_ended(slot)
+        self.retry_succeeded(slot)
     }
 
     #[cold]
-    fn second_try_ended(&mut self, slot: u32) -> bool {
+    fn retry_succeeded(&mut self, slot: u32) -> bool {
         self.in_a_row = 0;
-        let first = self.first_try(slot);
+        let first = self.take_first_failure(slot);
         let again = first.is_some();
         first.into_iter().for_each(|first| self.failures.recovered(first));
         again
     }
 
-    fn first_try(&mut self, slot: u32) -> Option<IoError> {
+    fn take_first_failure(&mut self, slot: u32) -> Option<IoError> {
         let place = self.under_way.iter().position(|(of, _)| *of == slot)?;
         Some(self.under_way.swap_remove(place).1)
     }
 
     pub(super) fn too_many(&self) -> bool {
-        self.in_a_row >= MOST_FAILED
+        self.in_a_row >= MAX_FAILED_IN_A_ROW
     }
 
     /// Returns all failures. I/Os that could not be retried count as failed once.

@@ -34,20 +34,20 @@ impl LoopPlan<'_> {
         let mut lanes = self.lanes(target)?;
         let threads = self.test.name.pattern.threads;
         let per_lane = threads / (lanes.len() as u32 + 1);
-        self.plan(target, per_lane)?;
+        self.plan_lane(target, per_lane)?;
         for lane in &mut lanes {
-            self.plan(lane.as_mut(), per_lane)?;
+            self.plan_lane(lane.as_mut(), per_lane)?;
         }
         let start = target.now();
         let meter = self.drive_all(target, lanes, shared, pace, tick)?;
         if self.test.flush == FlushMode::Timed && self.test.name.op.writes() {
-            flush(target, shared)?;
+            flush_and_count(target, shared)?;
         }
         let end = if self.test.flush == FlushMode::Timed { target.now() } else { start };
         let temperature = target.temperature();
         let sample = meter.finish(end, temperature, self.counted);
         if self.test.flush == FlushMode::Untimed {
-            flush(target, shared)?;
+            flush_and_count(target, shared)?;
         }
         Ok(sample)
     }
@@ -64,7 +64,7 @@ impl LoopPlan<'_> {
         Ok(lanes)
     }
 
-    fn plan(&self, lane: &mut dyn Target, threads: u32) -> Result<(), TargetError> {
+    fn plan_lane(&self, lane: &mut dyn Target, threads: u32) -> Result<(), TargetError> {
         let pattern = self.test.name.pattern;
         lane.plan(&LanePlan {
             depth: pattern.queue * threads,
@@ -109,7 +109,7 @@ impl LoopPlan<'_> {
             let mut outcome = self.drive_one(target, &mut streams, watch);
             for other in others {
                 let theirs = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                outcome = join(outcome, theirs);
+                outcome = merge_outcomes(outcome, theirs);
             }
             outcome
         })
@@ -146,7 +146,7 @@ impl LoopPlan<'_> {
     fn stream_plan(&self, thread: u64) -> StreamPlan {
         let test = self.test;
         let block = test.name.pattern.block;
-        let region = self.slice(thread);
+        let region = self.thread_region(thread);
         let in_a_pass = region.len / block;
         let by_passes = test.limit.passes.map(|passes| u64::from(passes) * in_a_pass);
         let by_bytes = test.limit.bytes.map(|bytes| bytes.div_ceil(block));
@@ -163,7 +163,7 @@ impl LoopPlan<'_> {
     }
 
     /// Part of the region for one thread, in whole blocks.
-    fn slice(&self, thread: u64) -> TargetRegion {
+    fn thread_region(&self, thread: u64) -> TargetRegion {
         let block = self.test.name.pattern.block;
         let len = match self.test.sharing {
             SpanSharing::Same => self.region.len,
@@ -178,7 +178,7 @@ impl LoopPlan<'_> {
     }
 }
 
-fn flush(target: &mut dyn Target, shared: &LaneShared) -> Result<(), TargetError> {
+fn flush_and_count(target: &mut dyn Target, shared: &LaneShared) -> Result<(), TargetError> {
     let mut failures = IoFailures::default();
     let flushed = failures.flush(target);
     shared.failures().add(failures);
@@ -186,7 +186,7 @@ fn flush(target: &mut dyn Target, shared: &LaneShared) -> Result<(), TargetError
 }
 
 /// A card that is gone explains more than a neighbouring lane's interrupt.
-fn join(
+fn merge_outcomes(
     a: Result<LaneMeter, TargetError>,
     b: Result<LaneMeter, TargetError>,
 ) -> Result<LaneMeter, TargetError> {

@@ -51,19 +51,19 @@ pub fn run_pass(
     let reserved = target.allowance().map_or(0, WriteQuota::reserved);
     let mut pass = RecipePass { target, recipe, area, settings, recorder, events };
     if settings.may_write {
-        pass.make_ready()?;
+        pass.prepare_area()?;
     }
     for (index, test) in recipe.tests.iter().enumerate() {
-        match pass.obstacle(test) {
+        match pass.unmeasurable_reason(test) {
             Some(reason) => pass.recorder.not_measured(index, reason),
             None => pass.run_test(index, test, reserved)?,
         }
-        pass.share_out(reserved, 1);
+        pass.limit_share(reserved, 1);
     }
     Ok(())
 }
 
-fn loops_that_write(tests: &[RecipeTest]) -> u64 {
+fn count_writing_loops(tests: &[RecipeTest]) -> u64 {
     let writing = tests.iter().filter(|test| test.name.op.writes());
     writing.map(|test| u64::from(test.discard_loops + test.loops)).sum()
 }
@@ -79,7 +79,7 @@ struct RecipePass<'a> {
 
 impl RecipePass<'_> {
     /// Limits writing for now to one of `shares` of the quota above `reserved`; the rest is set aside for later loops.
-    fn share_out(&mut self, reserved: u64, shares: u64) {
+    fn limit_share(&mut self, reserved: u64, shares: u64) {
         if let Some(allowance) = self.target.allowance() {
             allowance.reserve(reserved);
             let left = allowance.left();
@@ -87,16 +87,16 @@ impl RecipePass<'_> {
         }
     }
 
-    fn lacks(&mut self, bytes: u64) -> bool {
+    fn lacks_quota(&mut self, bytes: u64) -> bool {
         self.target.allowance().is_some_and(|allowance| allowance.left() < bytes)
     }
 
-    fn is_over(&mut self) -> bool {
+    fn is_past_deadline(&mut self) -> bool {
         let now = self.target.now();
         self.settings.deadline.is_some_and(|deadline| now >= deadline)
     }
 
-    fn make_ready(&mut self) -> Result<(), RunError> {
+    fn prepare_area(&mut self) -> Result<(), RunError> {
         if self.recipe.discard
             && let Err(error) = self.target.discard(self.area)
         {
@@ -124,15 +124,15 @@ impl RecipePass<'_> {
         let whole = area.len / prepare.block * prepare.block;
         let tail = (area.len - whole) / sector * sector;
         // The end of an area that is no multiple of the block is written by one shorter I/O.
-        self.write(test, TargetRegion { start: area.start, len: whole }, prepare.block, prepare)?;
-        self.write(test, TargetRegion { start: area.start + whole, len: tail }, tail, prepare)?;
+        self.drive_writes(test, TargetRegion { start: area.start, len: whole }, prepare.block, prepare)?;
+        self.drive_writes(test, TargetRegion { start: area.start + whole, len: tail }, tail, prepare)?;
         let mut failures = IoFailures::default();
         let flushed = failures.flush(self.target);
-        self.recorder.failed(test, failures.counts, &failures.listed);
+        self.recorder.add_failures(test, failures.counts, &failures.listed);
         Ok(flushed?)
     }
 
-    fn write(
+    fn drive_writes(
         &mut self,
         test: Option<usize>,
         region: TargetRegion,
@@ -174,14 +174,14 @@ impl RecipePass<'_> {
     /// Reports the bytes and failures of a run, however it ended.
     fn count(&mut self, test: Option<usize>, shared: &LaneShared) {
         let [read, written] = [&shared.read, &shared.written].map(|bytes| bytes.load(Ordering::Relaxed));
-        self.recorder.moved(read, written);
+        self.recorder.add_moved(read, written);
         let failures = shared.failures();
-        self.recorder.failed(test, failures.counts, &failures.listed);
+        self.recorder.add_failures(test, failures.counts, &failures.listed);
     }
 
     /// Reason why a test cannot be measured on this target.
-    fn obstacle(&mut self, test: &RecipeTest) -> Option<String> {
-        if self.is_over() {
+    fn unmeasurable_reason(&mut self, test: &RecipeTest) -> Option<String> {
+        if self.is_past_deadline() {
             return Some(TIME_IS_UP.to_owned());
         }
         let info = self.target.info();
@@ -206,7 +206,7 @@ impl RecipePass<'_> {
         let (writes, block) = (test.name.op.writes(), test.name.pattern.block);
         // One loop must write at least its preparation and a block.
         let prepared = if test.prepare.is_some() { region.len } else { 0 };
-        if self.lacks(prepared + if writes { block } else { 0 }) {
+        if self.lacks_quota(prepared + if writes { block } else { 0 }) {
             self.recorder.not_measured(index, NO_MORE_BYTES.to_owned());
             return Ok(());
         }
@@ -220,7 +220,7 @@ impl RecipePass<'_> {
         }
         let (mut moved, mut nanos) = (0, 0);
         for number in 0..announced::loops(test) {
-            if number > test.discard_loops && self.is_over() {
+            if number > test.discard_loops && self.is_past_deadline() {
                 break;
             }
             if test.drop_caches
@@ -232,10 +232,13 @@ impl RecipePass<'_> {
             if writes {
                 // A test of fixed length takes what it needs; tests limited by time share the rest of the quota.
                 let fixed = test.limit.passes.is_some() || test.limit.bytes.is_some();
-                let shares =
-                    if fixed { 1 } else { loops_that_write(&self.recipe.tests[index..]) - u64::from(number) };
-                self.share_out(reserved, shares);
-                if self.lacks(block) {
+                let shares = if fixed {
+                    1
+                } else {
+                    count_writing_loops(&self.recipe.tests[index..]) - u64::from(number)
+                };
+                self.limit_share(reserved, shares);
+                if self.lacks_quota(block) {
                     if number == 0 {
                         self.recorder.not_measured(index, NO_MORE_BYTES.to_owned());
                     }
@@ -267,10 +270,10 @@ impl RecipePass<'_> {
         let seed = mix(self.settings.seed ^ ((index as u64) << 32) ^ u64::from(number));
         let counted = number >= test.discard_loops;
         let this = LoopPlan { test, region, seed, counted, settings: self.settings };
-        let pace = test.until.and_then(|_| self.recorder.pace(index));
+        let stop_rule = test.until.and_then(|_| self.recorder.stop_rule(index));
         let mut tick = |bytes| self.events.progress(bytes);
         let shared = LaneShared::default();
-        let ended = this.run(self.target, &shared, pace, &mut tick);
+        let ended = this.run(self.target, &shared, stop_rule, &mut tick);
         self.count(Some(index), &shared);
         let sample = ended?;
         if sample.ios == 0 && shared.any_failed() {
@@ -306,7 +309,7 @@ impl RecipePass<'_> {
     fn rest(&mut self, rest_s: f64) -> Result<(), RunError> {
         let whole = Duration::from_secs_f64(rest_s);
         if !whole.is_zero() {
-            self.events.wait(rest_s);
+            self.events.report_wait(rest_s);
         }
         let mut left = whole;
         while !left.is_zero() {

@@ -32,7 +32,7 @@ pub enum StopChoice {
 /// Decides when a figure is precise enough, from small portions of work in order.
 pub trait StopRule: Send {
     /// Adds `ios` I/Os that ended within `seconds` since the last call.
-    fn slice(&mut self, seconds: f64, ios: u64) -> StopChoice;
+    fn add_work(&mut self, seconds: f64, ios: u64) -> StopChoice;
 }
 
 pub type RecorderError = Box<dyn std::error::Error + Send + Sync>;
@@ -42,15 +42,15 @@ pub trait PassRecorder {
     /// Stores the sample of a completed loop; it is safe once this returns. An error ends the pass.
     fn sample(&mut self, test: usize, index: u32, sample: LoopSample) -> Result<(), RecorderError>;
     /// Counts bytes moved, including preparation, warm-up and tests cut short.
-    fn moved(&mut self, _read: u64, _written: u64) {}
+    fn add_moved(&mut self, _read: u64, _written: u64) {}
     /// Adds I/O counts and errors of a test, or of the preparation before the first one.
-    fn failed(&mut self, _test: Option<usize>, _counts: IoCounts, _io_errors: &[IoError]) {}
+    fn add_failures(&mut self, _test: Option<usize>, _counts: IoCounts, _io_errors: &[IoError]) {}
     /// Records the reason why a test cannot be measured.
     fn not_measured(&mut self, test: usize, reason: String);
     /// Records a caveat about a test.
     fn caveat(&mut self, test: usize, caveat: Caveat);
     /// Returns the stop rule of a test that asks for precision.
-    fn pace(&mut self, test: usize) -> Option<Box<dyn StopRule>>;
+    fn stop_rule(&mut self, test: usize) -> Option<Box<dyn StopRule>>;
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -157,7 +157,7 @@ impl PassRecorder for Notebook {
     fn caveat(&mut self, test: usize, caveat: Caveat) {
         self.caveats.push((test, caveat));
     }
-    fn pace(&mut self, _test: usize) -> Option<Box<dyn StopRule>> {
+    fn stop_rule(&mut self, _test: usize) -> Option<Box<dyn StopRule>> {
         self.pace.take()
     }
 }

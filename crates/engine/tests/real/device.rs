@@ -53,9 +53,7 @@ fn device_stays_claimed_through_all_operations(
 }
 
 #[rstest]
-fn handed_over_device_switches_direct_io(
-    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
-) {
+fn handed_over_device_switches_direct_io(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
     if !root("a_device_that_we_may_not_open_ourselves") {
         return;
     }
@@ -88,9 +86,7 @@ fn handed_over_device_switches_direct_io(
 }
 
 #[rstest]
-fn bad_place_is_io_error_while_card_answers(
-    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
-) {
+fn bad_place_is_io_error_while_card_answers(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
     if !root("one_bad_place_on_a_card_that_still_answers") {
         return;
     }

@@ -114,9 +114,7 @@ fn read_only_file_system_is_reported() {
 }
 
 #[rstest]
-fn too_large_area_is_refused_before_writing(
-    #[values("ext4", "vfat", "exfat")] kind: &str,
-) {
+fn too_large_area_is_refused_before_writing(#[values("ext4", "vfat", "exfat")] kind: &str) {
     if !root("an_area_larger_than_the_room_is_refused") || !known(kind) {
         return;
     }

@@ -85,9 +85,7 @@ fn complete_does_not_wait_for_more_than_in_flight(
 }
 
 #[rstest]
-fn lanes_share_one_clock(
-    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
-) {
+fn lanes_share_one_clock(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
     let (_directory, path) = file(MIB);
     let mut target = on_file(&path, by(io)).unwrap();
     let mut lane = target.lane().unwrap().expect("real targets have lanes");

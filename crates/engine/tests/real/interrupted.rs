@@ -50,9 +50,7 @@ impl Drop for Frozen<'_> {
 }
 
 #[rstest]
-fn interrupt_abandons_hanging_device(
-    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
-) {
+fn interrupt_abandons_hanging_device(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
     if !root("a_device_that_hangs") {
         return;
     }
@@ -107,9 +105,7 @@ fn begin_writes(target: &mut dyn Target, content: IoContent) {
 }
 
 #[rstest]
-fn plan_waits_for_io_of_earlier_plan(
-    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
-) {
+fn plan_waits_for_io_of_earlier_plan(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
     if !root("a_plan_waits") {
         return;
     }
@@ -134,9 +130,7 @@ fn plan_waits_for_io_of_earlier_plan(
 }
 
 #[rstest]
-fn silent_device_fails_after_timeout(
-    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
-) {
+fn silent_device_fails_after_timeout(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
     if !root("a_device_that_does_not_answer") {
         return;
     }
@@ -160,9 +154,7 @@ fn silent_device_fails_after_timeout(
 }
 
 #[rstest]
-fn io_of_dropped_lane_blocks_new_io(
-    #[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice,
-) {
+fn io_of_dropped_lane_blocks_new_io(#[values(IoChoice::Auto, IoChoice::Preads)] io: IoChoice) {
     if !root("nothing_begins_beside") {
         return;
     }

@@ -109,10 +109,7 @@ fn memory_over_lock_limit_stays_unregistered_with_caveat() {
 #[rstest]
 #[case::at_open("ramfs", "rw")]
 #[case::silently("ext4", "data=journal")]
-fn missing_direct_io_uses_page_cache_with_caveat(
-    #[case] kind: &str,
-    #[case] options: &str,
-) {
+fn missing_direct_io_uses_page_cache_with_caveat(#[case] kind: &str, #[case] options: &str) {
     if !root("a_file_system_without_direct_io") || !known(kind) {
         return;
     }

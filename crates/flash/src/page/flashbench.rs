@@ -7,10 +7,10 @@ use cardscope_model::units::decimals;
 use cardscope_page::figure::trimmed;
 use std::fmt::Write;
 
-const CUT: usize = 7;
+const MAX_NUMBER_BYTES: usize = 7;
 
 /// Widths of a column of `-f` and of `-O`, trailing blanks included.
-const COLUMNS: (usize, usize) = (9, 8);
+const COLUMN_WIDTHS: (usize, usize) = (9, 8);
 
 /// Prints the tables, each after a comment with the flashbench command that would print it.
 pub fn text(tables: &[FlashbenchTable]) -> String {
@@ -18,19 +18,19 @@ pub fn text(tables: &[FlashbenchTable]) -> String {
 }
 
 fn table(table: &FlashbenchTable) -> String {
-    let mut out = format!("# flashbench {}\n", arguments(table));
+    let mut out = format!("# flashbench {}\n", flashbench_arguments(table));
     for (size, values) in &table.rows {
         match table.kind.as_str() {
             "align" => out += &align(*size, values),
             "scatter" => out += &scatter(*size, values),
-            "find-fat" => out += &speeds(*size, values, COLUMNS.0),
-            _ => out += &speeds(*size, values, COLUMNS.1),
+            "find-fat" => out += &speed_row(*size, values, COLUMN_WIDTHS.0),
+            _ => out += &speed_row(*size, values, COLUMN_WIDTHS.1),
         }
     }
     out
 }
 
-fn arguments(table: &FlashbenchTable) -> String {
+fn flashbench_arguments(table: &FlashbenchTable) -> String {
     let mut out = match table.kind.as_str() {
         "align" => "-a",
         "find-fat" => "-f",
@@ -48,14 +48,14 @@ fn arguments(table: &FlashbenchTable) -> String {
 /// `align 4194304`, then `pre 741µs`, `on 1.08ms`, `post 788µs` and `diff 317µs`, each behind a tab.
 fn align(unit: u64, values: &[f64]) -> String {
     let names = ["pre", "on", "post", "diff"];
-    let cells = names.iter().zip(values).map(|(name, ns)| format!("\t{name} {}", time(*ns)));
+    let cells = names.iter().zip(values).map(|(name, ns)| format!("\t{name} {}", format_time(*ns)));
     format!("align {unit}{}\n", cells.collect::<String>())
 }
 
 /// `64KiB   6.38M/s  6.37M/s  …`, with the blanks at the end.
-fn speeds(size: u64, values: &[f64], column: usize) -> String {
-    let cells = values.iter().map(|v| format!("{:<column$}", speed(*v)));
-    format!("{:<8}{}\n", binary(size), cells.collect::<String>())
+fn speed_row(size: u64, values: &[f64], column: usize) -> String {
+    let cells = values.iter().map(|v| format!("{:<column$}", format_speed(*v)));
+    format!("{:<8}{}\n", format_binary(size), cells.collect::<String>())
 }
 
 /// Position in MiB and time in ms, for gnuplot.
@@ -64,36 +64,36 @@ fn scatter(position: u64, values: &[f64]) -> String {
     format!("{:.6}{times}\n", position as f64 / 1_048_576.0)
 }
 
-fn time(ns: f64) -> String {
-    scaled(ns, ["ns", "µs", "ms", "s"])
+fn format_time(ns: f64) -> String {
+    format_scaled(ns, ["ns", "µs", "ms", "s"])
 }
 
-fn speed(bytes_per_s: f64) -> String {
-    scaled(bytes_per_s, ["B/s", "K/s", "M/s", "G/s"])
+fn format_speed(bytes_per_s: f64) -> String {
+    format_scaled(bytes_per_s, ["B/s", "K/s", "M/s", "G/s"])
 }
 
 /// A value with three digits in the largest unit below it. Values below 1000 are not scaled, negative ones
 /// included.
-fn scaled(value: f64, [one, thousand, million, billion]: [&str; 4]) -> String {
-    cut(match value.trunc() {
+fn format_scaled(value: f64, [one, thousand, million, billion]: [&str; 4]) -> String {
+    cut_to_width(match value.trunc() {
         whole if whole < 1e3 => format!("{whole:.0}{one}"),
-        whole if whole < 1e6 => format!("{}{thousand}", three(whole / 1e3)),
-        whole if whole < 1e9 => format!("{}{million}", three(whole / 1e6)),
-        whole => format!("{}{billion}", three(whole / 1e9)),
+        whole if whole < 1e6 => format!("{}{thousand}", three_significant(whole / 1e3)),
+        whole if whole < 1e9 => format!("{}{million}", three_significant(whole / 1e6)),
+        whole => format!("{}{billion}", three_significant(whole / 1e9)),
     })
 }
 
-fn binary(bytes: u64) -> String {
+fn format_binary(bytes: u64) -> String {
     match bytes {
-        b if b >= 1 << 30 => format!("{}GiB", three(b as f64 / f64::from(1 << 30))),
-        b if b >= 1 << 20 => format!("{}MiB", three(b as f64 / f64::from(1 << 20))),
-        b if b >= 1 << 10 => format!("{}KiB", three(b as f64 / 1024.0)),
+        b if b >= 1 << 30 => format!("{}GiB", three_significant(b as f64 / f64::from(1 << 30))),
+        b if b >= 1 << 20 => format!("{}MiB", three_significant(b as f64 / f64::from(1 << 20))),
+        b if b >= 1 << 10 => format!("{}KiB", three_significant(b as f64 / 1024.0)),
         b => format!("{b}B"),
     }
 }
 
 /// C's `%.3g` for values of at least 1.
-fn three(value: f64) -> String {
+fn three_significant(value: f64) -> String {
     if value >= 999.5 {
         let exponent = value.log10().floor().max(3.0);
         return format!("{}e+{exponent:02}", trimmed(value / 10f64.powf(exponent), 2));
@@ -101,8 +101,8 @@ fn three(value: f64) -> String {
     trimmed(value, decimals(value))
 }
 
-fn cut(text: String) -> String {
-    let mut end = CUT.min(text.len());
+fn cut_to_width(text: String) -> String {
+    let mut end = MAX_NUMBER_BYTES.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -127,14 +127,17 @@ mod tests {
             (57.0, "57ns"),
             (999_600.0, "1e+03µ"),
         ] {
-            assert_eq!(time(ns), shown);
+            assert_eq!(format_time(ns), shown);
         }
         for (bytes_per_s, shown) in
             [(2e6, "2M/s"), (6.38e6, "6.38M/s"), (12.8e6, "12.8M/s"), (94_000.0, "94K/s")]
         {
-            assert_eq!(speed(bytes_per_s), shown);
+            assert_eq!(format_speed(bytes_per_s), shown);
         }
-        assert_eq!([binary(4 << 20), binary(512 << 10), binary(1024)], ["4MiB", "512KiB", "1KiB"]);
+        assert_eq!(
+            [format_binary(4 << 20), format_binary(512 << 10), format_binary(1024)],
+            ["4MiB", "512KiB", "1KiB"]
+        );
     }
 
     fn table(kind: &str, rows: Vec<(u64, Vec<f64>)>) -> String {

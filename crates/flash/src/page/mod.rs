@@ -35,8 +35,8 @@ pub fn page(report: &MapReport) -> Page {
     let named = if untimed == 1 { "1 property".to_owned() } else { format!("{untimed} properties") };
     let untimed = (untimed > 0).then(|| format!("{named} not tested: the time or write limit came first."));
     page.because_all(NewsTone::Warning, untimed);
-    page.add("", [PageBlock::Table(properties(&tested))]);
-    page.add("Settings that fit", [PageBlock::Facts(settings(&body.advice))]);
+    page.add("", [PageBlock::Table(property_table(&tested))]);
+    page.add("Settings that fit", [PageBlock::Facts(setting_facts(&body.advice))]);
     // No format command is suggested while the card's data still has to be restored.
     for command in body.advice.commands.iter().filter(|_| header.next.is_empty()) {
         page.step(sentence(&command.what), Some(command.command.clone()));
@@ -48,7 +48,7 @@ pub fn page(report: &MapReport) -> Page {
     let axis = axis.and_then(|axis| addresses(axis, &header.condition, TERMINAL));
     let charts = axis.into_iter().chain(charts(measured)).map(PageBlock::chart);
     page.fold("Charts", charts);
-    page.fold("Not tested", [PageBlock::Lines(by_reason(&untested))]);
+    page.fold("Not tested", [PageBlock::Lines(group_by_reason(&untested))]);
     page.fold("Tried on the card", [PageBlock::Lines(body.advice.tried.iter().map(tried).collect())]);
     page.fold("In the form of a review", [PageBlock::Table(profile(&body.profile))]);
     page.add("Tables in flashbench's layout", [PageBlock::Verbatim(flashbench::text(&measured.tables))]);
@@ -147,7 +147,7 @@ fn profile(lines: &[ProfileLine]) -> Table {
     .always(["value", "how"])
 }
 
-fn settings(advice: &MapAdvice) -> Vec<PageFact> {
+fn setting_facts(advice: &MapAdvice) -> Vec<PageFact> {
     let blocks = |n: u64| match n {
         1 => "1 block of 4 KiB".to_owned(),
         n => format!("{n} blocks of 4 KiB ({})", BinarySize(n * 4 * KIB)),
@@ -187,7 +187,7 @@ fn evidence(rows: &[PropertyRow]) -> Table {
         .left_aligned(["measured"])
 }
 
-fn properties(rows: &[PropertyRow]) -> Table {
+fn property_table(rows: &[PropertyRow]) -> Table {
     Table::of(
         rows,
         &[
@@ -200,7 +200,7 @@ fn properties(rows: &[PropertyRow]) -> Table {
 }
 
 /// Reasons why properties were not tested, with the properties of each.
-fn by_reason(rows: &[PropertyRow]) -> Vec<String> {
+fn group_by_reason(rows: &[PropertyRow]) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {
         match reasons.iter_mut().find(|(reason, _)| *reason == row.found) {
@@ -229,7 +229,7 @@ fn rows(m: &MeasuredMap) -> Vec<PropertyRow> {
         row("never written", &m.unmapped_share, |share| format!("{:.1} %", share * 100.0)),
         linear,
         random,
-        row("closing a block copies", &m.merge, |part| copied(part).to_owned()),
+        row("closing a block copies", &m.merge, |part| copy_extent(part).to_owned()),
         row("speed of copying", &m.copy_mb_s, mb_s),
         row("FAT region", &m.fat_region_bytes, size),
         row("small-write log", &m.small_write_log_bytes, size),
@@ -237,7 +237,7 @@ fn rows(m: &MeasuredMap) -> Vec<PropertyRow> {
         cache(&m.slc_cache_bytes),
         row_or("no drop", "after the cache", &m.after_cache_mb_s, mb_s),
         row("read queue", &m.queue_depth_effective, |q| format!("{q:.1} at a time")),
-        row("write queue of 32", &m.write_queue_gain, |gain| faster(*gain)),
+        row("write queue of 32", &m.write_queue_gain, |gain| queue_gain(*gain)),
     ]
 }
 
@@ -255,7 +255,7 @@ fn cache(property: &Property<u64>) -> PropertyRow {
     }
 }
 
-fn copied(part: &str) -> &str {
+fn copy_extent(part: &str) -> &str {
     match part {
         "rest" => "the unwritten rest",
         "all" => "the whole block",
@@ -264,13 +264,13 @@ fn copied(part: &str) -> &str {
     }
 }
 
-fn faster(gain: f64) -> String {
+fn queue_gain(gain: f64) -> String {
     match gain {
-        gain if (gain - 1.0).abs() < NO_GAIN => "no gain".to_owned(),
+        gain if (gain - 1.0).abs() < GAIN_TOLERANCE => "no gain".to_owned(),
         gain if gain > 1.0 => format!("{} × faster", speed(gain)),
         gain => format!("{} × slower", speed(1.0 / gain)),
     }
 }
 
 /// Changes by less than this share are no gain.
-const NO_GAIN: f64 = 0.05;
+const GAIN_TOLERANCE: f64 = 0.05;

@@ -36,10 +36,10 @@ fn answer_names_the_properties_that_fit() {
         sure: Some(0.99),
         rest: String::new(),
     };
-    let (read, write) = (row("read queue", "none"), row("write queue of 32", &faster(3.43)));
+    let (read, write) = (row("read queue", "none"), row("write queue of 32", &queue_gain(3.43)));
     assert_eq!(named(&[read, write]), "Read queue: none; write queue of 32: 3.43 × faster.");
     let many: Vec<PropertyRow> = (0..9).map(|_| row("open blocks in order", "no limit")).collect();
     let said = named(&many);
     assert!(said.chars().count() <= ANSWER && said.ends_with("; 7 more below."), "{said}");
-    assert_eq!([faster(1.01), faster(0.5)], ["no gain", "2.00 × slower"]);
+    assert_eq!([queue_gain(1.01), queue_gain(0.5)], ["no gain", "2.00 × slower"]);
 }

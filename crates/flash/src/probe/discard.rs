@@ -16,32 +16,32 @@ use cardscope_statistics::bootstrap::{BootstrapPlan, interval95};
 use std::time::Duration;
 
 /// Bytes of a small write: the least that file systems and databases write.
-const SMALL: u32 = 4096;
+const SMALL_BYTES: u32 = 4096;
 
 /// Range of the small writes in bytes, larger than any small-write log that is on record.
 pub const SPAN: u64 = 64 * MIB;
 
 /// Most writes of a series, fewest for an interval, and seconds after which none is started.
-const MOST: usize = 512;
-const LEAST: usize = 16;
-const LONGEST_S: f64 = 15.0;
+const MAX_WRITES: usize = 512;
+const MIN_WRITES: usize = 16;
+const MAX_SERIES_S: f64 = 15.0;
 
 /// Pause before a series, so that it does not pay for the garbage of earlier writes.
 const REST: Duration = Duration::from_secs(2);
 
 /// Bootstrap of the 95 % intervals (docs/reference/flash.md#comparing-two-cards). One stall delays neighbouring
 /// writes, so three are drawn together.
-const DRAWS: BootstrapPlan = BootstrapPlan { resamples: 10_000, block: 3, seed: 4 };
+const INTERVAL: BootstrapPlan = BootstrapPlan { resamples: 10_000, block: 3, seed: 4 };
 
 pub const BEFORE: &str = "small writes before discard";
 pub const AFTER: &str = "small writes after discard";
 
 pub(super) fn seconds() -> f64 {
-    LONGEST_S + REST.as_secs_f64()
+    MAX_SERIES_S + REST.as_secs_f64()
 }
 
 pub(super) fn most_written() -> u64 {
-    MOST as u64 * u64::from(SMALL)
+    MAX_WRITES as u64 * u64::from(SMALL_BYTES)
 }
 
 /// Times small writes, discards the write region, and times them again. `before` has the small writes of the
@@ -96,7 +96,7 @@ pub fn left_out(what: &str, reason: impl ToString) -> TriedState {
 /// # Errors
 /// If the card is gone, the user stopped the test, or the old content could not be saved.
 pub fn small_writes(context: &mut ProbeContext<'_, '_>, what: &str) -> Result<TriedState, ProbeStop> {
-    context.shape(SMALL, 1)?;
+    context.shape(SMALL_BYTES, 1)?;
     let places = places(context);
     match context.prepare(&places) {
         Err(ProbeStop::Limit) => return Ok(left_out(what, "the write limit is too low")),
@@ -107,32 +107,32 @@ pub fn small_writes(context: &mut ProbeContext<'_, '_>, what: &str) -> Result<Tr
     let mut times = Vec::with_capacity(places.len());
     for place in places {
         let start = context.seconds();
-        if start - began > LONGEST_S {
+        if start - began > MAX_SERIES_S {
             break;
         }
         let written = context.write(place)?;
         context.flush()?;
         times.extend(written.map(|_| context.seconds() - start));
     }
-    Ok(sum_up(what, &times))
+    Ok(summarize_writes(what, &times))
 }
 
 fn places(context: &mut ProbeContext<'_, '_>) -> Vec<CardExtent> {
-    let unit = u64::from(SMALL.max(context.sector()));
+    let unit = u64::from(SMALL_BYTES.max(context.sector()));
     let end = context.region.end();
     // A region that ends near the card's start was chosen by the user, so the start is not skipped there.
     let start =
         if end > 2 * CARD_START { context.region.start.max(CARD_START) } else { context.region.start };
     let slots = (end - start).min(SPAN) / unit;
-    (0..MOST)
+    (0..MAX_WRITES)
         .map(|_| CardExtent { offset: start + context.random.below(slots.max(1)) * unit, len: unit as u32 })
         .filter(|extent| extent.end() <= end)
         .collect()
 }
 
-fn sum_up(what: &str, times: &[f64]) -> TriedState {
+fn summarize_writes(what: &str, times: &[f64]) -> TriedState {
     let total: f64 = times.iter().sum();
-    if times.len() < LEAST || total <= 0.0 {
+    if times.len() < MIN_WRITES || total <= 0.0 {
         let reason = format!("only {} writes were timed", times.len());
         return left_out(what, &reason);
     }
@@ -140,7 +140,7 @@ fn sum_up(what: &str, times: &[f64]) -> TriedState {
     TriedState {
         what: what.to_owned(),
         iops: Some(rate(times)),
-        ci95: interval95(times, DRAWS, rate).map(|[low, high]| (low, high)),
+        ci95: interval95(times, INTERVAL, rate).map(|[low, high]| (low, high)),
         longest_s: times.iter().copied().reduce(f64::max),
         reason: None,
     }
@@ -153,17 +153,17 @@ mod tests {
     #[test]
     fn stall_widens_interval_and_sets_longest_write() {
         let mut times = vec![0.003; 400];
-        let steady = sum_up("as it was", &times);
+        let steady = summarize_writes("as it was", &times);
         assert!((steady.iops.unwrap() - 333.3).abs() < 0.1 && steady.longest_s == Some(0.003));
         times[100] = 2.0;
-        let stalled = sum_up("as it was", &times);
+        let stalled = summarize_writes("as it was", &times);
         let (low, high) = stalled.ci95.unwrap();
         assert!(stalled.longest_s == Some(2.0) && low < 150.0 && high > 300.0, "{stalled:?}");
     }
 
     #[test]
     fn too_few_writes_give_no_figure() {
-        let few = sum_up("ext4", &[0.9; 15]);
+        let few = summarize_writes("ext4", &[0.9; 15]);
         assert!(few.iops.is_none() && few.reason.unwrap().contains("15 writes"));
     }
 }

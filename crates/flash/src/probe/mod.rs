@@ -40,13 +40,13 @@ pub fn map<'s, 't>(
 ) -> Result<(), ProbeStop> {
     options::say_unwanted(options, into);
     let mut context = ProbeContext::new(card, scope, &options.limits, events);
-    let ended = all_parts(&mut context, options, into);
+    let ended = measure_parts(&mut context, options, into);
     into.findings.extend(minutes::finding(context.longest_write_s(), "in a single write"));
-    [&mut into.page_bytes, &mut into.erase_block_bytes].into_iter().for_each(hidden);
+    [&mut into.page_bytes, &mut into.erase_block_bytes].into_iter().for_each(limit_none_confidence);
     ended
 }
 
-fn all_parts(
+fn measure_parts(
     context: &mut ProbeContext<'_, '_>,
     options: &MapOptions,
     into: &mut MeasuredMap,
@@ -69,10 +69,10 @@ fn all_parts(
 
 /// Limits the confidence of "none": all flash has pages and erase blocks, so an absent sign does not prove their
 /// absence.
-fn hidden(unit: &mut Property<u64>) {
+fn limit_none_confidence(unit: &mut Property<u64>) {
     if unit.status == PropertyStatus::None {
-        unit.confidence = unit.confidence.min(EVEN);
+        unit.confidence = unit.confidence.min(UNDECIDED);
     }
 }
 
-const EVEN: f64 = 0.5;
+const UNDECIDED: f64 = 0.5;

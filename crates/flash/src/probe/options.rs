@@ -57,7 +57,7 @@ pub enum MapPart {
     Cache,
 }
 
-const NAMES: [(&str, MapPart); 11] = [
+const PART_NAMES: [(&str, MapPart); 11] = [
     ("boundaries", MapPart::Boundaries),
     ("read-curve", MapPart::ReadCurve),
     ("planes", MapPart::Planes),
@@ -73,7 +73,7 @@ const NAMES: [(&str, MapPart); 11] = [
 
 impl fmt::Display for MapPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = NAMES.iter().find(|(_, part)| part == self);
+        let named = PART_NAMES.iter().find(|(_, part)| part == self);
         f.write_str(named.map_or("", |(name, _)| name))
     }
 }
@@ -82,9 +82,9 @@ impl FromStr for MapPart {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = NAMES.iter().find(|(name, _)| *name == text).map(|(_, part)| *part);
+        let found = PART_NAMES.iter().find(|(name, _)| *name == text).map(|(_, part)| *part);
         found.ok_or_else(|| {
-            let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+            let names: Vec<&str> = PART_NAMES.iter().map(|(name, _)| *name).collect();
             format!("unknown part of a map: {text:?}; the parts are {}", names.join(", "))
         })
     }
@@ -115,7 +115,7 @@ impl<T> UnknownProperty for Property<T> {
 /// Property, the parts that measure it, and true if writes can measure it.
 type PropertyParts<'m> = (&'m mut dyn UnknownProperty, &'static [MapPart], bool);
 
-fn properties(into: &mut MeasuredMap) -> [PropertyParts<'_>; 17] {
+fn property_parts(into: &mut MeasuredMap) -> [PropertyParts<'_>; 17] {
     use MapPart::{Boundaries, Cache, Fat, OpenBlocks, PageWrites, Planes, Queue, Span};
     [
         (&mut into.page_bytes, &[Boundaries, PageWrites], true),
@@ -139,19 +139,20 @@ fn properties(into: &mut MeasuredMap) -> [PropertyParts<'_>; 17] {
 }
 
 pub(super) fn leave_out_boundaries(into: &mut MeasuredMap, why: &str) {
-    let shown = properties(into).into_iter().filter(|(_, parts, _)| parts.contains(&MapPart::Boundaries));
+    let shown = property_parts(into).into_iter().filter(|(_, parts, _)| parts.contains(&MapPart::Boundaries));
     shown.for_each(|(property, ..)| property.leave_out(why));
 }
 
 /// Records why properties that need writes were not tested, unless a reason is recorded already.
 pub(super) fn leave_out_writes(into: &mut MeasuredMap, why: &str) {
-    let silent = properties(into).into_iter().filter(|(property, _, writes)| *writes && property.is_silent());
+    let silent =
+        property_parts(into).into_iter().filter(|(property, _, writes)| *writes && property.is_silent());
     silent.for_each(|(property, ..)| property.leave_out(why));
 }
 
 pub(super) fn say_unwanted(options: &MapOptions, into: &mut MeasuredMap) {
     let unwanted = |parts: &[MapPart]| !parts.iter().any(|part| options.wants(*part));
-    let silent = properties(into).into_iter().filter(|(p, parts, _)| p.is_silent() && unwanted(parts));
+    let silent = property_parts(into).into_iter().filter(|(p, parts, _)| p.is_silent() && unwanted(parts));
     silent.for_each(|(property, ..)| property.leave_out("not selected with --only"));
 }
 
@@ -161,7 +162,7 @@ mod tests {
 
     #[test]
     fn part_names_round_trip() {
-        for (name, part) in NAMES {
+        for (name, part) in PART_NAMES {
             assert_eq!((name.parse(), part.to_string()), (Ok(part), name.to_owned()));
         }
         assert!("page".parse::<MapPart>().unwrap_err().contains("open-blocks"));

@@ -42,7 +42,7 @@ pub(super) fn measure(
     let mut moved = std::mem::take(&mut report.body.moved);
     let measured = &mut report.body.measured;
     let ended = session.drive((PROBE_BLOCK, PROBE_DEPTH), &mut moved, |card, journal, events| {
-        all_parts(scope, options, card, journal, events, measured, facts)
+        run_probe(scope, options, card, journal, events, measured, facts)
     });
     moved.data_kept = !matches!(scope, MapScope::Free(_)) || moved.bytes_written == 0;
     report.body.moved = moved;
@@ -51,7 +51,7 @@ pub(super) fn measure(
     ended
 }
 
-fn all_parts(
+fn run_probe(
     scope: &MapScope,
     options: &MapOptions,
     card: &mut IoDriver<'_>,
@@ -69,11 +69,11 @@ fn all_parts(
     let spent = Duration::from_secs_f64(card.seconds() - began);
     left.limits.budget = left.limits.budget.map(|budget| budget.saturating_sub(spent));
     let before = measured.small_writes.take();
-    try_discard(scope, card, &left, events, before, facts)
+    discard_if_allowed(scope, card, &left, events, before, facts)
 }
 
 /// Tries discard only where data may be lost, and records the reason otherwise.
-fn try_discard(
+fn discard_if_allowed(
     scope: &MapScope,
     card: &mut IoDriver<'_>,
     left: &MapOptions,

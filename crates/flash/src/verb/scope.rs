@@ -93,7 +93,7 @@ pub const NOTHING_TO_READ: &str = "--read-only does not work in a directory, whe
     must be written first; name the card's device (`cardscope list`)";
 
 /// Bytes below which timing shows nothing.
-const SMALLEST: u64 = MIB;
+const MIN_TARGET_BYTES: u64 = MIB;
 
 /// Allowed values of `--unit`: from the smallest plausible erase block to the largest allocation unit of the SD
 /// specification (docs/reference/sd.md#allocation-units), in steps that contain whole pages of every power of two.
@@ -102,20 +102,20 @@ const UNIT_STEP: u64 = 64 * KIB;
 
 /// Most bytes of the cache test if data is saved and restored: enough for DRAM caches, and 20 s on a class 10 card
 /// including saving and restoring.
-const CACHE_SAVED: u64 = 64 * MIB;
+const CACHE_BYTES_IF_SAVED: u64 = 64 * MIB;
 
 /// Bytes that the other parts may save together. They write about 120 MiB, and 85 MiB around the card's start.
-const BESIDES: u64 = 256 * MIB;
+const OTHER_PARTS_BYTES: u64 = 256 * MIB;
 
 /// Bytes that the flashbench tables save and write: some thirty erase blocks of 4 MiB in eleven sizes.
 const TABLES_SAVED: u64 = 256 * MIB;
 const TABLES_WRITTEN: u64 = 2048 * MIB;
 
 /// Bytes of the test file in a directory: room for 32 open blocks of 4 MiB at a distance of four.
-const OWN_FILE: u64 = 512 * MIB;
+const TEST_FILE_BYTES: u64 = 512 * MIB;
 
 /// Least useful test file. A map is refused if less than twice this may be written.
-const LEAST_OWN_FILE: u64 = 32 * MIB;
+const MIN_TEST_FILE_BYTES: u64 = 32 * MIB;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum MapScope {
@@ -170,7 +170,7 @@ pub(super) fn check(request: &MapRequest, target: TargetType) -> Result<()> {
                     || request.only.contains(&MapPart::OpenBlocks)),
             "--unit needs --only open-blocks or --flashbench to have an effect",
         ),
-        (request.region.is_some_and(|r| r.len < SMALLEST), "--region must be at least 1 MiB"),
+        (request.region.is_some_and(|r| r.len < MIN_TARGET_BYTES), "--region must be at least 1 MiB"),
     ])
 }
 
@@ -179,7 +179,7 @@ impl MapScope {
     /// full file system.
     pub(super) fn find(request: &MapRequest, session: &mut VerbSession<'_>) -> Result<MapScope> {
         let bytes = session.bytes();
-        if bytes < SMALLEST {
+        if bytes < MIN_TARGET_BYTES {
             return Err(Failure::refused(format!(
                 "{} has only {bytes} bytes; map needs at least 1 MiB",
                 request.common.target
@@ -188,7 +188,7 @@ impl MapScope {
         let all = TargetRegion { start: 0, len: bytes };
         if session.opened.is_directory() {
             session.opened.limit_writes(request.limits.max_write());
-            return own_file(request, session.opened, bytes).map(MapScope::OwnFile);
+            return create_test_file(request, session.opened, bytes).map(MapScope::OwnFile);
         }
         if request.read_only {
             return Ok(MapScope::Nothing(all));
@@ -211,14 +211,14 @@ impl MapScope {
     pub(super) fn options(&self, request: &MapRequest, opened: &OpenTarget, seed: u64) -> MapOptions {
         let region = self.region();
         let saved = matches!(self, MapScope::Saved(_));
-        let written_through = if saved { CACHE_SAVED } else { u64::MAX };
+        let written_through = if saved { CACHE_BYTES_IF_SAVED } else { u64::MAX };
         MapOptions {
             limits: ProbeLimits {
                 seed: mix(seed),
                 region,
                 max_write: match self {
-                    MapScope::OwnFile(region) => Some(in_own_file(request, *region, opened)),
-                    _ if saved => Some(most_written(request)),
+                    MapScope::OwnFile(region) => Some(max_written_to_file(request, *region, opened)),
+                    _ if saved => Some(max_written(request)),
                     _ => request.limits.max_write(),
                 },
                 budget: request.limits.budget,
@@ -261,42 +261,45 @@ impl MapScope {
 
 /// Starts the journal of a map that preserves data. A refusal for lack of space names alternatives.
 pub(super) fn begin_journal(request: &MapRequest, session: &mut VerbSession<'_>, salt: u64) -> Result<()> {
-    let room = most_saved(request).min(session.bytes());
-    session.begin_journal(room, salt).map_err(|failure| with_ways_out(failure, room))
+    let room = max_saved(request).min(session.bytes());
+    session.begin_journal(room, salt).map_err(|failure| with_alternatives(failure, room))
 }
 
-fn most_written(request: &MapRequest) -> u64 {
+fn max_written(request: &MapRequest) -> u64 {
     most(request, TABLES_WRITTEN)
 }
 
 /// Most bytes to save. Flashbench tables write the same positions repeatedly, so they save less than they write.
-fn most_saved(request: &MapRequest) -> u64 {
+fn max_saved(request: &MapRequest) -> u64 {
     most(request, TABLES_SAVED)
 }
 
 fn most(request: &MapRequest, of_tables: u64) -> u64 {
-    let beside = BESIDES + if request.flashbench { of_tables } else { 0 };
-    request.limits.max_write().unwrap_or_else(|| request.cache.unwrap_or(CACHE_SAVED).saturating_add(beside))
+    let beside = OTHER_PARTS_BYTES + if request.flashbench { of_tables } else { 0 };
+    request
+        .limits
+        .max_write()
+        .unwrap_or_else(|| request.cache.unwrap_or(CACHE_BYTES_IF_SAVED).saturating_add(beside))
 }
 
-fn own_file(request: &MapRequest, opened: &mut OpenTarget, free: u64) -> Result<TargetRegion> {
-    let wanted = OWN_FILE.max(request.cache.unwrap_or(0).saturating_add(BESIDES / 4));
+fn create_test_file(request: &MapRequest, opened: &mut OpenTarget, free: u64) -> Result<TargetRegion> {
+    let wanted = TEST_FILE_BYTES.max(request.cache.unwrap_or(0).saturating_add(OTHER_PARTS_BYTES / 4));
     let left = opened.limit.left().unwrap_or(u64::MAX);
-    if left < 2 * LEAST_OWN_FILE {
-        return Err(opened.limit.refuse("a map", 2 * OWN_FILE));
+    if left < 2 * MIN_TEST_FILE_BYTES {
+        return Err(opened.limit.refuse("a map", 2 * TEST_FILE_BYTES));
     }
-    let bytes = wanted.min(free / 2 / MIB * MIB).min(left / 2 / MIB * MIB).max(SMALLEST);
+    let bytes = wanted.min(free / 2 / MIB * MIB).min(left / 2 / MIB * MIB).max(MIN_TARGET_BYTES);
     opened.target.area(bytes).map_err(Failure::refused)
 }
 
 /// Most bytes written to the test file: it is filled, then written about once more, plus single tests.
-fn in_own_file(request: &MapRequest, region: TargetRegion, opened: &OpenTarget) -> u64 {
-    let most = 2 * region.len + BESIDES;
+fn max_written_to_file(request: &MapRequest, region: TargetRegion, opened: &OpenTarget) -> u64 {
+    let most = 2 * region.len + OTHER_PARTS_BYTES;
     most.min(request.limits.max_write().unwrap_or(u64::MAX)).min(opened.limit.left().unwrap_or(u64::MAX))
 }
 
 /// Adds the alternatives to a refused journal.
-fn with_ways_out(failure: Failure, room: u64) -> Failure {
+fn with_alternatives(failure: Failure, room: u64) -> Failure {
     let Failure::Refused(why) = failure else { return failure };
     let words = format!(
         "{why}; or write less than {} (--max-write), only read (--read-only), or allow data loss (--region \

@@ -86,13 +86,13 @@ fn is_mapped(card: &Archetype) -> bool {
     card.state.start != StartContent::Factory || card.read.is_none_or(|r| r.unmapped_s.is_none())
 }
 
-fn hybrid(card: &Archetype) -> bool {
+fn is_hybrid(card: &Archetype) -> bool {
     matches!(card.write, Some(Engine::Hybrid(_)))
 }
 
 /// True if reads across a page take longer, or the write engine charges partial pages.
 fn page_shows(card: &Archetype) -> bool {
-    hybrid(card) || is_mapped(card) && card.read.is_some_and(|r| r.page_step_s > 0.0)
+    is_hybrid(card) || is_mapped(card) && card.read.is_some_and(|r| r.page_step_s > 0.0)
 }
 
 /// True if reads across an erase block take longer, or closing one costs a merge.
@@ -100,7 +100,7 @@ fn block_shows(card: &Archetype) -> bool {
     card.truth.open_blocks.is_some() || is_mapped(card) && card.read.is_some_and(|r| r.au_step_s > 0.0)
 }
 
-fn reported<T: std::fmt::Debug>(found: &Property<T>) -> String {
+fn describe_property<T: std::fmt::Debug>(found: &Property<T>) -> String {
     match found.status {
         PropertyStatus::Measured => format!("{:?} ({:.2})", found.value, found.confidence),
         other => format!("{other:?}"),
@@ -196,7 +196,7 @@ impl ClaimCounts {
     }
 
     /// Claims that are right less often than their confidence states, with an allowance for chance.
-    fn too_sure(&self) -> Vec<String> {
+    fn overconfident_claims(&self) -> Vec<String> {
         let each = self
             .0
             .iter()
@@ -243,7 +243,7 @@ impl AccuracyRows {
         } else {
             found.status == PropertyStatus::None || found.value == truth
         };
-        self.row(name, wanted).add(right, || format!("{seed}: {truth:?} is {}", reported(found)));
+        self.row(name, wanted).add(right, || format!("{seed}: {truth:?} is {}", describe_property(found)));
     }
 
     fn card(&mut self, mapped: &MappedCard) {
@@ -265,18 +265,18 @@ impl AccuracyRows {
             seed,
         );
         self.open(mapped);
-        self.cache(mapped);
+        self.add_cache(mapped);
         self.region(mapped);
-        self.queue(mapped);
+        self.add_queue(mapped);
     }
 
-    fn queue(&mut self, mapped: &MappedCard) {
+    fn add_queue(&mut self, mapped: &MappedCard) {
         let (is, found) = (mapped.card.truth.queue_depth, &mapped.found.queue_depth_effective);
         let right = match found.value {
             Some(depth) => near(depth, f64::from(is), 0.35),
             None => found.status == PropertyStatus::None && is == 1,
         };
-        let what = || format!("{}: {is} is {}", mapped.seed, reported(found));
+        let what = || format!("{}: {is} is {}", mapped.seed, describe_property(found));
         self.row("queue depth within a third", 0.95).add(right, what);
     }
 
@@ -287,8 +287,8 @@ impl AccuracyRows {
                 "{}: {:?} is {} / {}",
                 mapped.seed,
                 truth.open_blocks,
-                reported(&open.linear),
-                reported(&open.random)
+                describe_property(&open.linear),
+                describe_property(&open.random)
             )
         };
         match truth.open_blocks {
@@ -303,10 +303,16 @@ impl AccuracyRows {
         }
     }
 
-    fn cache(&mut self, mapped: &MappedCard) {
+    fn add_cache(&mut self, mapped: &MappedCard) {
         let found = &mapped.found.slc_cache_bytes;
-        let what =
-            || format!("{}: {:?} is {}", mapped.seed, mapped.card.truth.slc_cache_bytes, reported(found));
+        let what = || {
+            format!(
+                "{}: {:?} is {}",
+                mapped.seed,
+                mapped.card.truth.slc_cache_bytes,
+                describe_property(found)
+            )
+        };
         match mapped.card.truth.slc_cache_bytes {
             Some(is) => {
                 let near = |v: u64| (v as f64 / is as f64 - 1.0).abs() <= 0.1;
@@ -318,7 +324,7 @@ impl AccuracyRows {
 
     fn region(&mut self, mapped: &MappedCard) {
         let (is, found) = (mapped.card.truth.fat_region_bytes, &mapped.found.fat_region_bytes);
-        let what = || format!("{}: {is:?} is {}", mapped.seed, reported(found));
+        let what = || format!("{}: {is:?} is {}", mapped.seed, describe_property(found));
         match is {
             Some(_) => self.row("FAT region", 0.95).add(found.value == is, what),
             None => self.row("no FAT region, where there is none", 0.95).add(found.value.is_none(), what),
@@ -369,7 +375,7 @@ fn maps_of_random_cards_reach_the_required_accuracy() {
     let mut claims = ClaimCounts::default();
     all.iter().for_each(|mapped| claims.card(mapped));
     keep("accuracy", "map: claims", &claims.table());
-    assert_eq!(claims.too_sure(), Vec::<String>::new());
+    assert_eq!(claims.overconfident_claims(), Vec::<String>::new());
     for (name, _, score) in &scores.0 {
         score.wrong.iter().for_each(|wrong| println!("{name}: {wrong}"));
     }

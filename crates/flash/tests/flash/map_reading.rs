@@ -34,7 +34,7 @@ struct ReadOnlyMap {
     written: u64,
 }
 
-fn read_with(name: &str, change: impl Fn(&mut MapOptions), only: &[MapPart]) -> ReadOnlyMap {
+fn map_reads_with(name: &str, change: impl Fn(&mut MapOptions), only: &[MapPart]) -> ReadOnlyMap {
     let mut target = SimTarget::named(name).unwrap_or_else(|e| panic!("{name}: {e}"));
     let mut options = options(target.info().bytes, only);
     change(&mut options);
@@ -44,8 +44,8 @@ fn read_with(name: &str, change: impl Fn(&mut MapOptions), only: &[MapPart]) -> 
     ReadOnlyMap { measured, seconds: card.seconds(), written: card.tally().written }
 }
 
-fn read(name: &str, only: &[MapPart]) -> ReadOnlyMap {
-    read_with(name, |_| (), only)
+fn map_reads(name: &str, only: &[MapPart]) -> ReadOnlyMap {
+    map_reads_with(name, |_| (), only)
 }
 
 /// Expected and measured units of a random card.
@@ -65,7 +65,7 @@ impl UnitCase {
         let silent = reads.unmapped_s.is_some()
             && card.state.start == cardscope_simulator::archetype::StartContent::Factory;
         let trace = |step: f64, bytes: u64| (step > 0.0 && !silent).then_some(bytes);
-        let found = read(&name, &[MapPart::Boundaries]);
+        let found = map_reads(&name, &[MapPart::Boundaries]);
         UnitCase {
             name,
             page: (trace(reads.page_step_s, card.flash.page_bytes), found.measured.page_bytes),
@@ -95,7 +95,7 @@ impl UnitCase {
 }
 
 /// Share of units found where they show, share of `none` where they do not, mean seconds, and all mistakes.
-fn judge(seeds: &[u64]) -> (f64, f64, f64, Vec<String>) {
+fn count_right_units(seeds: &[u64]) -> (f64, f64, f64, Vec<String>) {
     let cases: Vec<UnitCase> = seeds.iter().map(|s| UnitCase::of(*s)).collect();
     let mut wrong = Vec::new();
     let (mut traces, mut right, mut nothing, mut none) = (0, 0, 0, 0);
@@ -119,7 +119,7 @@ fn judge(seeds: &[u64]) -> (f64, f64, f64, Vec<String>) {
 
 #[test]
 fn units_of_random_cards_are_right_or_none() {
-    let (right, none, _, wrong) = judge(&(0..120).collect::<Vec<_>>());
+    let (right, none, _, wrong) = count_right_units(&(0..120).collect::<Vec<_>>());
     assert!(right >= 0.97 && none >= 0.95, "{right:.3} {none:.3}\n{}", wrong.join("\n"));
 }
 
@@ -129,14 +129,14 @@ fn units_of_fresh_random_cards_are_right_or_none() {
     let first = now.as_secs() * 1000;
     let seeds: Vec<u64> = (first..first + 40).collect();
     println!("fresh cards: random-{first} to random-{}", first + 39);
-    let (right, none, _, wrong) = judge(&seeds);
+    let (right, none, _, wrong) = count_right_units(&seeds);
     // With so few cards one more may be wrong; the fixed seeds verify the required shares.
     assert!(right >= 0.93 && none >= 0.75, "{right:.3} {none:.3}\n{}", wrong.join("\n"));
 }
 
 #[test]
 fn reading_a_class_10_card_takes_under_40_s_without_writes() {
-    let found = read("sim:lexar-16g-c10?state=filled", &[]);
+    let found = map_reads("sim:lexar-16g-c10?state=filled", &[]);
     assert!(found.seconds < 40.0 && found.written == 0, "{} s, {} bytes", found.seconds, found.written);
     let m = &found.measured;
     let units =
@@ -166,7 +166,7 @@ fn reading_a_class_10_card_takes_under_40_s_without_writes() {
 
 #[test]
 fn unwritten_card_shows_no_units_and_has_a_finding() {
-    let found = read("sim:sdnand-0.5g", &[MapPart::Boundaries]).measured;
+    let found = map_reads("sim:sdnand-0.5g", &[MapPart::Boundaries]).measured;
     assert_eq!((found.page_bytes.value, found.erase_block_bytes.value), (None, None));
     assert_eq!(found.unmapped_share.status, PropertyStatus::NotTested);
     let finding = found.findings.iter().find(|f| f.claim == "nothing-written").unwrap();
@@ -175,7 +175,7 @@ fn unwritten_card_shows_no_units_and_has_a_finding() {
 
 #[test]
 fn half_written_card_shows_its_unwritten_share_and_units() {
-    let found = read("sim:sdnand-0.5g?state=used&used_share=0.6", &[MapPart::Boundaries]).measured;
+    let found = map_reads("sim:sdnand-0.5g?state=used&used_share=0.6", &[MapPart::Boundaries]).measured;
     let share = found.unmapped_share.value.unwrap();
     assert!((share - 0.4).abs() < 0.12, "{share}");
     assert_eq!(found.erase_block_bytes.value, Some(4 << 20));
@@ -185,7 +185,7 @@ fn half_written_card_shows_its_unwritten_share_and_units() {
 
 #[test]
 fn real_read_queues_differ_from_ineffective_ones() {
-    let of = |name: &str| read(name, &[MapPart::Queue]).measured.queue_depth_effective;
+    let of = |name: &str| map_reads(name, &[MapPart::Queue]).measured.queue_depth_effective;
     // 0.36 ms and 4 KiB at the reader's 44 MB/s, with 0.12 ms between two ends.
     let depth = (0.36 + 4.096 / 44.0) / 0.12;
     let real = of("sim:a2-command-queue");
@@ -196,7 +196,7 @@ fn real_read_queues_differ_from_ineffective_ones() {
 
 #[test]
 fn planes_need_a_queue_and_several_planes_to_show() {
-    let of = |name: &str| read(name, &[MapPart::Planes]).measured.plane_bytes;
+    let of = |name: &str| map_reads(name, &[MapPart::Planes]).measured.plane_bytes;
     let three = of("sim:ultra-64g-tlc24?queue.depth=4&flash.planes=3&state=filled");
     assert_eq!(
         (three.value, three.evidence.numbers.last().unwrap().value),
@@ -209,7 +209,7 @@ fn planes_need_a_queue_and_several_planes_to_show() {
 
 #[test]
 fn boundaries_are_not_tested_in_a_file() {
-    let found = read_with(
+    let found = map_reads_with(
         "sim:lexar-16g-c10",
         |o| {
             o.card_addresses = false;
@@ -236,7 +236,7 @@ fn reads_in_a_file_are_timed_only_after_writing_it() {
             o.writes = writes;
             o.limits.region.len = 512 << 20;
         };
-        read_with("sim:sdnand-0.5g", change, &[MapPart::Queue, MapPart::ReadCurve])
+        map_reads_with("sim:sdnand-0.5g", change, &[MapPart::Queue, MapPart::ReadCurve])
     };
     let (read_only, written) = (file(false), file(true));
     let reason = read_only.measured.queue_depth_effective.reason.unwrap();
@@ -251,7 +251,7 @@ fn reads_in_a_file_are_timed_only_after_writing_it() {
 fn time_budget_is_kept_and_named_as_reason() {
     let budget = |seconds| move |o: &mut MapOptions| o.limits.budget = Some(Duration::from_secs(seconds));
     for seconds in [0, 1, 5, 15] {
-        let found = read_with("sim:lexar-16g-c10?state=filled", budget(seconds), &[]);
+        let found = map_reads_with("sim:lexar-16g-c10?state=filled", budget(seconds), &[]);
         assert!(found.seconds < seconds as f64 + 2.0, "{} of {seconds} s", found.seconds);
         let queue = &found.measured.queue_depth_effective;
         let reported = queue.reason.as_ref().is_some_and(|r| r.contains("no time left"));
@@ -261,14 +261,14 @@ fn time_budget_is_kept_and_named_as_reason() {
 
 #[test]
 fn small_card_has_no_erase_block_and_a_reason() {
-    let found = read("sim:lexar-16g-c10?announced_bytes=8MiB", &[]).measured;
+    let found = map_reads("sim:lexar-16g-c10?announced_bytes=8MiB", &[]).measured;
     assert!(found.erase_block_bytes.reason.as_ref().unwrap().contains("too few"));
     assert!(!found.curves.sequential_read.is_empty());
 }
 
 #[test]
 fn flashbench_tables_match_the_published_review() {
-    let tables = read_with(
+    let tables = map_reads_with(
         "sim:lexar-16g-c10?announced_bytes=16GiB&state=filled",
         |o| o.tables = true,
         &[MapPart::Cache],
@@ -290,7 +290,7 @@ fn flashbench_tables_match_the_published_review() {
 #[test]
 fn slow_bus_shortens_the_read_curve_with_a_finding() {
     let budget = |o: &mut MapOptions| o.limits.budget = Some(Duration::from_secs(12));
-    let found = read_with("sim:lexar-16g-c10?bus_mb_s=1", budget, &[MapPart::ReadCurve]);
+    let found = map_reads_with("sim:lexar-16g-c10?bus_mb_s=1", budget, &[MapPart::ReadCurve]);
     // A read in progress is completed: 4 MiB take 4 s.
     assert!(found.seconds < 12.0 + 5.0, "{} s", found.seconds);
     let curves = &found.measured.curves;
@@ -306,13 +306,13 @@ fn slow_bus_shortens_the_read_curve_with_a_finding() {
 #[test]
 fn failing_reads_end_the_queue_test() {
     let name = "sim:a2-command-queue?faults.read_error_p=0.9&faults.vanish_after_ios=400";
-    let depth = read(name, &[MapPart::Queue]).measured.queue_depth_effective;
+    let depth = map_reads(name, &[MapPart::Queue]).measured.queue_depth_effective;
     assert!(depth.reason.as_ref().unwrap().contains("too few reads"), "{depth:?}");
 }
 
 #[test]
 fn slow_card_is_not_judged_by_few_reads() {
-    let found = read("sim:lexar-16g-c10?noise.hiccup_p=1&noise.hiccup_s=1", &[]).measured;
+    let found = map_reads("sim:lexar-16g-c10?noise.hiccup_p=1&noise.hiccup_s=1", &[]).measured;
     for reason in [&found.unmapped_share.reason, &found.read_unit_bytes.reason, &found.plane_bytes.reason] {
         let said = reason.as_ref().unwrap();
         assert!(said.contains("too slowly: ") && said.contains(" of "), "{said}");
@@ -321,7 +321,7 @@ fn slow_card_is_not_judged_by_few_reads() {
 
 #[test]
 fn failed_positions_are_not_counted_as_read() {
-    let found = read("sim:sdnand-0.5g?faults.read_error_p=0.1", &[MapPart::Boundaries]).measured;
+    let found = map_reads("sim:sdnand-0.5g?faults.read_error_p=0.1", &[MapPart::Boundaries]).measured;
     let finding = found.findings.iter().find(|f| f.claim == "nothing-written").unwrap();
     let (what, places) = &finding.evidence[0];
     let places: u32 = places.parse().unwrap();

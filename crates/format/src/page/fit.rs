@@ -10,8 +10,8 @@ use cardscope_page::tree::{Page, PageBlock, fact, findings};
 pub fn page(report: &FitReport) -> Page {
     let (tone, answer) = answer(report);
     let mut page = Page::new(report.asked.as_deref().unwrap_or_default(), tone, answer);
-    page.because_all(NewsTone::Plain, report.print.as_ref().map(against_print));
-    page.because_all(NewsTone::Warning, report.target.as_ref().and_then(cut));
+    page.because_all(NewsTone::Plain, report.print.as_ref().map(compare_with_print));
+    page.because_all(NewsTone::Warning, report.target.as_ref().and_then(truncation_advice));
     let image = report.asked_bytes.map(|bytes| fact("size", ExactCapacity(bytes)));
     let used = report.in_use_bytes.map(|used| fact("in use up to", format!("byte {}", grouped(used))));
     let end = report.partitions_end_bytes;
@@ -21,7 +21,7 @@ pub fn page(report: &FitReport) -> Page {
         fact(if spare < 0 { "too large by" } else { "left" }, ExactCapacity(spare.unsigned_abs()))
     });
     page.add("", [PageBlock::Facts([image, used, end, card, left].into_iter().flatten().collect())]);
-    let sold = [PageBlock::Table(nominals(&report.nominal, report.asked_bytes))];
+    let sold = [PageBlock::Table(nominal_table(&report.nominal, report.asked_bytes))];
     match &report.target {
         Some(_) => page.fold("Cards by printed capacity", sold),
         None => {
@@ -59,12 +59,12 @@ fn answer(report: &FitReport) -> (NewsTone, String) {
     }
 }
 
-fn cut(target: &CardFit) -> Option<String> {
+fn truncation_advice(target: &CardFit) -> Option<String> {
     (target.fits == Some(false) && target.fits_if_cut)
         .then(|| format!("What is in use fits: cut the image to {} bytes.", grouped(target.card.bytes)))
 }
 
-fn against_print(print: &PrintFit) -> String {
+fn compare_with_print(print: &PrintFit) -> String {
     let side = |percent: f64| if percent < 0.0 { "more" } else { "less" };
     let share = |percent: f64| trimmed(percent.abs(), 2);
     let (low, high) = print.usual_percent;
@@ -91,7 +91,7 @@ fn fits(nominal: &NominalCapacity, asked: Option<u64>) -> &'static str {
     }
 }
 
-fn nominals(all: &[NominalCapacity], asked: Option<u64>) -> Table {
+fn nominal_table(all: &[NominalCapacity], asked: Option<u64>) -> Table {
     let bytes = |card: &Option<CardSize>| card.as_ref().map(|card| grouped(card.bytes)).unwrap_or_default();
     Table::of(
         all,

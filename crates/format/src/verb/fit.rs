@@ -54,15 +54,15 @@ pub struct FitRequest {
 pub fn fit(request: &FitRequest) -> Result<FitReport> {
     // A card named without an image or a size is compared with its printed capacity.
     let named = request.target.as_ref().or(request.card.as_ref());
-    let alone = request.asked.as_ref().filter(|asked| named.is_none() && is_card(asked));
+    let alone = request.asked.as_ref().filter(|asked| named.is_none() && is_device_or_simulated(asked));
     let asked = request.asked.as_ref().filter(|_| alone.is_none());
     let mut report = FitReport { asked: asked.cloned(), ..FitReport::default() };
     if let Some(asked) = asked {
-        measure(asked, &mut report)?;
+        resolve_asked_size(asked, &mut report)?;
     }
-    let wanted = request.nominal.as_deref().map(nominal_name).transpose()?;
+    let wanted = request.nominal.as_deref().map(parse_nominal).transpose()?;
     let mut cards = known_cards();
-    cards.extend(archived(request.archive.named())?);
+    cards.extend(archived_cards(request.archive.named())?);
     cards.sort_by_key(|card| card.bytes);
     let (asked, needed) = (report.asked_bytes, needed(&report));
     if let Some(name) = named.or(alone) {
@@ -75,7 +75,7 @@ pub fn fit(request: &FitRequest) -> Result<FitReport> {
     report.nominal = names.iter().filter_map(|name| of_nominal(name, &cards, asked)).collect();
     let about = |card: &CardSize| wanted.is_none() || capacity::nominal(card.bytes) == wanted;
     report.cards = cards.into_iter().filter(about).map(|card| card_fit(card, asked, needed)).collect();
-    report.fits = answer(&report, wanted.is_some());
+    report.fits = overall_fit(&report, wanted.is_some());
     Ok(report)
 }
 
@@ -86,7 +86,7 @@ fn needed(report: &FitReport) -> Option<u64> {
 }
 
 /// The named card decides, without one all cards of the capacity in `--card`, else any card.
-fn answer(report: &FitReport, of_one_capacity: bool) -> Option<bool> {
+fn overall_fit(report: &FitReport, of_one_capacity: bool) -> Option<bool> {
     report.asked_bytes?;
     if let Some(target) = &report.target {
         return target.fits;
@@ -97,16 +97,16 @@ fn answer(report: &FitReport, of_one_capacity: bool) -> Option<bool> {
     Some(report.cards.iter().any(|card| card.fits == Some(true)))
 }
 
-fn is_card(name: &str) -> bool {
+fn is_device_or_simulated(name: &str) -> bool {
     target_spec::is_simulated(name)
         || std::fs::metadata(name).is_ok_and(|about| about.file_type().is_block_device())
 }
 
 /// Reads `asked` as an image where a file has that name, else as a size.
-fn measure(asked: &str, report: &mut FitReport) -> Result<()> {
+fn resolve_asked_size(asked: &str, report: &mut FitReport) -> Result<()> {
     match std::fs::metadata(asked) {
         Ok(about) if about.is_file() => {
-            let image = look(Path::new(asked))?;
+            let image = inspect_image(Path::new(asked))?;
             report.asked_bytes = Some(image.bytes);
             report.in_use_bytes = Some(image.in_use);
             report.partitions_end_bytes = image.partitions_end;
@@ -125,7 +125,7 @@ fn measure(asked: &str, report: &mut FitReport) -> Result<()> {
 }
 
 /// Returns `32 GB` for `32GB` and `32 gb`; refuses a capacity that no card is sold with.
-fn nominal_name(text: &str) -> Result<String> {
+fn parse_nominal(text: &str) -> Result<String> {
     let text = text.trim().to_uppercase();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let name = format!("{} {}", &text[..digits], text[digits..].trim());
@@ -149,7 +149,7 @@ fn target(name: &str) -> Result<(CardSize, Vec<Finding>)> {
     Ok((CardSize { card: name.to_owned(), bytes, source: source.to_owned() }, findings))
 }
 
-const CHUNK: u64 = 1 << 20;
+const CHUNK_BYTES: u64 = 1 << 20;
 
 /// Magic bytes of packed files, and the command that prints the size of their content.
 const PACKED: &[(&[u8], &str)] = &[
@@ -167,7 +167,7 @@ struct ImageFacts {
     partitions_end: Option<u64>,
 }
 
-fn look(path: &Path) -> Result<ImageFacts> {
+fn inspect_image(path: &Path) -> Result<ImageFacts> {
     let failed =
         |e: std::io::Error| Failure::refused_for(format!("{} cannot be read: {e}", path.display()), e);
     let file = input::open(path).map_err(|e| failed(std::io::Error::other(e)))?;
@@ -192,9 +192,9 @@ fn refuse_packed(file: &File, path: &Path) -> Result<()> {
 /// Offset after the last nonzero byte. The search starts at the end and skips holes.
 fn in_use(file: &File, bytes: u64) -> std::io::Result<u64> {
     let mut end = bytes;
-    let mut chunk = vec![0u8; CHUNK as usize];
+    let mut chunk = vec![0u8; CHUNK_BYTES as usize];
     while end > 0 {
-        let start = (end - 1) / CHUNK * CHUNK;
+        let start = (end - 1) / CHUNK_BYTES * CHUNK_BYTES;
         // A file system without SEEK_DATA reports the whole file as data.
         let data = rustix::fs::seek(file, SeekFrom::Data(start));
         if data.is_ok_and(|at| at < end) {
@@ -211,7 +211,7 @@ fn in_use(file: &File, bytes: u64) -> std::io::Result<u64> {
 
 /// Cards of the archive, each once, with the capacity that they announce. Simulated cards are excluded, since their
 /// size is invented.
-fn archived(path: Option<&Path>) -> Result<Vec<CardSize>> {
+fn archived_cards(path: Option<&Path>) -> Result<Vec<CardSize>> {
     let Some(mut archive) = open_to_read(path)? else { return Ok(Vec::new()) };
     let mut found = BTreeMap::new();
     for summary in archive.sessions()? {

@@ -77,7 +77,7 @@ fn figures(
         now: of(is),
     };
     let calm = ComparedFigure {
-        what: format!("at rest after{}", bounds(calm_was.0, calm_is.0)),
+        what: format!("at rest after{}", bound_note(calm_was.0, calm_is.0)),
         unit: "s".to_owned(),
         before: Some(calm_was.1),
         now: Some(calm_is.1),
@@ -110,9 +110,9 @@ fn findings(
         ((SettledStatus::AtLeast, a), (SettledStatus::AtLeast, b)) if a > 0.0 && b > 0.0 => 0,
         ((_, a), (SettledStatus::AtLeast, b)) | ((SettledStatus::AtMost, a), (_, b)) if b < a => 0,
         ((SettledStatus::AtLeast, a), (_, b)) | ((_, a), (SettledStatus::AtMost, b)) if b > a => 0,
-        ((_, a), (_, b)) => differs(a, b),
+        ((_, a), (_, b)) => compare_times(a, b),
     };
-    let faster = match (settled, differs(waits_was, waits_is)) {
+    let faster = match (settled, compare_times(waits_was, waits_is)) {
         (0, by_waiting) => by_waiting,
         (by_calm, _) => by_calm,
     };
@@ -123,18 +123,18 @@ fn findings(
     };
     let mut found = vec![
         Finding::new(claim, FindingWeight::Note, CONFIDENCE, text)
-            .because("at rest after, before", in_words(calm_was))
-            .because("at rest after, now", in_words(calm_is))
+            .because("at rest after, before", idle_time_text(calm_was))
+            .because("at rest after, now", idle_time_text(calm_is))
             .because("waiting for I/O, before", format!("{waits_was:.1} s"))
             .because("waiting for I/O, now", format!("{waits_is:.1} s"))
             .advise("Observe three starts of each before trusting a small difference."),
     ];
-    found.extend(other_work(was, is));
+    found.extend(other_work_hint(was, is));
     found
 }
 
 /// Compares two times: 1 if the second is clearly smaller, -1 if clearly larger, 0 otherwise.
-fn differs(before: f64, now: f64) -> i8 {
+fn compare_times(before: f64, now: f64) -> i8 {
     let apart = (before - now).abs();
     let clear = apart >= DIFFERENT.1 && apart >= DIFFERENT.0 * before.max(now);
     match (clear, now < before) {
@@ -145,7 +145,7 @@ fn differs(before: f64, now: f64) -> i8 {
 }
 
 /// Words that mark which of the two times is only a bound.
-fn bounds(was: SettledStatus, is: SettledStatus) -> String {
+fn bound_note(was: SettledStatus, is: SettledStatus) -> String {
     let word = |status| match status {
         SettledStatus::Measured => None,
         SettledStatus::AtLeast => Some("at least"),
@@ -158,7 +158,7 @@ fn bounds(was: SettledStatus, is: SettledStatus) -> String {
     if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
 }
 
-fn in_words((status, seconds): IdleTime) -> String {
+fn idle_time_text((status, seconds): IdleTime) -> String {
     match status {
         SettledStatus::Measured => format!("{seconds:.0} s"),
         SettledStatus::AtLeast => format!("at least {seconds:.0} s"),
@@ -167,7 +167,7 @@ fn in_words((status, seconds): IdleTime) -> String {
 }
 
 /// Hint if the watches moved so different amounts of data that the systems did not do the same.
-fn other_work(was: &ObserveSummary, is: &ObserveSummary) -> Option<Finding> {
+fn other_work_hint(was: &ObserveSummary, is: &ObserveSummary) -> Option<Finding> {
     let moved = |s: &ObserveSummary| (s.read_bytes + s.write_bytes) as f64;
     let (a, b) = (moved(was), moved(is));
     (a.max(b) > OTHER_WORK * a.min(b)).then(|| {

@@ -32,8 +32,8 @@ const MEMORY_WAITING: f64 = 0.1;
 const SWAPPING: f64 = 1e6;
 
 /// Least share of the watch, and least seconds, that tell a bottleneck. Fewer seconds do if they are half of the watch.
-const TOO_LITTLE: (f64, f64) = (0.05, 3.0);
-const MOST_OF_IT: f64 = 0.5;
+const LEAST_LOAD: (f64, f64) = (0.05, 3.0);
+const ENOUGH_SHARE: f64 = 0.5;
 
 /// Highest confidence of a bottleneck that only few seconds show.
 const BRIEF_CONFIDENCE: f64 = 0.6;
@@ -43,7 +43,7 @@ const SMALL: f64 = 16384.0;
 
 /// Summarizes a watch that began at `began` seconds since boot; `None` without samples.
 pub fn summarise(samples: &[ObserveSample], began: f64) -> Option<ObserveSummary> {
-    let seconds = seconds_of(samples.iter());
+    let seconds = total_seconds(samples.iter());
     if seconds <= 0.0 {
         return None;
     }
@@ -61,21 +61,21 @@ pub fn summarise(samples: &[ObserveSample], began: f64) -> Option<ObserveSummary
         write_bytes: samples.iter().map(|s| s.write_bytes).sum(),
         wait_ms: share(waited),
         small_share: share(small as f64),
-        utilisation: mean(samples, |s| Some(s.utilisation)).unwrap_or_default(),
+        utilisation: mean_over_time(samples, |s| Some(s.utilisation)).unwrap_or_default(),
         queue_max: samples.iter().map(|s| s.queue).fold(0.0, f64::max),
-        io_some_seconds: mean(samples, |s| s.io_some).map(|share| share * seconds),
-        io_full_seconds: mean(samples, |s| s.io_full).map(|share| share * seconds),
-        cpu_busy: mean(samples, |s| s.cpu_busy),
-        iowait: mean(samples, |s| s.iowait),
+        io_some_seconds: mean_over_time(samples, |s| s.io_some).map(|share| share * seconds),
+        io_full_seconds: mean_over_time(samples, |s| s.io_full).map(|share| share * seconds),
+        cpu_busy: mean_over_time(samples, |s| s.cpu_busy),
+        iowait: mean_over_time(samples, |s| s.iowait),
         swap_bytes: samples.iter().map(|s| s.swap_bytes).sum::<Option<u64>>(),
-        loaded_seconds: seconds_of(loaded.iter().copied()),
+        loaded_seconds: total_seconds(loaded.iter().copied()),
         settled: settled(samples, began),
         bottleneck: MeanLoad::of(&loaded).bottleneck(seconds),
     })
 }
 
 /// Mean over time of the samples that have the value.
-fn mean<'a>(
+fn mean_over_time<'a>(
     samples: impl IntoIterator<Item = &'a ObserveSample>,
     of: impl Fn(&ObserveSample) -> Option<f64>,
 ) -> Option<f64> {
@@ -112,15 +112,16 @@ struct MeanLoad {
 }
 
 /// Total seconds. A fold, because the sum of no floats is -0 and would be printed as such.
-fn seconds_of<'a>(samples: impl Iterator<Item = &'a ObserveSample>) -> f64 {
+fn total_seconds<'a>(samples: impl Iterator<Item = &'a ObserveSample>) -> f64 {
     samples.fold(0.0, |sum, s| sum + s.seconds)
 }
 
 impl MeanLoad {
     fn of(loaded: &[&ObserveSample]) -> MeanLoad {
-        let over =
-            |of: fn(&ObserveSample) -> Option<f64>| mean(loaded.iter().copied(), of).unwrap_or_default();
-        let seconds = seconds_of(loaded.iter().copied());
+        let over = |of: fn(&ObserveSample) -> Option<f64>| {
+            mean_over_time(loaded.iter().copied(), of).unwrap_or_default()
+        };
+        let seconds = total_seconds(loaded.iter().copied());
         let swapped: u64 = loaded.iter().filter_map(|s| s.swap_bytes).sum();
         MeanLoad {
             seconds,
@@ -135,17 +136,17 @@ impl MeanLoad {
     }
 
     fn is_brief(&self) -> bool {
-        self.seconds < TOO_LITTLE.1
+        self.seconds < LEAST_LOAD.1
     }
 
     /// True if anything waits. A device may be busy without that.
-    fn holds_anyone_up(&self) -> bool {
+    fn has_waiting_tasks(&self) -> bool {
         self.waiting >= CALM_PRESSURE || self.busy >= BUSY_CPU || self.memory >= MEMORY_WAITING
     }
 
     fn bottleneck(&self, watched: f64) -> SystemBottleneck {
-        let brief = self.is_brief() && self.seconds < MOST_OF_IT * watched;
-        if brief || self.seconds < TOO_LITTLE.0 * watched || !self.holds_anyone_up() {
+        let brief = self.is_brief() && self.seconds < ENOUGH_SHARE * watched;
+        if brief || self.seconds < LEAST_LOAD.0 * watched || !self.has_waiting_tasks() {
             return SystemBottleneck::Nothing;
         }
         let waits = self.waiting >= WAITING;
@@ -165,7 +166,7 @@ impl MeanLoad {
 
 /// First moment from which the system stayed idle for half a minute.
 fn settled(samples: &[ObserveSample], began: f64) -> CalmMoment {
-    let calm = calm_from(samples);
+    let calm = first_idle_index(samples);
     let ended = samples.last().map_or(began, |s| s.uptime_seconds);
     let bound = |status, seconds| CalmMoment { status, uptime_seconds: None, bound_seconds: Some(seconds) };
     match calm {
@@ -179,11 +180,11 @@ fn settled(samples: &[ObserveSample], began: f64) -> CalmMoment {
 }
 
 /// Index of the first sample of the first idle range that is long enough.
-fn calm_from(samples: &[ObserveSample]) -> Option<usize> {
+fn first_idle_index(samples: &[ObserveSample]) -> Option<usize> {
     let unrest: Vec<f64> = samples.iter().map(unrest).collect();
     let mut start = None;
     for (at, sample) in samples.iter().enumerate() {
-        if smoothed(samples, &unrest, at) >= 1.0 {
+        if mean_load_ratio(samples, &unrest, at) >= 1.0 {
             start = None;
             continue;
         }
@@ -208,7 +209,7 @@ fn unrest(sample: &ObserveSample) -> f64 {
 }
 
 /// Mean over the few seconds from a sample on.
-fn smoothed(samples: &[ObserveSample], unrest: &[f64], at: usize) -> f64 {
+fn mean_load_ratio(samples: &[ObserveSample], unrest: &[f64], at: usize) -> f64 {
     let (mut sum, mut time) = (0.0, 0.0);
     for (sample, value) in samples[at..].iter().zip(&unrest[at..]) {
         sum += value * sample.seconds;
@@ -226,7 +227,7 @@ pub fn verdict(samples: &[ObserveSample], summary: &ObserveSummary) -> Finding {
     let load = MeanLoad::of(&loaded);
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     let known = samples.iter().any(|s| s.io_some.is_some());
-    let (weight, text, advice) = words(summary);
+    let (weight, text, advice) = bottleneck_text(summary);
     // Without PSI, waiting is an estimate.
     let confidence: f64 = if known { 0.9 } else { 0.6 };
     let confidence = if load.is_brief() { confidence.min(BRIEF_CONFIDENCE) } else { confidence };
@@ -250,7 +251,7 @@ pub fn verdict(samples: &[ObserveSample], summary: &ObserveSummary) -> Finding {
     Finding { advice: advice.map(str::to_owned), ..finding }
 }
 
-fn words(summary: &ObserveSummary) -> (FindingWeight, &'static str, Option<&'static str>) {
+fn bottleneck_text(summary: &ObserveSummary) -> (FindingWeight, &'static str, Option<&'static str>) {
     match summary.bottleneck {
         SystemBottleneck::Card => (
             FindingWeight::Hint,

@@ -13,7 +13,7 @@ pub fn page(report: &DoctorReport) -> Page {
         (0, _) => NewsTone::Warning,
         _ => NewsTone::Bad,
     };
-    let mut page = Page::new("", tone, answer(report));
+    let mut page = Page::new("", tone, answer_line(report));
     let of = |state: PointState| report.points.iter().filter(move |point| point.state == state);
     for points in by_advice(of(PointState::Fail).chain(of(PointState::Warn))) {
         let seen: Vec<String> = points.iter().map(|p| format!("{}: {}", p.point, on(p))).collect();
@@ -49,7 +49,7 @@ fn by_advice<'a>(points: impl Iterator<Item = &'a DoctorPoint>) -> Vec<Vec<&'a D
     groups
 }
 
-fn answer(report: &DoctorReport) -> String {
+fn answer_line(report: &DoctorReport) -> String {
     let target = report.target.as_ref().map_or_else(|| "a card".to_owned(), Clone::clone);
     match (report.failed, report.warned) {
         (0, 0) => format!("This computer is fit to measure {target}."),

@@ -22,16 +22,19 @@ pub fn page(report: &ObserveReport) -> Page {
     let body = &report.body;
     let mut page = Page::new(&report.header.target, NewsTone::Plain, answer(&report.body));
     if let Some(summary) = &body.summary {
-        page.add("", [PageBlock::Facts(figures(summary, &body.samples))]);
-        page.add("", [PageBlock::Facts(over_time(&body.samples)), PageBlock::Facts(partitions(report))]);
+        page.add("", [PageBlock::Facts(watch_facts(summary, &body.samples))]);
+        page.add(
+            "",
+            [PageBlock::Facts(sparkline_facts(&body.samples)), PageBlock::Facts(partition_facts(report))],
+        );
     }
     if let Some(boot) = &body.from_boot {
         let head =
             format!("Since boot, {} ago (the device's own figures: since it came)", duration(boot.seconds));
-        page.add(&head, [PageBlock::Facts(since_boot(boot))]);
+        page.add(&head, [PageBlock::Facts(since_boot_facts(boot))]);
     }
     if let Some(comparison) = &body.comparison {
-        compared(&mut page, comparison);
+        add_comparison(&mut page, comparison);
     }
     page.framed(&report.header)
 }
@@ -65,7 +68,7 @@ fn answer(body: &ObserveResult) -> String {
     }
 }
 
-fn megabytes(bytes: u64) -> String {
+fn size_text(bytes: u64) -> String {
     DecimalSize(bytes).to_string()
 }
 
@@ -73,37 +76,37 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-fn known(share: Option<f64>, show: impl Fn(f64) -> String) -> String {
+fn or_unknown(share: Option<f64>, show: impl Fn(f64) -> String) -> String {
     share.map_or_else(|| "unknown".to_owned(), show)
 }
 
-fn figures(s: &ObserveSummary, samples: &[ObserveSample]) -> Vec<PageFact> {
+fn watch_facts(s: &ObserveSummary, samples: &[ObserveSample]) -> Vec<PageFact> {
     let traffic = |ios: u64, bytes: u64| {
-        format!("{ios} I/Os, {} ({})", megabytes(bytes), SpeedMbS(mb_per_s(bytes, s.seconds)))
+        format!("{ios} I/Os, {} ({})", size_text(bytes), SpeedMbS(mb_per_s(bytes, s.seconds)))
     };
     let slowest = samples.iter().filter_map(|sample| sample.wait_ms).reduce(f64::max);
     let mut facts = vec![
         fact("watched", duration(s.seconds)),
-        fact("at rest from", settled(s)),
+        fact("at rest from", idle_text(s)),
         fact("busy for", duration(s.loaded_seconds)),
         fact("read", traffic(s.reads, s.read_bytes)),
         fact("written", traffic(s.writes, s.write_bytes)),
-        fact("mean time of an I/O", known(s.wait_ms, |ms| format!("{ms:.2} ms"))),
-        fact("slowest moment", known(slowest, |ms| format!("{} an I/O", time_us(ms * 1e3)))),
-        fact("I/Os of 16 KiB or less", known(s.small_share, percent)),
+        fact("mean time of an I/O", or_unknown(s.wait_ms, |ms| format!("{ms:.2} ms"))),
+        fact("slowest moment", or_unknown(slowest, |ms| format!("{} an I/O", time_us(ms * 1e3)))),
+        fact("I/Os of 16 KiB or less", or_unknown(s.small_share, percent)),
         fact("device at work", percent(s.utilisation)),
         fact("most I/Os under way", format!("{:.1}", s.queue_max)),
-        fact("some tasks waited for I/O", known(s.io_some_seconds, duration)),
-        fact("all tasks waited for I/O", known(s.io_full_seconds, duration)),
-        fact("processors at work", known(s.cpu_busy, percent)),
-        fact("processors idle for I/O", known(s.iowait, percent)),
+        fact("some tasks waited for I/O", or_unknown(s.io_some_seconds, duration)),
+        fact("all tasks waited for I/O", or_unknown(s.io_full_seconds, duration)),
+        fact("processors at work", or_unknown(s.cpu_busy, percent)),
+        fact("processors idle for I/O", or_unknown(s.iowait, percent)),
     ];
     let swapped = s.swap_bytes.filter(|bytes| *bytes > 0);
-    facts.extend(swapped.map(|bytes| fact("swapped", megabytes(bytes))));
+    facts.extend(swapped.map(|bytes| fact("swapped", size_text(bytes))));
     facts
 }
 
-fn settled(s: &ObserveSummary) -> String {
+fn idle_text(s: &ObserveSummary) -> String {
     let at = duration(s.settled.seconds());
     match s.settled.status {
         SettledStatus::Measured => format!("{at} after boot"),
@@ -113,17 +116,17 @@ fn settled(s: &ObserveSummary) -> String {
 }
 
 /// Sparklines of device, waiting tasks and processors.
-fn over_time(samples: &[ObserveSample]) -> Vec<PageFact> {
+fn sparkline_facts(samples: &[ObserveSample]) -> Vec<PageFact> {
     let all = [
-        ("device at work", line(samples, |s| Some(s.utilisation))),
-        ("tasks waiting for I/O", line(samples, |s| s.io_some)),
-        ("processors at work", line(samples, |s| s.cpu_busy)),
+        ("device at work", sparkline(samples, |s| Some(s.utilisation))),
+        ("tasks waiting for I/O", sparkline(samples, |s| s.io_some)),
+        ("processors at work", sparkline(samples, |s| s.cpu_busy)),
     ];
     all.into_iter().filter_map(|(name, drawn)| Some(fact(name, format!("|{}|", drawn?)))).collect()
 }
 
 /// Sparkline of a load between 0 and 1; `None` if no sample has it.
-fn line(samples: &[ObserveSample], of: impl Fn(&ObserveSample) -> Option<f64>) -> Option<String> {
+fn sparkline(samples: &[ObserveSample], of: impl Fn(&ObserveSample) -> Option<f64>) -> Option<String> {
     let columns = COLUMNS.min(samples.len());
     let step = |column: usize| {
         let (from, to) = (column * samples.len() / columns, (column + 1) * samples.len() / columns);
@@ -133,36 +136,36 @@ fn line(samples: &[ObserveSample], of: impl Fn(&ObserveSample) -> Option<f64>) -
     (0..columns).map(step).collect()
 }
 
-fn partitions(report: &ObserveReport) -> Vec<PageFact> {
+fn partition_facts(report: &ObserveReport) -> Vec<PageFact> {
     let moved = report.body.partitions.iter().filter(|p| p.read_bytes + p.write_bytes > 0);
     let fact_of = |part: &PartitionTraffic| {
         fact(
             &part.name,
-            format!("{} read, {} written", megabytes(part.read_bytes), megabytes(part.write_bytes)),
+            format!("{} read, {} written", size_text(part.read_bytes), size_text(part.write_bytes)),
         )
     };
     moved.map(fact_of).collect()
 }
 
-fn since_boot(s: &ObserveSample) -> Vec<PageFact> {
+fn since_boot_facts(s: &ObserveSample) -> Vec<PageFact> {
     let share = |share: f64| duration(share * s.seconds);
     vec![
-        fact("read", format!("{} I/Os, {}", s.reads, megabytes(s.read_bytes))),
-        fact("written", format!("{} I/Os, {}", s.writes, megabytes(s.write_bytes))),
-        fact("mean time of an I/O", known(s.wait_ms, |ms| format!("{ms:.2} ms"))),
-        fact("mean size of an I/O", known(s.mean_io_bytes(), |b| format!("{:.1} KiB", b / 1024.0))),
+        fact("read", format!("{} I/Os, {}", s.reads, size_text(s.read_bytes))),
+        fact("written", format!("{} I/Os, {}", s.writes, size_text(s.write_bytes))),
+        fact("mean time of an I/O", or_unknown(s.wait_ms, |ms| format!("{ms:.2} ms"))),
+        fact("mean size of an I/O", or_unknown(s.mean_io_bytes(), |b| format!("{:.1} KiB", b / 1024.0))),
         fact("device at work", percent(s.utilisation)),
-        fact("some tasks waited for I/O", known(s.io_some, share)),
-        fact("all tasks waited for I/O", known(s.io_full, share)),
-        fact("processors at work", known(s.cpu_busy, percent)),
+        fact("some tasks waited for I/O", or_unknown(s.io_some, share)),
+        fact("all tasks waited for I/O", or_unknown(s.io_full, share)),
+        fact("processors at work", or_unknown(s.cpu_busy, percent)),
     ]
 }
 
-fn compared(page: &mut Page, c: &ObserveComparison) {
+fn add_comparison(page: &mut Page, c: &ObserveComparison) {
     let by = if c.since_boot { "by the time since boot" } else { "by the time since each watch began" };
     let head =
         format!("Against {}, {} of both, laid over each other {by}", c.against, duration(c.span_seconds));
-    let value = |value: Option<f64>, unit: &str| value.map_or("unknown".to_owned(), |v| figure(v, unit));
+    let value = |value: Option<f64>, unit: &str| value.map_or("unknown".to_owned(), |v| figure_text(v, unit));
     let table = Table::of(
         &c.figures,
         &[
@@ -174,7 +177,7 @@ fn compared(page: &mut Page, c: &ObserveComparison) {
     page.add(&head, [PageBlock::Table(table)]);
 }
 
-fn figure(value: f64, unit: &str) -> String {
+fn figure_text(value: f64, unit: &str) -> String {
     match unit {
         "" => format!("{value:.0}"),
         unit => format!("{value:.1} {unit}"),

@@ -49,10 +49,10 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let heads = |line: &str| line.trim_start_matches(['|', '>', ' ']).starts_with("AS SSD Benchmark");
-    parts::reports(text, heads, report)
+    parts::reports(text, heads, read_report)
 }
 
-fn report(text: &LogText) -> ReaderOutcome {
+fn read_report(text: &LogText) -> ReaderOutcome {
     let mut reader = AsSsdReader { log: log_of("AS SSD", None), runs: RunBuilder::default(), section: None };
     for line in text.lines() {
         reader.line(line.trim().trim_start_matches(['|', '>']).trim_start());
@@ -74,26 +74,26 @@ impl AsSsdReader {
     fn line(&mut self, line: &str) {
         if let Some((section, rest)) = section(line) {
             self.section = Some(section);
-            self.row(section, rest);
+            self.read_row(section, rest);
         } else if let Some(version) = line.strip_prefix("AS SSD Benchmark") {
             let mut words = version.split_whitespace();
             let version = words.find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
             self.log.tool = log_of("AS SSD", version).tool;
         } else if let Some((key, value)) = line.split_once(':') {
-            self.property(key.trim(), value.trim());
+            self.read_property(key.trim(), value.trim());
         }
     }
 
     /// Adds the figures after a section's name: read, write, and the total of a score.
-    fn row(&mut self, section: AsSsdSection, rest: &str) {
+    fn read_row(&mut self, section: AsSsdSection, rest: &str) {
         for (key, printed) in ["Read", "Write", "Total"].into_iter().zip(printed(rest)) {
-            self.put(section, key, printed);
+            self.add_value(section, key, printed);
         }
     }
 
-    fn property(&mut self, key: &str, value: &str) {
+    fn read_property(&mut self, key: &str, value: &str) {
         if let (Some(section), Some(printed)) = (self.section, printed(value).into_iter().next()) {
-            self.put(section, key, printed);
+            self.add_value(section, key, printed);
         }
         match key {
             "Name" => self.log.card.model = filled(value),
@@ -110,7 +110,7 @@ impl AsSsdReader {
         }
     }
 
-    fn put(&mut self, section: AsSsdSection, key: &str, (value, unit): (f64, &str)) {
+    fn add_value(&mut self, section: AsSsdSection, key: &str, (value, unit): (f64, &str)) {
         let name = match key {
             "Read" | "Lesen" => "read",
             "Write" | "Schreiben" => "write",
@@ -119,13 +119,13 @@ impl AsSsdReader {
         };
         match (section, name.parse::<TestOp>()) {
             (AsSsdSection::Speed(pattern), Ok(op)) => self.speed(TestName { pattern, op }, value, unit),
-            (AsSsdSection::Access, _) if unit == "ms" => self.beside("access_time_ms", name, value),
-            (AsSsdSection::Score, _) if unit.is_empty() => self.beside("score", name, value),
+            (AsSsdSection::Access, _) if unit == "ms" => self.add_other("access_time_ms", name, value),
+            (AsSsdSection::Score, _) if unit.is_empty() => self.add_other("score", name, value),
             _ => {}
         }
     }
 
-    fn beside(&mut self, what: &str, name: &str, value: f64) {
+    fn add_other(&mut self, what: &str, name: &str, value: f64) {
         self.log.other.entry(what).or_insert_with(|| json!({}))[name] = json!(value);
     }
 

@@ -16,7 +16,7 @@ use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{GIB, KIB, MIB, parse_size};
 
 /// Size of the test file if the log does not have it: the script's default.
-const USUAL_SIZE: u64 = GIB;
+const DEFAULT_SIZE: u64 = GIB;
 
 /// MiB/s below which the cut can be a tenth of the figure.
 const COARSE_BELOW: f64 = 10.0;
@@ -47,21 +47,21 @@ impl CdmFioReader {
         if let Some(line) = CdmFioLine::parse(text) {
             self.result(&line);
         } else if let Some(condition) = cooling(text) {
-            self.begin(Run { condition: Some(condition), ..Run::default() });
+            self.begin_run(Run { condition: Some(condition), ..Run::default() });
         } else if text.trim() == "Configuration:" {
-            self.begin(Run { condition: self.head.condition.clone(), ..Run::default() });
+            self.begin_run(Run { condition: self.head.condition.clone(), ..Run::default() });
         } else if let Some((key, value)) = text.split_once('=') {
-            self.setting(key.trim(), value.trim());
+            self.read_setting(key.trim(), value.trim());
         }
     }
 
     /// Begins a run. Its condition also holds for the runs after it.
-    fn begin(&mut self, head: Run) {
+    fn begin_run(&mut self, head: Run) {
         self.head = head;
         self.runs.begin(self.head.clone());
     }
 
-    fn setting(&mut self, key: &str, value: &str) {
+    fn read_setting(&mut self, key: &str, value: &str) {
         match key {
             "Size" => self.head.size_bytes = parse_size(value).ok(),
             "Loops" => self.head.loops = value.parse().ok(),
@@ -77,7 +77,7 @@ impl CdmFioReader {
     fn result(&mut self, line: &CdmFioLine<'_>) {
         let size = self.runs.last_mut().size_bytes;
         self.size_guessed |= size.is_none() && line.needs_size();
-        let Some(result) = line.figure(size.unwrap_or(USUAL_SIZE)) else { return };
+        let Some(result) = line.figure(size.unwrap_or(DEFAULT_SIZE)) else { return };
         self.coarse |= result.printed().value < COARSE_BELOW;
         self.runs.add(result);
     }
@@ -135,7 +135,7 @@ impl<'a> CdmFioLine<'a> {
         let is_depth = word.starts_with('Q') && word.contains('T');
         let (access, depth) = if is_depth { (words.next()?, Some(word)) } else { (word, None) };
         let line = CdmFioLine { access, depth, op, value: speed(value)?, iops: speed(iops) };
-        line.pattern(USUAL_SIZE).map(|_| line)
+        line.pattern(DEFAULT_SIZE).map(|_| line)
     }
 
     fn needs_size(&self) -> bool {
@@ -145,14 +145,14 @@ impl<'a> CdmFioLine<'a> {
     /// Access pattern of the label on a test file of `size` bytes.
     fn pattern(&self, size: u64) -> Option<AccessPattern> {
         let depth = self.depth.unwrap_or("Q1T1");
-        let Some((order, block)) = self.old_access(size) else {
+        let Some((order, block)) = self.old_label_access(size) else {
             return format!("{} {depth}", self.access).parse().ok();
         };
         let counts: AccessPattern = format!("SEQ1M {depth}").parse().ok()?;
         Some(AccessPattern { order, block, ..counts }).filter(|pattern| pattern.block > 0)
     }
 
-    fn old_access(&self, size: u64) -> Option<(IoOrder, u64)> {
+    fn old_label_access(&self, size: u64) -> Option<(IoOrder, u64)> {
         if self.needs_size() {
             // With a queue the script moves thirty-two parts of the file, without one the whole file.
             return Some((IoOrder::Sequential, if self.depth.is_some() { size / 32 } else { size }));
@@ -165,7 +165,7 @@ impl<'a> CdmFioLine<'a> {
     fn figure(&self, size: u64) -> Option<TestFigure> {
         let test = TestName { pattern: self.pattern(size)?, op: self.op };
         let mut result = figure(test, self.value, "MB/s", MIB_S);
-        result.iops = self.iops.filter(|iops| *iops > 0.0 && self.agrees(*iops, test.pattern.block));
+        result.iops = self.iops.filter(|iops| *iops > 0.0 && self.is_consistent(*iops, test.pattern.block));
         // A printed 0 is coarser than the IOPS, so the speed is computed from these.
         if let (true, Some(iops)) = (self.value == 0.0, result.iops) {
             result.mb_s = iops * test.pattern.block as f64 / 1e6;
@@ -175,7 +175,7 @@ impl<'a> CdmFioLine<'a> {
 
     /// True if speed and IOPS can be of one measurement, each cut to a whole number. In a log that ends within the IOPS
     /// they do not agree.
-    fn agrees(&self, iops: f64, block: u64) -> bool {
+    fn is_consistent(&self, iops: f64, block: u64) -> bool {
         let (block, mib) = (block as f64, MIB as f64);
         iops * block < (self.value + 1.0) * mib && self.value * mib < (iops + 1.0) * block
     }

@@ -5,14 +5,14 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::fmt::strtime;
 
 /// Year first, or day first with points (`24.12.2012`). `01/02/2012` is ambiguous, so it is not accepted.
-const DAYS: [&str; 4] = ["%Y/%m/%d", "%Y-%m-%d", "%Y.%m.%d", "%d.%m.%Y"];
+const DAY_FORMATS: [&str; 4] = ["%Y/%m/%d", "%Y-%m-%d", "%Y.%m.%d", "%d.%m.%Y"];
 
 /// Parses a date with or without a time, also in the form of C's `ctime` (`Fri Nov 17 23:59:32 2017`). `None` for other
 /// text, and for years before memory cards existed.
 pub(crate) fn date(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split([' ', 'T', ',']).filter(|word| !word.is_empty()).collect();
     let word = words.first()?;
-    let Some(day) = DAYS.iter().find_map(|form| Date::strptime(form, word).ok()) else {
+    let Some(day) = DAY_FORMATS.iter().find_map(|form| Date::strptime(form, word).ok()) else {
         let words: Vec<&str> = text.split_whitespace().collect();
         let ctime = words.get(words.len().checked_sub(4)?..)?.join(" ");
         let at = DateTime::strptime("%b %d %H:%M:%S %Y", ctime).ok()?;
@@ -20,7 +20,7 @@ pub(crate) fn date(text: &str) -> Option<String> {
     };
     // No supported tool prints a twelve-hour clock, so its time is omitted rather than converted.
     let halved = words.iter().any(|word| matches!(*word, "AM" | "PM"));
-    let time = words.get(1).filter(|_| !halved).and_then(|word| clock(word));
+    let time = words.get(1).filter(|_| !halved).and_then(|word| parse_time(word));
     let printed = time.map_or_else(|| day.to_string(), |time| day.to_datetime(time).to_string());
     is_recent(day).then_some(printed)
 }
@@ -41,7 +41,7 @@ fn is_recent(day: Date) -> bool {
     YEARS.contains(&day.year())
 }
 
-fn clock(word: &str) -> Option<Time> {
+fn parse_time(word: &str) -> Option<Time> {
     let word = word.split(['.', '+', 'Z']).next()?;
     ["%H:%M:%S", "%H:%M"].iter().find_map(|form| Time::strptime(form, word).ok())
 }

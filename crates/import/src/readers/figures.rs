@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 const MOST_DOUBTS: usize = 8;
 
 /// Separator of the values of several settings in a report, which does not state the runs they belong to.
-const SEVERAL: &str = " | ";
+const VALUE_SEPARATOR: &str = " | ";
 
 /// True if the first line has the headings of such a table.
 pub(crate) fn recognise(text: &LogText) -> bool {
@@ -53,7 +53,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
         if index == parts.len() {
             parts.push(FigureGroup { head, ..FigureGroup::default() });
         }
-        if let Err(why) = figure(&row).and_then(|figure| parts[index].take(&row, figure)) {
+        if let Err(why) = figure(&row).and_then(|figure| parts[index].add_figure(&row, figure)) {
             doubts.push(format!("row {number}: {}", message(&why, &[])));
         }
     }
@@ -86,8 +86,8 @@ struct FigureGroup {
 }
 
 impl FigureGroup {
-    fn take(&mut self, row: &TableRow<'_>, figure: TestFigure) -> Result<(), String> {
-        let (test, step, size_bytes) = (figure.name(), figure.step.clone(), size(row)?);
+    fn add_figure(&mut self, row: &TableRow<'_>, figure: TestFigure) -> Result<(), String> {
+        let (test, step, size_bytes) = (figure.name(), figure.step.clone(), row_size(row)?);
         let run = match row.get("run") {
             Some(text) => text.parse().map_err(|_| format!("{text:?} is not a run number"))?,
             None => {
@@ -115,8 +115,8 @@ impl FigureGroup {
 /// Everything in a row except its figure.
 fn head(row: &TableRow<'_>) -> CardLog {
     let mut log = CardLog { card: card(row), part: row.owned("card"), ..CardLog::default() };
-    log.tool =
-        said(row, &["tool", "recipe"]).map(|name| LogTool { name, version: row.owned("tool_version") });
+    log.tool = first_value(row, &["tool", "recipe"])
+        .map(|name| LogTool { name, version: row.owned("tool_version") });
     log.date = row.get("date").and_then(date);
     log.condition = condition(row, &mut log.doubts);
     if let Some(source) = row.get("source") {
@@ -146,7 +146,7 @@ fn card(row: &TableRow<'_>) -> CardFacts {
     match row.get("card") {
         Some(card) if facts.brand.is_none() && facts.name.is_none() && facts.model.is_none() => {
             let mut named = facts;
-            named.complete_from(&card_named(plain(card)));
+            named.complete_from(&parse_card_name(plain(card)));
             named
         }
         _ => facts,
@@ -157,8 +157,8 @@ fn card(row: &TableRow<'_>) -> CardFacts {
 fn condition(row: &TableRow<'_>, doubts: &mut Vec<String>) -> Condition {
     let mut condition = Condition::default();
     for (word, _) in WORDS {
-        let Some(value) = said(row, &[&format!("condition_{word}"), word]) else { continue };
-        if value.contains(SEVERAL) {
+        let Some(value) = first_value(row, &[&format!("condition_{word}"), word]) else { continue };
+        if value.contains(VALUE_SEPARATOR) {
             doubts.push(format!("mixed {}: {}", word.replace('_', " "), shortened(&value)));
         } else if *word != "tool" {
             condition.set(word, value, ConditionOrigin::Stated);
@@ -170,11 +170,12 @@ fn condition(row: &TableRow<'_>, doubts: &mut Vec<String>) -> Condition {
 fn figure(row: &TableRow<'_>) -> Result<TestFigure, String> {
     let test = test(row)?;
     let true_speed = row.get("mb_s").map(|text| known(text, "mb_s")).transpose()?;
-    let printed = said(row, &["printed_value", "value"]).map(|text| known(&text, "value")).transpose()?;
-    let unit = said(row, &["printed_unit", "unit"]).unwrap_or_else(|| "MB/s".to_owned());
+    let printed =
+        first_value(row, &["printed_value", "value"]).map(|text| known(&text, "value")).transpose()?;
+    let unit = first_value(row, &["printed_unit", "unit"]).unwrap_or_else(|| "MB/s".to_owned());
     let mb_s = match (true_speed, printed) {
         (Some(mb_s), _) => mb_s,
-        (None, Some(value)) => value * worth(&unit, test)?,
+        (None, Some(value)) => value * mb_s_per_unit(&unit, test)?,
         (None, None) => return Err("it has no value".to_owned()),
     };
     let iops = row.get("iops").map(|text| known(text, "iops")).transpose()?;
@@ -215,7 +216,7 @@ fn test(row: &TableRow<'_>) -> Result<TestName, String> {
 }
 
 /// MB/s (10^6) in one unit.
-fn worth(unit: &str, test: TestName) -> Result<f64, String> {
+fn mb_s_per_unit(unit: &str, test: TestName) -> Result<f64, String> {
     let known = match unit {
         "IOPS" => Some(test.pattern.block as f64 / MB),
         "MB/s" | "kB/s" | "KB/s" | "GB/s" | "MiB/s" | "KiB/s" => true_mb_s(unit),
@@ -226,16 +227,16 @@ fn worth(unit: &str, test: TestName) -> Result<f64, String> {
     })
 }
 
-fn size(row: &TableRow<'_>) -> Result<Option<u64>, String> {
-    let Some(text) = said(row, &["test_size_bytes", "size"]) else { return Ok(None) };
-    if text.contains(SEVERAL) {
+fn row_size(row: &TableRow<'_>) -> Result<Option<u64>, String> {
+    let Some(text) = first_value(row, &["test_size_bytes", "size"]) else { return Ok(None) };
+    if text.contains(VALUE_SEPARATOR) {
         return Ok(None);
     }
     parse_size(&text).map(Some).map_err(|e| e.to_string())
 }
 
 /// First non-empty value of several columns.
-fn said(row: &TableRow<'_>, names: &[&str]) -> Option<String> {
+fn first_value(row: &TableRow<'_>, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| row.get(name)).map(|text| plain(text).to_owned())
 }
 
@@ -251,13 +252,13 @@ fn plain(text: &str) -> &str {
 ///
 /// Descriptions on a page (`page::described`) are parsed otherwise: there a name ends at the first mark, and commas and
 /// brackets begin an explanation.
-fn card_named(text: &str) -> CardFacts {
+fn parse_card_name(text: &str) -> CardFacts {
     let mut card = CardFacts::default();
     if let Ok(label) = label::parse(text) {
         card.capacity_label = label.capacity.map(|capacity| capacity.printed);
         card.marks = label.marks.iter().map(ToString::to_string).collect();
     }
-    let named = without_printed(text);
+    let named = without_marks_and_sizes(text);
     let mut words = named.split_whitespace();
     card.brand = words.next().map(str::to_owned);
     card.name = Some(words.collect::<Vec<_>>().join(" ")).filter(|name| !name.is_empty());
@@ -265,8 +266,8 @@ fn card_named(text: &str) -> CardFacts {
 }
 
 /// Removes marks and sizes. Other text in brackets keeps its brackets: `Example (old, C6)` becomes `Example (old)`.
-fn without_printed(text: &str) -> String {
-    let of_word = |word: &str| match is_printed(word) {
+fn without_marks_and_sizes(text: &str) -> String {
+    let of_word = |word: &str| match is_mark_or_size(word) {
         true => word.chars().filter(|c| matches!(c, '(' | ')')).collect(),
         false => word.to_owned(),
     };
@@ -275,7 +276,7 @@ fn without_printed(text: &str) -> String {
     tidied.iter().fold(words.join(" "), |text, (from, to)| text.replace(from, to))
 }
 
-fn is_printed(word: &str) -> bool {
+fn is_mark_or_size(word: &str) -> bool {
     let plain = word.trim_matches(|c: char| matches!(c, '(' | ')' | ','));
     label::parse(plain)
         .is_ok_and(|label| label.unknown.is_empty() && (label.capacity.is_some() || !label.marks.is_empty()))
@@ -287,21 +288,21 @@ mod tests {
 
     #[test]
     fn card_name_splits_into_brand_name_size_and_marks() {
-        let card = card_named("Example Pro+ U3 V30 A2 64GB");
+        let card = parse_card_name("Example Pro+ U3 V30 A2 64GB");
         assert_eq!((card.brand.as_deref(), card.name.as_deref()), (Some("Example"), Some("Pro+")));
         assert_eq!(
             (card.capacity_label.as_deref(), card.marks.join(" ")),
             (Some("64GB"), "U3 V30 A2".to_owned())
         );
-        assert_eq!(card_named("Example (C10) 16GB").name, None);
+        assert_eq!(parse_card_name("Example (C10) 16GB").name, None);
         for (text, name) in [
             ("Example Pi (1.4, C6) 8GB", "Pi (1.4)"),
             ("Example Turbo (U1, old) 16GB", "Turbo (old)"),
             ("Example Turbo (C10, U1) 16GB", "Turbo"),
             ("Example (C10 U1 of a friend) (red) 16GB", "(of a friend) (red)"),
         ] {
-            assert_eq!(card_named(text).name.as_deref(), Some(name), "{text}");
+            assert_eq!(parse_card_name(text).name.as_deref(), Some(name), "{text}");
         }
-        assert_eq!(card_named(""), CardFacts::default());
+        assert_eq!(parse_card_name(""), CardFacts::default());
     }
 }

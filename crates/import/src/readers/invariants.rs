@@ -10,13 +10,13 @@ use jiff::civil::{Date, DateTime};
 use std::collections::HashSet;
 
 /// Most bytes of JSON for each byte of text: a line of twenty bytes may become a run with its heading, size and condition.
-const GROWTH: usize = 200;
+const MOST_JSON_PER_BYTE: usize = 200;
 
 /// Bytes of JSON that any log may have in addition.
-const FRAME: usize = 20_000;
+const MOST_EXTRA_JSON: usize = 20_000;
 
 /// Most bytes of a doubt, which may quote three parts of the text.
-const DOUBT: usize = 700;
+const MOST_DOUBT_BYTES: usize = 700;
 
 /// Passes bytes to the reader of a format, also if it would not recognise them. `fuzz/` names the format in its environment.
 ///
@@ -46,7 +46,7 @@ fn check_outcome(outcome: &Result<Vec<CardLog>, ImportError>, text: &LogText) {
     match outcome {
         Ok(logs) => {
             let json: usize = logs.iter().map(check_log).sum();
-            let most = GROWTH * text.body().len() + FRAME;
+            let most = MOST_JSON_PER_BYTE * text.body().len() + MOST_EXTRA_JSON;
             assert!(!logs.is_empty() && json <= most, "{} logs of {json} bytes, at most {most}", logs.len());
         }
         Err(ImportError::Empty { why, .. } | ImportError::Unknown(why)) => {
@@ -60,7 +60,7 @@ fn check_log(log: &CardLog) -> usize {
     assert!(!log.is_empty(), "a log says something");
     assert!(formats().iter().any(|format| format.name == log.format), "{}", log.format);
     assert!(log.date.as_deref().is_none_or(is_date), "{:?}", log.date);
-    let is_short = |doubt: &String| !doubt.trim().is_empty() && doubt.len() <= DOUBT;
+    let is_short = |doubt: &String| !doubt.trim().is_empty() && doubt.len() <= MOST_DOUBT_BYTES;
     assert!(log.doubts.iter().all(is_short), "{:?}", log.doubts);
     let prices = log.events.iter().filter_map(|event| event.price.as_ref());
     assert!(prices.map(|price| price.amount).all(is_amount), "{:?}", log.events);

@@ -7,13 +7,13 @@ use std::cell::Cell;
 use std::fmt;
 
 /// Bytes of memory that values of any text may take.
-const LEAST: usize = 16 << 20;
+const LEAST_ROOM: usize = 16 << 20;
 
 /// Bytes of a list element in addition to its content, including the list's spare capacity.
-const ELEMENT: usize = 120;
+const ELEMENT_BYTES: usize = 120;
 
 /// Bytes of a field in addition to its name and content.
-const FIELD: usize = 220;
+const FIELD_BYTES: usize = 220;
 
 /// Fields of a JSON text that are kept, and their form.
 #[derive(Clone, Copy)]
@@ -29,7 +29,7 @@ pub(crate) const ALL: JsonChoice = JsonChoice { keeps: |_, _| true, packs: |_| f
 
 /// Parses a text that is one JSON value.
 pub(crate) fn whole(text: &str) -> Result<Value, serde_json::Error> {
-    let left = Cell::new(text.len().max(LEAST));
+    let left = Cell::new(text.len().max(LEAST_ROOM));
     let mut reader = serde_json::Deserializer::from_str(text);
     let value =
         SelectedJson { choice: ALL, within: "", left: &left, past: false }.deserialize(&mut reader)?;
@@ -43,7 +43,7 @@ pub(crate) fn first(
     room: usize,
     choice: JsonChoice,
 ) -> Result<(Value, usize), serde_json::Error> {
-    let left = Cell::new(room.max(LEAST));
+    let left = Cell::new(room.max(LEAST_ROOM));
     let mut reader = serde_json::Deserializer::from_str(text);
     let value = SelectedJson { choice, within: "", left: &left, past: false }.deserialize(&mut reader)?;
     Ok((value, reader.into_iter::<IgnoredAny>().byte_offset()))
@@ -119,7 +119,7 @@ impl<'de> Visitor<'de> for SelectedJson<'_> {
                 // The element itself is freed; only its text remains in memory.
                 self.left.set(left);
             }
-            self.spend(ELEMENT + value.as_str().filter(|_| packs).map_or(0, str::len))?;
+            self.spend(ELEMENT_BYTES + value.as_str().filter(|_| packs).map_or(0, str::len))?;
             all.push(value);
             left = self.left.get();
         }
@@ -137,7 +137,7 @@ impl<'de> Visitor<'de> for SelectedJson<'_> {
                 fields.next_value_seed(SelectedJson { past: true, ..self })?;
                 continue;
             }
-            self.spend(FIELD + name.len())?;
+            self.spend(FIELD_BYTES + name.len())?;
             let value = fields.next_value_seed(SelectedJson { within: &name, ..self })?;
             // As in other JSON readers, the last field of a name counts.
             all.insert(name, value);
@@ -185,7 +185,7 @@ mod tests {
     fn packed_elements_count_as_their_text() {
         let choice = JsonChoice { keeps: |_, name| name != "bins", packs: |name| name == "jobs" };
         let job = r#"{"bins":[1],"a":{"b":1.5}},"#;
-        let count = LEAST / 200;
+        let count = LEAST_ROOM / 200;
         let text = format!("{{\"jobs\":[{}0]}}", job.repeat(count));
         assert!(whole(&text).is_err());
         let (value, _) = first(&text, 0, choice).unwrap();
@@ -195,11 +195,11 @@ mod tests {
     #[test]
     fn too_many_small_values_are_refused() {
         for (open, one) in [("[", "[],"), ("[", "1,"), ("[", "{},"), ("{", "\"a\":{},")] {
-            let text = format!("{open}{}", one.repeat((LEAST / ELEMENT) + 10));
+            let text = format!("{open}{}", one.repeat((LEAST_ROOM / ELEMENT_BYTES) + 10));
             let error = whole(&text).unwrap_err();
             assert!(error.to_string().contains("too many values"), "{one}: {error}");
         }
-        let text = format!("{{\"bins\":[{}0]}}", "[],".repeat(LEAST / ELEMENT + 10));
+        let text = format!("{{\"bins\":[{}0]}}", "[],".repeat(LEAST_ROOM / ELEMENT_BYTES + 10));
         assert!(
             first(&text, 0, JsonChoice { keeps: |_, name| name != "bins", ..ALL }).is_ok(),
             "what is read past takes none"

@@ -10,7 +10,7 @@ use cardscope_model::log::CardLog;
 use cardscope_model::outside::shortened;
 
 /// Formats whose logs may be in one file. Those in one row read each other's lines, so only the first match of a row is used.
-const SIDE_BY_SIDE: [&[&str]; 12] = [
+const COMPATIBLE_FORMATS: [&[&str]; 12] = [
     &["cdm_fio", "fio-json", "fio-text"],
     &["kdiskmark", "crystaldiskmark"],
     &["as-ssd"],
@@ -62,17 +62,17 @@ pub(crate) fn logs(text: &LogText) -> Result<Vec<CardLog>, ImportError> {
         return Err(refused.unwrap_or_else(|| ImportError::Unknown(text.looks_like())));
     }
     if rows.len() > 1 {
-        of_one_card(&mut logs);
+        share_single_card(&mut logs);
     }
     Ok(logs)
 }
 
 fn row(format: &LogFormat) -> Option<usize> {
-    SIDE_BY_SIDE.iter().position(|row| row.contains(&format.name))
+    COMPATIBLE_FORMATS.iter().position(|row| row.contains(&format.name))
 }
 
 /// Gives all logs the card that only one of them names.
-fn of_one_card(logs: &mut [CardLog]) {
+fn share_single_card(logs: &mut [CardLog]) {
     let mut named = logs.iter().filter(|log| !log.card.is_empty());
     let (Some(card), None) = (named.next().map(|log| log.card.clone()), named.next()) else { return };
     for log in logs.iter_mut().filter(|log| log.card.is_empty()) {

@@ -7,7 +7,7 @@ use cardscope_model::log::{CardLog, LogTool};
 const LONGEST_NOTE: usize = 300;
 
 /// Longest word for a way of cooling, in bytes, since every run of a log has it.
-const LONGEST_WORD: usize = 40;
+const LONGEST_COOLING: usize = 40;
 
 /// Bytes after which no note is added: only a broken log has as many.
 const LONGEST_NOTES: usize = 4000;
@@ -38,7 +38,7 @@ pub(crate) fn cooling(line: &str) -> Option<Condition> {
     let mut condition = Condition::default();
     if let Some((how, _)) = how.split_once(" cooling") {
         // More than one word is a sentence about something else.
-        if how.is_empty() || how.len() > LONGEST_WORD || how.contains(char::is_whitespace) {
+        if how.is_empty() || how.len() > LONGEST_COOLING || how.contains(char::is_whitespace) {
             return None;
         }
         condition.set("cooling", if how == "no" { "none" } else { how }, ConditionOrigin::Stated);

@@ -15,7 +15,7 @@ pub(crate) fn each(
 ) -> ReaderOutcome {
     let mut logs = Vec::new();
     let mut refused = None;
-    let parts = cut(text.body(), begins);
+    let parts = split_parts(text.body(), begins);
     if parts.len() == 1 {
         return read(text);
     }
@@ -60,7 +60,7 @@ pub(crate) fn reports(
     each(text, |line| heads(line) && std::mem::replace(&mut headed, true), read)
 }
 
-fn cut(body: &str, mut begins: impl FnMut(&str) -> bool) -> Vec<&str> {
+fn split_parts(body: &str, mut begins: impl FnMut(&str) -> bool) -> Vec<&str> {
     let mut starts = vec![0];
     let mut at = 0;
     for line in body.split_inclusive('\n') {
@@ -80,9 +80,9 @@ mod tests {
     #[test]
     fn text_is_split_at_beginnings_but_not_before_its_first_line() {
         let begins = |line: &str| line.starts_with('#');
-        assert_eq!(cut("# a\n1\n# b\n2", begins), ["# a\n1\n", "# b\n2"]);
-        assert_eq!(cut("0\n# a\n", begins), ["0\n", "# a\n"]);
-        assert_eq!(cut("", begins), [""]);
-        assert_eq!(cut(&"# a\n".repeat(2 * MOST_PARTS), begins).len(), MOST_PARTS);
+        assert_eq!(split_parts("# a\n1\n# b\n2", begins), ["# a\n1\n", "# b\n2"]);
+        assert_eq!(split_parts("0\n# a\n", begins), ["0\n", "# a\n"]);
+        assert_eq!(split_parts("", begins), [""]);
+        assert_eq!(split_parts(&"# a\n".repeat(2 * MOST_PARTS), begins).len(), MOST_PARTS);
     }
 }

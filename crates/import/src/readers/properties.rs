@@ -55,7 +55,7 @@ fn figure(name: &str, text: &str) -> TestFigure {
 }
 
 /// A direction as fio 3 prints it: `bw` is `bw_bytes` in KiB, rounded down.
-fn moved(bytes_s: u64, iops: f64) -> String {
+fn fio_direction(bytes_s: u64, iops: f64) -> String {
     format!(
         r#"{{"io_bytes": {bytes_s}, "io_kbytes": {kib}, "bw_bytes": {bytes_s}, "bw": {kib}, "iops": {iops},
         "clat_ns": {{"min": 900, "max": 7000000, "mean": 250500.5, "percentile": {{"99.000000": 1}}, "bins": {{"1": 2}}}},
@@ -70,13 +70,14 @@ fn fio_json(options: &str, read: &str, write: &str) -> String {
         "global options": {{"direct": "1", "ioengine": "libaio", "size": "64M"}}, "jobs": [{{"jobname": "a",
         "groupid": 0, "error": 0, "job options": {{{options}}}, "read": {read}, "write": {write}, "trim": {trim},
         "latency_depth": 4}}], "disk_util": [{{"name": "mmcblk0", "util": 99.0}}]}}"#,
-        trim = moved(0, 0.0)
+        trim = fio_direction(0, 0.0)
     )
 }
 
 #[test]
 fn truncated_fio_json_is_reported_as_truncated() {
-    let text = fio_json(r#""rw": "read", "bs": "1M""#, &moved(20_971_520, 20.0), &moved(0, 0.0));
+    let text =
+        fio_json(r#""rw": "read", "bs": "1M""#, &fio_direction(20_971_520, 20.0), &fio_direction(0, 0.0));
     for end in (text.find("\"jobname\"").unwrap()..text.len() - 1).step_by(7) {
         let error = format("fio-json").read(&LogText::of(&text[..end])).unwrap_err().to_string();
         assert!(error.contains("truncated"), "{error}");
@@ -87,7 +88,8 @@ fn truncated_fio_json_is_reported_as_truncated() {
 
 #[test]
 fn long_names_are_shortened_in_doubts() {
-    let text = fio_json(r#""rw": "read", "bs": "1M""#, &moved(20_971_520, 20.0), &moved(0, 0.0));
+    let text =
+        fio_json(r#""rw": "read", "bs": "1M""#, &fio_direction(20_971_520, 20.0), &fio_direction(0, 0.0));
     let named = text.replace("\"a\"", &format!("{:?}", "qj ".repeat(1000)));
     let doubts = log("fio-json", &named.replace("\"error\": 0", "\"error\": 5")).doubts;
     assert!(doubts.iter().any(|doubt| doubt.starts_with("qj") && doubt.contains("error 5")), "{doubts:?}");
@@ -149,8 +151,8 @@ proptest! {
 
     #[test]
     fn fio_json_figures_agree_with_their_iops(bytes_s in 4096_u64..4_000_000_000) {
-        let write = moved(bytes_s, bytes_s as f64 / 4096.0);
-        let figure = figure("fio-json", &fio_json(r#""rw": "randwrite", "bs": "4k""#, &moved(0, 0.0), &write));
+        let write = fio_direction(bytes_s, bytes_s as f64 / 4096.0);
+        let figure = figure("fio-json", &fio_json(r#""rw": "randwrite", "bs": "4k""#, &fio_direction(0, 0.0), &write));
         prop_assert_eq!(figure.mb_s, bytes_s as f64 / 1e6);
         prop_assert!((figure.mb_s * 1e6 - figure.iops.unwrap() * 4096.0).abs() < 1.0);
     }

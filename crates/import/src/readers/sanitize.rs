@@ -38,8 +38,8 @@ pub(crate) fn sanitize(log: &mut CardLog) {
         log.card.capacity_bytes = None;
         log.doubts.push("left out an impossible capacity".to_owned());
     }
-    if !counted(&log.runs) {
-        log.runs = recounted(std::mem::take(&mut log.runs));
+    if !has_unique_tests(&log.runs) {
+        log.runs = split_repeated_tests(std::mem::take(&mut log.runs));
     }
 }
 
@@ -64,7 +64,7 @@ fn keep_possible_details(figure: &mut TestFigure) {
 }
 
 /// True if runs have rising numbers and each test once.
-fn counted(runs: &[Run]) -> bool {
+fn has_unique_tests(runs: &[Run]) -> bool {
     let rising = runs.windows(2).all(|pair| pair[0].run < pair[1].run);
     let once = |run: &Run| {
         let mut seen = HashSet::new();
@@ -74,7 +74,7 @@ fn counted(runs: &[Run]) -> bool {
 }
 
 /// Splits runs so that a repeated test begins the next run, as in [`RunBuilder`].
-fn recounted(runs: Vec<Run>) -> Vec<Run> {
+fn split_repeated_tests(runs: Vec<Run>) -> Vec<Run> {
     let mut all = RunBuilder::default();
     for mut run in runs {
         let results = std::mem::take(&mut run.results);

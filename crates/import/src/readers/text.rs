@@ -7,7 +7,7 @@ use encoding_rs::{Encoding, MACINTOSH, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use std::borrow::Cow;
 
 /// Bytes of a text that are enough to recognise its format.
-const HEAD: usize = 64 * 1024;
+const HEAD_BYTES: usize = 64 * 1024;
 
 /// Bytes of the longest line that is read.
 const LONGEST_LINE: usize = 64 * 1024;
@@ -23,12 +23,12 @@ impl<'a> LogText<'a> {
     /// Decodes bytes. Never fails, since every byte is a character in Windows-1252.
     pub fn decode(bytes: &'a [u8]) -> Self {
         let mut doubts = Vec::new();
-        let mut body = decoded(bytes, &mut doubts);
+        let mut body = decode_bytes(bytes, &mut doubts);
         if let Some(repaired) = repaired(&body) {
             doubts.push("repaired wrongly encoded characters (¬∞C for °C)".to_owned());
             body = Cow::Owned(repaired);
         }
-        LogText { body: plain(body), doubts }
+        LogText { body: remove_escapes(body), doubts }
     }
 
     /// Wraps text that is decoded, such as a part of a file.
@@ -43,7 +43,7 @@ impl<'a> LogText<'a> {
 
     /// First part of the text, enough to recognise its format.
     pub fn head(&self) -> &str {
-        let mut end = self.body.len().min(HEAD);
+        let mut end = self.body.len().min(HEAD_BYTES);
         while !self.body.is_char_boundary(end) {
             end -= 1;
         }
@@ -81,9 +81,9 @@ pub(crate) fn filled(text: &str) -> Option<String> {
 const NO_TEXT: &str = "\0";
 
 /// Bytes from which a log counts as long.
-const LONG: usize = 1 << 20;
+const LONG_LOG_BYTES: usize = 1 << 20;
 
-fn decoded<'a>(bytes: &'a [u8], doubts: &mut Vec<String>) -> Cow<'a, str> {
+fn decode_bytes<'a>(bytes: &'a [u8], doubts: &mut Vec<String>) -> Cow<'a, str> {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[mark..]).0;
     }
@@ -95,14 +95,14 @@ fn decoded<'a>(bytes: &'a [u8], doubts: &mut Vec<String>) -> Cow<'a, str> {
         return UTF_8.decode_without_bom_handling(bytes).0;
     }
     // Text in Windows-1252 hardly ever is valid UTF-8, so valid letters mean UTF-8 with a few broken bytes.
-    if whole >= broken || ends_in_a_letter(bytes) {
+    if whole >= broken || ends_within_a_character(bytes) {
         doubts.push(format!("{broken} characters are broken"));
         let mut text = UTF_8.decode_without_bom_handling(bytes).0.into_owned();
         text.truncate(text.trim_end_matches(char::REPLACEMENT_CHARACTER).len());
         return text.into();
     }
     // A long log in any alphabet is mostly digits. Other bytes are not a log, and to decode them would only take memory.
-    if bytes.len() > LONG && 2 * broken > bytes.len() {
+    if bytes.len() > LONG_LOG_BYTES && 2 * broken > bytes.len() {
         return NO_TEXT.into();
     }
     doubts.push("not valid UTF-8: read as Windows-1252, so accents may be wrong".to_owned());
@@ -122,7 +122,7 @@ fn letters(bytes: &[u8]) -> (usize, usize) {
 }
 
 /// True if only the last character is broken, because the text was cut in it.
-fn ends_in_a_letter(bytes: &[u8]) -> bool {
+fn ends_within_a_character(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }
 
@@ -140,7 +140,7 @@ fn unmarked_utf16(bytes: &[u8]) -> Option<&'static Encoding> {
 }
 
 /// Longest sequence of such letters, in bytes, that is repaired; a longer one is a text in another script.
-const LONGEST_SIGNS: usize = 4096;
+const LONGEST_GARBLED: usize = 4096;
 
 /// Repairs UTF-8 that was once read in another encoding and saved: `¬∞C` for `°C` (Mac OS Roman), `Â°C` (Windows-1252).
 /// `None` if there is none. This is safe, since letters of real text almost never form valid UTF-8 in those encodings.
@@ -150,7 +150,7 @@ fn repaired(text: &str) -> Option<String> {
     while let Some(start) = text[at..].find(|c: char| !c.is_ascii()).map(|start| at + start) {
         let length = text[start..].find(|c: char| c.is_ascii()).unwrap_or(text.len() - start);
         at = start + length;
-        if let Some(original) = (length <= LONGEST_SIGNS).then(|| original(&text[start..at])).flatten() {
+        if let Some(original) = (length <= LONGEST_GARBLED).then(|| original(&text[start..at])).flatten() {
             out += &text[taken..start];
             out += &original;
             taken = at;
@@ -170,7 +170,7 @@ fn original(garbled: &str) -> Option<String> {
 }
 
 /// Removes escape sequences. A carriage return ends a line, a backspace removes the character before it.
-fn plain(text: Cow<'_, str>) -> Cow<'_, str> {
+fn remove_escapes(text: Cow<'_, str>) -> Cow<'_, str> {
     if !text.contains(['\u{1b}', '\r', '\u{8}', '\u{feff}']) {
         return text;
     }
@@ -261,10 +261,10 @@ mod tests {
 
     #[test]
     fn long_noise_is_not_text_but_a_foreign_log_is() {
-        let noise = vec![0xff; 2 * LONG];
+        let noise = vec![0xff; 2 * LONG_LOG_BYTES];
         assert_eq!(LogText::decode(&noise).looks_like(), "it is not text");
         // "чтение" in Windows-1251, and a figure.
-        let log = b"\xf7\xf2\xe5\xed\xe8\xe5 20.4 MB/s\n".repeat(2 * LONG / 16);
+        let log = b"\xf7\xf2\xe5\xed\xe8\xe5 20.4 MB/s\n".repeat(2 * LONG_LOG_BYTES / 16);
         assert!(LogText::decode(&log).body().contains("20.4 MB/s"));
     }
 

@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Depth to which folders are searched. Links to folders are not followed.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CandidateFile {
@@ -24,7 +24,7 @@ pub(super) fn candidates(names: &[PathBuf]) -> (Vec<CandidateFile>, Vec<(PathBuf
     let (mut found, mut failed) = (Vec::new(), Vec::new());
     for name in names {
         if name.is_dir() {
-            below(name, 0, &mut found, &mut failed);
+            collect_below(name, 0, &mut found, &mut failed);
         } else {
             found.push(CandidateFile { path: name.clone(), named: true });
         }
@@ -32,7 +32,12 @@ pub(super) fn candidates(names: &[PathBuf]) -> (Vec<CandidateFile>, Vec<(PathBuf
     (found, failed)
 }
 
-fn below(folder: &Path, depth: usize, found: &mut Vec<CandidateFile>, failed: &mut Vec<(PathBuf, String)>) {
+fn collect_below(
+    folder: &Path,
+    depth: usize,
+    found: &mut Vec<CandidateFile>,
+    failed: &mut Vec<(PathBuf, String)>,
+) {
     let listed = std::fs::read_dir(folder)
         .and_then(|entries| entries.map(|entry| entry.map(|e| e.path())).collect::<Result<Vec<_>, _>>());
     let mut paths = match listed {
@@ -43,8 +48,8 @@ fn below(folder: &Path, depth: usize, found: &mut Vec<CandidateFile>, failed: &m
     for path in paths {
         // Without following links, since links to folders can form a cycle.
         let Ok(kind) = std::fs::symlink_metadata(&path).map(|m| m.file_type()) else { continue };
-        if kind.is_dir() && depth < DEEPEST {
-            below(&path, depth + 1, found, failed);
+        if kind.is_dir() && depth < MAX_DEPTH {
+            collect_below(&path, depth + 1, found, failed);
         } else if path.is_file() {
             found.push(CandidateFile { path, named: false });
         }
@@ -57,11 +62,11 @@ pub(super) fn bytes(candidate: &CandidateFile, interrupt: &InterruptFlag) -> Res
         true => InputStream::stdin(interrupt),
         false => InputStream::open(&candidate.path, interrupt),
     };
-    limited(stream.map_err(unopened)?)
+    read_limited(stream.map_err(open_failure)?)
 }
 
 /// Reason why a file cannot be opened, worded to follow its name.
-fn unopened(error: InputError) -> ErrorCause {
+fn open_failure(error: InputError) -> ErrorCause {
     match &error {
         InputError::System(system) if system.kind() == ErrorKind::NotFound => {
             ErrorCause::worded("it does not exist", error)
@@ -70,7 +75,7 @@ fn unopened(error: InputError) -> ErrorCause {
     }
 }
 
-fn limited(mut stream: InputStream) -> Result<Vec<u8>, ErrorCause> {
+fn read_limited(mut stream: InputStream) -> Result<Vec<u8>, ErrorCause> {
     let mut bytes = Vec::new();
     match stream.more(&mut bytes, MOST_BYTES) {
         Ok(()) => Ok(bytes),

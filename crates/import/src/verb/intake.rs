@@ -77,14 +77,14 @@ impl BatchWriter {
         let added = self.archive.as_mut().map(|archive| archive.add_file(session)).transpose();
         let (kept, sessions, error) = match added {
             Ok(stored) => {
-                let (kept, sessions) = became(stored.as_ref());
+                let (kept, sessions) = outcome_and_sessions(stored.as_ref());
                 (kept, sessions, None)
             }
             // The file is at fault, not the archive, so the import goes on with the next file.
             Err(error @ ArchiveError::File(_)) => (FileOutcome::Failed, Vec::new(), Some(error.to_string())),
             Err(error) => return Err(error.into()),
         };
-        count(&mut self.report.totals, kept);
+        count_outcome(&mut self.report.totals, kept);
         self.report.named_failed |= kept == FileOutcome::Failed;
         if self.detailed || error.is_some() {
             self.report.files.push(FileLine { file, log: None, kept, sessions, error });
@@ -98,17 +98,17 @@ impl BatchWriter {
         let unknown = matches!(error, ImportError::Unknown(_));
         let kept = if unknown { FileOutcome::NotUnderstood } else { FileOutcome::Failed };
         self.report.named_failed |= named || kept == FileOutcome::Failed;
-        self.push(file, kept, error.to_string());
+        self.push_failure(file, kept, error.to_string());
     }
 
     /// Reports a file that cannot be read.
     pub(super) fn failed(&mut self, file: String, why: String, named: bool) {
         self.report.named_failed |= named;
-        self.push(file, FileOutcome::Failed, why);
+        self.push_failure(file, FileOutcome::Failed, why);
     }
 
-    fn push(&mut self, file: String, kept: FileOutcome, error: String) {
-        count(&mut self.report.totals, kept);
+    fn push_failure(&mut self, file: String, kept: FileOutcome, error: String) {
+        count_outcome(&mut self.report.totals, kept);
         let error = Some(outside::message(&error, &[]).into_owned());
         self.report.files.push(FileLine { file, log: None, kept, sessions: Vec::new(), error });
     }
@@ -120,17 +120,17 @@ impl BatchWriter {
         self.report.joined.extend(join::join(&mut batch));
         let stored = match &mut self.archive {
             None => vec![None; batch.len()],
-            Some(archive) => store(archive, &mut batch)?.into_iter().map(Some).collect(),
+            Some(archive) => store_batch(archive, &mut batch)?.into_iter().map(Some).collect(),
         };
         for (file, stored) in batch.into_iter().zip(stored) {
-            let doubts = self.pictures(&file, stored.as_ref())?;
-            self.lines(file, stored.as_ref(), doubts);
+            let doubts = self.attach_pictures(&file, stored.as_ref())?;
+            self.report_logs(file, stored.as_ref(), doubts);
         }
         Ok(())
     }
 
     /// Attaches the pictures that new figures were typed from; returns the problems.
-    fn pictures(&mut self, file: &ParsedFile, stored: Option<&ImportedSource>) -> Result<Vec<String>> {
+    fn attach_pictures(&mut self, file: &ParsedFile, stored: Option<&ImportedSource>) -> Result<Vec<String>> {
         let typed = file.logs.iter().any(|log| log.other.contains_key(TYPED_FROM));
         match (&mut self.archive, stored, &file.folder) {
             (Some(archive), Some(ImportedSource::New { sessions, .. }), Some(folder)) if typed => {
@@ -140,9 +140,9 @@ impl BatchWriter {
         }
     }
 
-    fn lines(&mut self, mut file: ParsedFile, stored: Option<&ImportedSource>, doubts: Vec<String>) {
-        let (kept, sessions) = became(stored);
-        count(&mut self.report.totals, kept);
+    fn report_logs(&mut self, mut file: ParsedFile, stored: Option<&ImportedSource>, doubts: Vec<String>) {
+        let (kept, sessions) = outcome_and_sessions(stored);
+        count_outcome(&mut self.report.totals, kept);
         if let Some(first) = file.logs.first_mut() {
             first.doubts.extend(doubts);
         }
@@ -170,7 +170,7 @@ fn format(logs: &[CardLog]) -> &str {
 }
 
 /// Stores the batch. The bytes move into the archive, since nothing needs them afterwards.
-fn store(archive: &mut Archive, batch: &mut [ParsedFile]) -> Result<Vec<ImportedSource>> {
+fn store_batch(archive: &mut Archive, batch: &mut [ParsedFile]) -> Result<Vec<ImportedSource>> {
     let title = |file: &ParsedFile| match &file.shared {
         Some((_, called)) => Some(called.clone()),
         None => named::title(Path::new(&file.file)),
@@ -188,7 +188,7 @@ fn store(archive: &mut Archive, batch: &mut [ParsedFile]) -> Result<Vec<Imported
 }
 
 /// Outcome of a parsed file and its new sessions. `None` means a dry run.
-fn became(stored: Option<&ImportedSource>) -> (FileOutcome, Vec<String>) {
+fn outcome_and_sessions(stored: Option<&ImportedSource>) -> (FileOutcome, Vec<String>) {
     match stored {
         None => (FileOutcome::DryRun, Vec::new()),
         Some(ImportedSource::Known { .. }) => (FileOutcome::Known, Vec::new()),
@@ -198,7 +198,7 @@ fn became(stored: Option<&ImportedSource>) -> (FileOutcome, Vec<String>) {
     }
 }
 
-fn count(totals: &mut ImportTotals, kept: FileOutcome) {
+fn count_outcome(totals: &mut ImportTotals, kept: FileOutcome) {
     totals.files += 1;
     match kept {
         FileOutcome::New => totals.new += 1,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Words in file names that describe a log, not its card.
-const KINDS: &str = "id ctrl ns smart log get feature features nvme lspci pcie fio cdm kdiskmark crystaldiskmark info cid csd \
+const TOOL_WORDS: &str = "id ctrl ns smart log get feature features nvme lspci pcie fio cdm kdiskmark crystaldiskmark info cid csd \
     scr ssr ocr ios mmc sysfs registers f3 f3write f3read f3probe h2testw flashbench hdparm dd iozone ioping bonnie bench \
     benchmark benchmarks result results output read write seq rand random run runs";
 
@@ -32,15 +32,16 @@ pub(super) fn join(batch: &mut [ParsedFile]) -> Vec<JoinedFiles> {
             FileGroup::Called(_) => members.clone(),
             // A folder's card must be the only one in the folder, so files that have other groups count, too.
             FileGroup::In(folder) => {
-                (0..batch.len()).filter(|at| folder_of(&batch[*at]) == *folder).collect()
+                (0..batch.len()).filter(|at| parent_folder(&batch[*at]) == *folder).collect()
             }
         };
-        let nameless: Vec<usize> = members.into_iter().filter(|at| only_log(&batch[*at]).is_some()).collect();
+        let nameless: Vec<usize> =
+            members.into_iter().filter(|at| nameless_log(&batch[*at]).is_some()).collect();
         let facts = among.iter().flat_map(|at| batch[*at].logs.iter()).map(|log| &log.card);
         let named: Vec<&CardFacts> = facts.filter(|card| is_named(card)).collect();
-        joined.extend(match (one_card(&named), &group) {
-            (Some(card), _) => take_over(batch, &nameless, &card),
-            (None, FileGroup::Called(_)) if named.is_empty() => share(batch, &nameless, &calls),
+        joined.extend(match (combine_cards(&named), &group) {
+            (Some(card), _) => assign_card(batch, &nameless, &card),
+            (None, FileGroup::Called(_)) if named.is_empty() => share_nameless_card(batch, &nameless, &calls),
             _ => None,
         });
     }
@@ -57,12 +58,12 @@ fn members(groups: &[FileGroup]) -> BTreeMap<FileGroup, Vec<usize>> {
 
 fn group(file: &ParsedFile, called: &str) -> FileGroup {
     match called.is_empty() {
-        true => FileGroup::In(folder_of(file)),
+        true => FileGroup::In(parent_folder(file)),
         false => FileGroup::Called(called.to_lowercase()),
     }
 }
 
-fn folder_of(file: &ParsedFile) -> String {
+fn parent_folder(file: &ParsedFile) -> String {
     Path::new(&file.file).parent().map(|folder| folder.display().to_string()).unwrap_or_default()
 }
 
@@ -70,7 +71,7 @@ fn folder_of(file: &ParsedFile) -> String {
 /// if only numbers remain, since these count runs.
 fn called(file: &Path) -> String {
     let title = named::title(file).unwrap_or_default();
-    let is_kind = |word: &&str| KINDS.split_whitespace().any(|kind| kind.eq_ignore_ascii_case(word));
+    let is_kind = |word: &&str| TOOL_WORDS.split_whitespace().any(|kind| kind.eq_ignore_ascii_case(word));
     let words = title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let words: Vec<&str> = words.skip_while(is_kind).collect();
     let behind = words.iter().rev().take_while(|word| is_kind(word)).count();
@@ -86,13 +87,13 @@ fn is_named(card: &CardFacts) -> bool {
 }
 
 /// The single log of a file, if it names no card.
-fn only_log(file: &ParsedFile) -> Option<&CardLog> {
+fn nameless_log(file: &ParsedFile) -> Option<&CardLog> {
     let [log] = &file.logs[..] else { return None };
     (!is_named(&log.card)).then_some(log)
 }
 
 /// Facts of all cards combined; `None` if there are no cards, or two differ.
-fn one_card(named: &[&CardFacts]) -> Option<CardFacts> {
+fn combine_cards(named: &[&CardFacts]) -> Option<CardFacts> {
     let (first, others) = named.split_first()?;
     others.iter().try_fold((*first).clone(), |mut all, card| {
         (!all.differs_from(card)).then(|| {
@@ -102,7 +103,7 @@ fn one_card(named: &[&CardFacts]) -> Option<CardFacts> {
     })
 }
 
-fn take_over(batch: &mut [ParsedFile], nameless: &[usize], card: &CardFacts) -> Option<JoinedFiles> {
+fn assign_card(batch: &mut [ParsedFile], nameless: &[usize], card: &CardFacts) -> Option<JoinedFiles> {
     let mut files = Vec::new();
     for at in nameless {
         let ParsedFile { file, logs, .. } = &mut batch[*at];
@@ -117,10 +118,14 @@ fn take_over(batch: &mut [ParsedFile], nameless: &[usize], card: &CardFacts) -> 
 }
 
 /// Lets several files share a card without a name.
-fn share(batch: &mut [ParsedFile], nameless: &[usize], calls: &[String]) -> Option<JoinedFiles> {
+fn share_nameless_card(
+    batch: &mut [ParsedFile],
+    nameless: &[usize],
+    calls: &[String],
+) -> Option<JoinedFiles> {
     let logs = |at: &usize| batch[*at].logs.first().map(|log| &log.card);
     let cards: Vec<&CardFacts> = nameless.iter().filter_map(logs).collect();
-    if nameless.len() < 2 || one_card(&cards).is_none() {
+    if nameless.len() < 2 || combine_cards(&cards).is_none() {
         return None;
     }
     let called = &calls[nameless[0]];

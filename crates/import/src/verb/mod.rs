@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use understood::ParsedFile;
 
 /// Files between two progress messages. A shorter import sends none.
-const EVERY: usize = 500;
+const PROGRESS_INTERVAL: usize = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct SupportedFormat {
@@ -129,13 +129,13 @@ pub fn import(
         return Err(Failure::refused("nothing to import: name files, folders or - for standard input"));
     }
     let mut intake = BatchWriter::open(request.archive.named(), request.dry_run, request.detailed)?;
-    let failure = walk(&request.files, &stated, &mut intake, interrupt, events).err();
+    let failure = import_files(&request.files, &stated, &mut intake, interrupt, events).err();
     // The files that were read before an error are stored, too.
     let failure = failure.or(intake.flush().err());
     Ok(VerbOutcome::of(intake.report(), failure))
 }
 
-fn walk(
+fn import_files(
     files: &[PathBuf],
     stated: &StatedFacts,
     intake: &mut BatchWriter,
@@ -147,22 +147,22 @@ fn walk(
         intake.failed(folder.display().to_string(), format!("the folder cannot be listed: {why}"), true);
     }
     let all = candidates.len();
-    if all >= EVERY {
+    if all >= PROGRESS_INTERVAL {
         events.stage(&format!("reading {all} files"), None, None);
     }
     for (done, candidate) in (1..).zip(&candidates) {
         if interrupt.raised() {
             return Err(Failure::Interrupted);
         }
-        if done % EVERY == 0 {
+        if done % PROGRESS_INTERVAL == 0 {
             events.part(done as f64 / all as f64..1.0, &format!("{done} of {all}"), None, None);
         }
-        one(stated, intake, candidate, interrupt)?;
+        import_candidate(stated, intake, candidate, interrupt)?;
     }
     Ok(())
 }
 
-fn one(
+fn import_candidate(
     stated: &StatedFacts,
     intake: &mut BatchWriter,
     candidate: &collect::CandidateFile,
@@ -268,7 +268,7 @@ mod tests {
         let candidate = collect::CandidateFile { path, named: true };
         let mut intake = BatchWriter::open(None, true, false).unwrap();
         assert_eq!(
-            one(&StatedFacts::default(), &mut intake, &candidate, &interrupt),
+            import_candidate(&StatedFacts::default(), &mut intake, &candidate, &interrupt),
             Err(Failure::Interrupted)
         );
     }

@@ -7,7 +7,7 @@ use cardscope_model::log::CardLog;
 use std::path::Path;
 
 /// Words in file names, and the cooling they mean. The first match wins, so that "no fan" does not match "fan".
-const COOLING: [(&[&str], &str); 9] = [
+const COOLING_WORDS: [(&[&str], &str); 9] = [
     (&["without", "active", "cooling"], "passive"),
     (&["no", "active", "cooling"], "passive"),
     (&["without", "fan"], "passive"),
@@ -20,7 +20,7 @@ const COOLING: [(&[&str], &str); 9] = [
 ];
 
 /// Words that negate the next one.
-const NOT: [&str; 3] = ["without", "no", "not"];
+const NEGATIONS: [&str; 3] = ["without", "no", "not"];
 
 /// Sets the cooling from the file name if the log has runs and does not state it, and notes the source as a doubt.
 pub(crate) fn complete(log: &mut CardLog, file: &Path) {
@@ -46,9 +46,9 @@ fn stem(file: &Path) -> Option<&str> {
 /// Byte at which the cooling begins in a file name, and its value.
 fn cooling(stem: &str) -> Option<(usize, &'static str)> {
     let words = words(stem);
-    COOLING.iter().find_map(|(wanted, how)| {
+    COOLING_WORDS.iter().find_map(|(wanted, how)| {
         let at = (0..words.len()).find(|at| {
-            let negated = *at > 0 && NOT.contains(&words[at - 1].1.as_str());
+            let negated = *at > 0 && NEGATIONS.contains(&words[at - 1].1.as_str());
             let found = words[*at..].iter().map(|(_, word)| word.as_str()).take(wanted.len());
             !negated && found.eq(wanted.iter().copied())
         })?;

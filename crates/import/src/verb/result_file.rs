@@ -8,11 +8,11 @@ use cardscope_model::session_file::{FORMAT, SessionFile};
 pub const MOST_BYTES: u64 = 128 << 20;
 
 /// Bytes within which the first field must lie.
-const HEAD: usize = 256;
+const HEAD_BYTES: usize = 256;
 
 /// True if a file claims to be a session file.
 pub(super) fn is_one(bytes: &[u8]) -> bool {
-    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD_BYTES)]);
     head.trim_start().starts_with('{') && head.contains(&format!("\"{FORMAT}\""))
 }
 

@@ -8,18 +8,22 @@ use cardscope_store::{Archive, AttachmentOwner, NewAttachment, SessionId};
 use std::path::{Component, Path, PathBuf};
 
 /// Note of such an attachment.
-const NOTE: &str = "source of its typed results";
+const ATTACHMENT_NOTE: &str = "source of its typed results";
 
 /// Attaches the pictures of a table's sessions; returns the reasons for those that cannot be attached.
 pub(super) fn attach(archive: &mut Archive, folder: &Path, sessions: &[SessionId]) -> Result<Vec<String>> {
     let mut missing = Vec::new();
     for session in sessions {
         let stored = archive.session(*session)?;
-        let Some(file) = stored.file.log.as_ref().and_then(|log| beside(folder, log)) else { continue };
+        let Some(file) = stored.file.log.as_ref().and_then(|log| picture_path(folder, log)) else { continue };
         match attachment::read(&file) {
             Ok((name, media_type, bytes)) => {
-                let new =
-                    NewAttachment { name: &name, media_type: &media_type, note: Some(NOTE), bytes: &bytes };
+                let new = NewAttachment {
+                    name: &name,
+                    media_type: &media_type,
+                    note: Some(ATTACHMENT_NOTE),
+                    bytes: &bytes,
+                };
                 archive.attach(AttachmentOwner::Session(*session), &new)?;
             }
             Err(why) => missing.push(why.to_string()),
@@ -31,7 +35,7 @@ pub(super) fn attach(archive: &mut Archive, folder: &Path, sessions: &[SessionId
 
 /// Path of the picture from which a log's figures were typed, if it is a plain file in the log's folder. Any other path
 /// is ignored: a table from a stranger must not read other files of this computer.
-fn beside(folder: &Path, log: &CardLog) -> Option<PathBuf> {
+fn picture_path(folder: &Path, log: &CardLog) -> Option<PathBuf> {
     let name = Path::new(log.other.get(TYPED_FROM)?.as_str()?);
     let mut parts = name.components();
     let plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
@@ -51,7 +55,7 @@ mod tests {
         let typed = |from: &str| {
             let mut log = CardLog::new("figures");
             log.other.insert(TYPED_FROM.to_owned(), from.into());
-            beside(folder.path(), &log)
+            picture_path(folder.path(), &log)
         };
         assert_eq!(typed("a.jpg"), Some(folder.path().join("a.jpg")));
         for other in ["../a.jpg", "/etc/hostname", "link.jpg", "https://example.org/a.jpg", "b.jpg", ".", ""]

@@ -13,13 +13,13 @@ pub(super) const MOST_BYTES: u64 = 64 << 20;
 /// Bytes to which one archive may unpack, including files that are refused.
 const MOST_UNPACKED: u64 = 16 * MOST_BYTES;
 
-/// Bytes to which any packed file may unpack, in addition to [`MOST_TIMES`] its packed length. Logs are packed to a fifth or
+/// Bytes to which any packed file may unpack, in addition to [`MOST_EXPANSION`] its packed length. Logs are packed to a fifth or
 /// a thirtieth, zeros to a thousandth: reading a GiB of them would take minutes.
-const FREE_BYTES: u64 = 16 << 20;
-const MOST_TIMES: u64 = 50;
+const ALLOWED_BYTES: u64 = 16 << 20;
+const MOST_EXPANSION: u64 = 50;
 
 fn unpacked_limit(packed: u64, most: u64) -> u64 {
-    packed.saturating_mul(MOST_TIMES).saturating_add(FREE_BYTES).min(most)
+    packed.saturating_mul(MOST_EXPANSION).saturating_add(ALLOWED_BYTES).min(most)
 }
 
 const MOST_FILES: usize = 20_000;
@@ -37,7 +37,7 @@ pub(super) fn members<E>(bytes: Vec<u8>, mut take: impl FnMut(PackedFile) -> Res
     match bytes.as_slice() {
         [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => {
             // A bomb uses up its own limit at most; the extra allowance leaves room for the files after it.
-            let most = FREE_BYTES + unpacked_limit(bytes.len() as u64, MOST_UNPACKED);
+            let most = ALLOWED_BYTES + unpacked_limit(bytes.len() as u64, MOST_UNPACKED);
             unzip(&bytes, most, &mut take)
         }
         [0x1f, 0x8b, ..] => take(PackedFile { name: String::new(), bytes: gunzip(&bytes) }),
@@ -47,7 +47,7 @@ pub(super) fn members<E>(bytes: Vec<u8>, mut take: impl FnMut(PackedFile) -> Res
 
 fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, ErrorCause> {
     let most = unpacked_limit(bytes.len() as u64, MOST_BYTES);
-    limited(flate2::read::MultiGzDecoder::new(bytes), most).1
+    read_unpacked(flate2::read::MultiGzDecoder::new(bytes), most).1
 }
 
 fn unzip<E>(
@@ -89,8 +89,8 @@ fn member(archive: &mut zip::ZipArchive<Cursor<&[u8]>>, at: usize, most: u64) ->
         Ok(file) => {
             let name = file.name().map_or_else(|_| format!("file {}", at + 1), |name| name.into_owned());
             let most = unpacked_limit(file.compressed_size(), most);
-            let (used, bytes) = limited(file, most);
-            (used, Some(PackedFile { name, bytes: bytes.and_then(unless_packed) }))
+            let (used, bytes) = read_unpacked(file, most);
+            (used, Some(PackedFile { name, bytes: bytes.and_then(refuse_nested) }))
         }
         Err(error) => {
             let bytes = Err(ErrorCause::worded(format!("it cannot be unpacked ({error})"), error));
@@ -100,7 +100,7 @@ fn member(archive: &mut zip::ZipArchive<Cursor<&[u8]>>, at: usize, most: u64) ->
 }
 
 /// Refuses an archive at once, which the readers would reject only after a search through all of it.
-fn unless_packed(bytes: Vec<u8>) -> Result<Vec<u8>, ErrorCause> {
+fn refuse_nested(bytes: Vec<u8>) -> Result<Vec<u8>, ErrorCause> {
     match bytes.as_slice() {
         [b'P', b'K', 3, 4, ..] | [0x1f, 0x8b, ..] => Err("it is packed once more; unpack it first".into()),
         _ => Ok(bytes),
@@ -108,7 +108,7 @@ fn unless_packed(bytes: Vec<u8>) -> Result<Vec<u8>, ErrorCause> {
 }
 
 /// Reads at most `most` bytes, and fails if there are more. Also returns the number of bytes read.
-fn limited(packed: impl Read, most: u64) -> (u64, Result<Vec<u8>, ErrorCause>) {
+fn read_unpacked(packed: impl Read, most: u64) -> (u64, Result<Vec<u8>, ErrorCause>) {
     let mut bytes = Vec::new();
     // One byte more than allowed shows that there are more.
     let read = packed.take(most + 1).read_to_end(&mut bytes);

@@ -26,10 +26,10 @@ use std::time::{Duration, Instant};
 const SAMPLES: usize = 16;
 
 /// Longest time to finish I/Os of the stopped test: the kernel's own limit of a command (SD_TIMEOUT, scsi/sd.h).
-const SETTLE: Duration = Duration::from_secs(30);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Bytes of such a block.
-const SAMPLE: u32 = 4096;
+const SAMPLE_BYTES: u32 = 4096;
 
 /// Range of the image: one chunk with its checksum, or a run of zeros without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl CardImage {
         events: &mut dyn Listener,
     ) -> Result<RestoreResult, JournalFailure> {
         let own = InterruptFlag::default();
-        self.same_card(target, key_now, &own).map_err(|error| {
+        self.check_same_card(target, key_now, &own).map_err(|error| {
             JournalFailure::Io(ErrorCause::worded(format!("{error}; {}", self.whereabouts()), error))
         })?;
         self.put(target, &own, events)
@@ -62,11 +62,11 @@ impl CardImage {
         interrupt: &InterruptFlag,
         events: &mut dyn Listener,
     ) -> Result<RestoreResult, JournalFailure> {
-        let mut card = IoDriver::new(target, interrupt, CHUNK, DEPTH).map_err(|s| self.ended(s))?;
-        self.write_and_compare(&mut card, events).map_err(|s| self.ended(s))
+        let mut card = IoDriver::new(target, interrupt, CHUNK, DEPTH).map_err(|s| self.to_error(s))?;
+        self.write_and_compare(&mut card, events).map_err(|s| self.to_error(s))
     }
 
-    fn ended(&self, stop: ProbeStop) -> JournalFailure {
+    fn to_error(&self, stop: ProbeStop) -> JournalFailure {
         match stop {
             ProbeStop::Interrupted => JournalFailure::Stop(stop),
             other => {
@@ -86,19 +86,19 @@ impl CardImage {
         let mut progress = ByteProgress::default();
         for part in self.parts(card.bytes()) {
             card.go_on()?;
-            self.write(card, part, &mut result, &mut progress, events)?;
+            self.write_range(card, part, &mut result, &mut progress, events)?;
         }
         card.flush()?;
         card.reopen()?;
         events.part(0.5..1.0, "comparing", Some(card.bytes()), None);
         let (mut progress, mut first) = (ByteProgress::default(), ComparedSectors::default());
         for part in self.parts(card.bytes()) {
-            self.compare(card, part, ReadShape::Unlike, &mut first, &mut |extent, _| {
+            self.compare_range(card, part, ReadShape::Unlike, &mut first, &mut |extent, _| {
                 progress.add(u64::from(extent.len), events);
             })?;
         }
         if !first.is_empty() {
-            self.look_again(card, first, &mut result)?;
+            self.compare_again(card, first, &mut result)?;
         }
         for UnreadRange { offset, len, reason } in &self.sums.unread {
             let why = format!("unreadable when the image was taken: {reason}");
@@ -120,7 +120,7 @@ impl CardImage {
         })
     }
 
-    fn write(
+    fn write_range(
         &self,
         card: &mut IoDriver<'_>,
         part: ImageRange,
@@ -139,7 +139,7 @@ impl CardImage {
         };
         match self.bytes(start, end, crc) {
             Ok(bytes) => {
-                for (from, to) in self.readable(start, end) {
+                for (from, to) in self.readable_parts(start, end) {
                     card.put_back(from, &bytes[(from - start) as usize..(to - start) as usize])?;
                     result.bytes += to - from;
                 }
@@ -151,7 +151,7 @@ impl CardImage {
     }
 
     /// Compares chunks with losses again, in the requests that wrote them: one comparison alone does not prove a loss.
-    fn look_again(
+    fn compare_again(
         &self,
         card: &mut IoDriver<'_>,
         mut first: ComparedSectors,
@@ -167,7 +167,7 @@ impl CardImage {
                 let start = number * u64::from(CHUNK);
                 let end = (start + u64::from(CHUNK)).min(self.sums.about.bytes).min(card.bytes());
                 let part = ImageRange { start, end, crc: self.sums.chunks[number as usize] };
-                self.compare(card, part, ReadShape::AsSaved, &mut second, &mut |_, _| ())?;
+                self.compare_range(card, part, ReadShape::AsSaved, &mut second, &mut |_, _| ())?;
             }
             next = chunks.end;
         }
@@ -178,7 +178,7 @@ impl CardImage {
 
     /// Compares a range of the card with the image and skips chunks that are damaged in it. Calls `each` after every
     /// request, with its end time.
-    fn compare(
+    fn compare_range(
         &self,
         card: &mut IoDriver<'_>,
         ImageRange { start, end, crc }: ImageRange,
@@ -192,7 +192,7 @@ impl CardImage {
             Some(chunk) => Cow::Borrowed(&chunk[(extent.offset - start) as usize..][..extent.len as usize]),
             None => Cow::Owned(vec![0; extent.len as usize]),
         };
-        for (from, to) in self.readable(start, end) {
+        for (from, to) in self.readable_parts(start, end) {
             let requests: &mut dyn Iterator<Item = CardExtent> = match shape {
                 ReadShape::AsSaved => &mut extents(from, to, CHUNK),
                 ReadShape::Unlike => &mut unlike(from, to, u64::from(CHUNK)),
@@ -226,7 +226,7 @@ impl CardImage {
     }
 
     /// Parts of a range that were readable when the image was taken.
-    fn readable(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
+    fn readable_parts(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let mut unread = ByteRanges::default();
         for UnreadRange { offset, len, .. } in &self.sums.unread {
             unread.add(*offset, offset + len);
@@ -241,7 +241,7 @@ impl CardImage {
     }
 
     /// Refuses any card but the one in the image, before anything is written.
-    fn same_card(
+    fn check_same_card(
         &self,
         target: &mut dyn Target,
         key_now: Option<&str>,
@@ -260,10 +260,10 @@ impl CardImage {
         if key_now.is_some_and(|is| was.is_some_and(|was| was != is)) {
             return Err(another("another identity"));
         }
-        settle(target);
-        let mut card = IoDriver::new(target, interrupt, SAMPLE, 1)?;
+        drain_in_flight(target);
+        let mut card = IoDriver::new(target, interrupt, SAMPLE_BYTES, 1)?;
         card.reopen()?;
-        let (same, other) = self.samples(&mut card)?;
+        let (same, other) = self.count_matches(&mut card)?;
         // Most blocks are enough, because a defective card that loses some data is still the same card.
         match other > same {
             true => Err(another("its untouched data differs")),
@@ -272,14 +272,14 @@ impl CardImage {
     }
 
     /// Counts blocks outside of the overwritten range that match the image, and those that differ.
-    fn samples(&self, card: &mut IoDriver<'_>) -> Result<(usize, usize), ProbeStop> {
-        let places = self.untouched();
+    fn count_matches(&self, card: &mut IoDriver<'_>) -> Result<(usize, usize), ProbeStop> {
+        let places = self.untouched_chunks();
         let step = places.len().div_ceil(SAMPLES).max(1);
         let (mut same, mut other) = (0, 0);
         for start in places.into_iter().step_by(step) {
-            let end = (start + u64::from(SAMPLE)).min(self.sums.about.bytes);
+            let end = (start + u64::from(SAMPLE_BYTES)).min(self.sums.about.bytes);
             let Ok(wanted) = self.chunk(start, end) else { continue };
-            card.read(extents(start, end, SAMPLE), IoContent::Buffer, |_, _, answer| {
+            card.read(extents(start, end, SAMPLE_BYTES), IoContent::Buffer, |_, _, answer| {
                 match answer {
                     ReadAnswer::Differs { bytes, .. } if *bytes == wanted[..] => same += 1,
                     ReadAnswer::Differs { .. } => other += 1,
@@ -292,7 +292,7 @@ impl CardImage {
     }
 
     /// Starts of chunks with data that the test did not write.
-    fn untouched(&self) -> Vec<u64> {
+    fn untouched_chunks(&self) -> Vec<u64> {
         let Some((from, to)) = self.overwritten else { return Vec::new() };
         let held = self.sums.chunks.iter().zip((0..).step_by(CHUNK as usize));
         let whole = held.filter(|(crc, _)| crc.is_some()).map(|(_, start)| start);
@@ -302,15 +302,15 @@ impl CardImage {
 
 /// Collects I/Os that an interrupted test left in flight. Waits no longer than the kernel does, and not at all for a
 /// card that is gone.
-fn settle(target: &mut dyn Target) {
+fn drain_in_flight(target: &mut dyn Target) {
     let plan = LanePlan {
         depth: 1,
-        block: u64::from(SAMPLE),
+        block: u64::from(SAMPLE_BYTES),
         path: KernelPath::Direct,
         sync_each: false,
         own_buffers: true,
     };
-    let until = Instant::now() + SETTLE;
+    let until = Instant::now() + DRAIN_TIMEOUT;
     let mut done = Vec::new();
     while target.plan(&plan).is_err_and(|error| !error.is_final()) && Instant::now() < until {
         let _ = target.complete(1, &mut done);

@@ -77,7 +77,7 @@ pub(super) fn read(path: &Path) -> Result<ImageSums, String> {
     let damaged =
         || format!("its checksums {} are damaged; the image alone can be written with dd", path.display());
     let mut lines = SumLines { file: BufReader::new(file), line: String::new(), crc: 0 };
-    let title = lines.next().map_err(cannot)?.ok_or_else(damaged)?;
+    let title = lines.next_line().map_err(cannot)?.ok_or_else(damaged)?;
     if title != TITLE {
         return Err(match title.strip_prefix("cardscope backup ") {
             Some(version) => {
@@ -89,22 +89,25 @@ pub(super) fn read(path: &Path) -> Result<ImageSums, String> {
             None => format!("{} is not a checksum file of a backup", path.display()),
         });
     }
-    let about: BackupFacts =
-        lines.next().map_err(cannot)?.and_then(|line| serde_json::from_str(line).ok()).ok_or_else(damaged)?;
+    let about: BackupFacts = lines
+        .next_line()
+        .map_err(cannot)?
+        .and_then(|line| serde_json::from_str(line).ok())
+        .ok_or_else(damaged)?;
     let mut sums = ImageSums { about, chunks: Vec::new(), unread: Vec::new() };
     let all = sums.about.bytes.div_ceil(u64::from(CHUNK));
     loop {
         let crc = lines.crc;
-        let line = lines.next().map_err(cannot)?.ok_or_else(damaged)?;
+        let line = lines.next_line().map_err(cannot)?.ok_or_else(damaged)?;
         if let Some(end) = line.strip_prefix("end ") {
             let valid = u32::from_str_radix(end, 16) == Ok(crc) && sums.chunks.len() as u64 == all;
             return if valid { Ok(sums) } else { Err(damaged()) };
         }
-        take_line(&mut sums, line, all).ok_or_else(damaged)?;
+        parse_line(&mut sums, line, all).ok_or_else(damaged)?;
     }
 }
 
-fn take_line(sums: &mut ImageSums, line: &str, all: u64) -> Option<()> {
+fn parse_line(sums: &mut ImageSums, line: &str, all: u64) -> Option<()> {
     let (word, rest) = line.split_once(' ')?;
     match word {
         "crc" => sums.chunks.push(Some(u32::from_str_radix(rest, 16).ok()?)),
@@ -134,7 +137,7 @@ struct SumLines {
 }
 
 impl SumLines {
-    fn next(&mut self) -> std::io::Result<Option<&str>> {
+    fn next_line(&mut self) -> std::io::Result<Option<&str>> {
         self.line.clear();
         self.file.read_line(&mut self.line)?;
         self.crc = crc32c::crc32c_append(self.crc, self.line.as_bytes());

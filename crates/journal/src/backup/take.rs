@@ -22,17 +22,17 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// Bytes of a request of the comparison, and of its first request, so that none begins where one that saved did.
-const COMPARED: u32 = 768 << 10;
-const COMPARED_HEAD: u32 = 12 << 10;
+const COMPARE_BYTES: u32 = 768 << 10;
+const FIRST_COMPARE_BYTES: u32 = 12 << 10;
 
 /// Bytes of a retry, so that little is lost around a bad place.
-const FINE: u32 = 4096;
+const RETRY_BYTES: u32 = 4096;
 
 /// Retries, each after reopening the card.
-const ROUNDS: u32 = 2;
+const RETRIES: u32 = 2;
 
 /// Unreadable ranges that the error message lists.
-const NAMED: usize = 8;
+const MAX_LISTED: usize = 8;
 
 impl CardImage {
     /// Takes an image of the card and syncs it before the card is written. `on_card` tells whether a path lies on the
@@ -45,10 +45,10 @@ impl CardImage {
         interrupt: &InterruptFlag,
         events: &mut dyn Listener,
     ) -> Result<CardImage, JournalFailure> {
-        let (folder, name) = ResolvedFolder::of_file(file).map_err(|e| cannot(file, e))?;
-        may_lie_at(file, &folder, (target.info(), on_card), events)?;
+        let (folder, name) = ResolvedFolder::of_file(file).map_err(|e| write_error(file, e))?;
+        check_location(file, &folder, (target.info(), on_card), events)?;
         for path in [Path::new(&name), &beside(Path::new(&name))] {
-            if folder.look(path.as_os_str()).map_err(|e| cannot(file, e))?.is_some() {
+            if folder.look(path.as_os_str()).map_err(|e| write_error(file, e))?.is_some() {
                 let path = file.with_file_name(path);
                 return Err(JournalFailure::Refused(
                     format!("{} already exists; name a new file for the backup", path.display()).into(),
@@ -56,9 +56,9 @@ impl CardImage {
             }
         }
         let image =
-            NewImage { file: folder.create(&name, 0o600).map_err(|e| cannot(file, e))?, folder, name };
+            NewImage { file: folder.create(&name, 0o600).map_err(|e| write_error(file, e))?, folder, name };
         let _owing = owing("the backup that was begun is removed", "");
-        let taken = take_to(file, &image, (target, about), moved, interrupt, events);
+        let taken = write_image(file, &image, (target, about), moved, interrupt, events);
         if taken.is_err() {
             image.remove();
         }
@@ -78,7 +78,7 @@ impl NewImage {
     }
 }
 
-fn may_lie_at(
+fn check_location(
     file: &Path,
     folder: &ResolvedFolder,
     (card, on_card): (&TargetInfo, &dyn Fn(&Path) -> bool),
@@ -94,7 +94,7 @@ fn may_lie_at(
             .into(),
         ));
     }
-    let room = folder.free().map_err(|e| cannot(file, e))?;
+    let room = folder.free().map_err(|e| write_error(file, e))?;
     if room < card.bytes {
         let text = format!(
             "{} has {} free, and the card has {}: the backup fits only if the rest of the card is empty",
@@ -102,16 +102,16 @@ fn may_lie_at(
             BinarySize(room),
             DecimalSize(card.bytes)
         );
-        events.note(&text);
+        events.report_note(&text);
     }
     Ok(())
 }
 
-fn cannot(file: &Path, error: impl Into<FileError>) -> JournalFailure {
-    unwritten(file, error.into().into())
+fn write_error(file: &Path, error: impl Into<FileError>) -> JournalFailure {
+    no_backup_error(file, error.into().into())
 }
 
-fn unwritten(file: &Path, why: ErrorCause) -> JournalFailure {
+fn no_backup_error(file: &Path, why: ErrorCause) -> JournalFailure {
     let words = format!(
         "the backup {} cannot be written: {why}; nothing was written to the card. Name a file on a disk \
          with more space",
@@ -120,14 +120,14 @@ fn unwritten(file: &Path, why: ErrorCause) -> JournalFailure {
     JournalFailure::Refused(ErrorCause::worded(words, why))
 }
 
-fn stopped(file: &Path, stop: ProbeStop) -> JournalFailure {
+fn stop_error(file: &Path, stop: ProbeStop) -> JournalFailure {
     match stop {
-        ProbeStop::Journal(JournalError(why)) => unwritten(file, why),
+        ProbeStop::Journal(JournalError(why)) => no_backup_error(file, why),
         other => JournalFailure::Stop(other),
     }
 }
 
-fn take_to(
+fn write_image(
     file: &Path,
     image: &NewImage,
     (target, about): (&mut dyn Target, BackupFacts),
@@ -135,21 +135,21 @@ fn take_to(
     interrupt: &InterruptFlag,
     events: &mut dyn Listener,
 ) -> Result<CardImage, JournalFailure> {
-    let mut card = IoDriver::new(target, interrupt, CHUNK, DEPTH).map_err(|s| stopped(file, s))?;
-    let taken = ImageWriter::new(&image.file, about.bytes).twice(&mut card, events);
+    let mut card = IoDriver::new(target, interrupt, CHUNK, DEPTH).map_err(|s| stop_error(file, s))?;
+    let taken = ImageWriter::new(&image.file, about.bytes).read_and_compare(&mut card, events);
     moved.add_failed(card.counts(), card.io_errors());
     drop(card);
-    let (chunks, unread) = taken.map_err(|s| stopped(file, s))?;
-    judge(&unread, file)?;
+    let (chunks, unread) = taken.map_err(|s| stop_error(file, s))?;
+    refuse_gaps(&unread, file)?;
     let sums = ImageSums { about, chunks, unread };
     let synced = image.file.set_len(sums.about.bytes).and_then(|()| image.file.sync_all());
-    synced.map_err(|e| cannot(file, e))?;
-    let beside_it = DraftFile::new(&image.folder, None, 0o600).map_err(|e| cannot(&beside(file), e))?;
-    sums::write(beside_it.file(), &sums).map_err(|e| cannot(&beside(file), e))?;
-    let held = image.file.try_clone().map_err(|e| cannot(file, e))?;
+    synced.map_err(|e| write_error(file, e))?;
+    let beside_it = DraftFile::new(&image.folder, None, 0o600).map_err(|e| write_error(&beside(file), e))?;
+    sums::write(beside_it.file(), &sums).map_err(|e| write_error(&beside(file), e))?;
+    let held = image.file.try_clone().map_err(|e| write_error(file, e))?;
     // The checksum file comes last, so that the image counts as a backup only when all of it is on disk.
-    beside_it.place(beside(Path::new(&image.name)).as_os_str()).map_err(|e| cannot(&beside(file), e))?;
-    image.folder.sync().map_err(|e| cannot(file, e))?;
+    beside_it.place(beside(Path::new(&image.name)).as_os_str()).map_err(|e| write_error(&beside(file), e))?;
+    image.folder.sync().map_err(|e| write_error(file, e))?;
     let then = "the image of the card is restored";
     let debt = owing(then, "");
     debt.say(PendingCleanup { then: then.to_owned(), left: whereabouts(file), restores: sums.about.bytes });
@@ -157,22 +157,22 @@ fn take_to(
 }
 
 /// Refuses an image with gaps: the unreadable data would be overwritten and lost.
-fn judge(unread: &[UnreadRange], file: &Path) -> Result<(), JournalFailure> {
+fn refuse_gaps(unread: &[UnreadRange], file: &Path) -> Result<(), JournalFailure> {
     if unread.is_empty() {
         return Ok(());
     }
     let bytes: u64 = unread.iter().map(|range| range.len).sum();
     let named: Vec<String> = unread
         .iter()
-        .take(NAMED)
+        .take(MAX_LISTED)
         .map(|range| format!("{} bytes at byte {} ({})", range.len, range.offset, range.reason))
         .collect();
-    let more = unread.len().saturating_sub(NAMED);
+    let more = unread.len().saturating_sub(MAX_LISTED);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
     Err(JournalFailure::Refused(format!(
         "{bytes} bytes of the card cannot be read in {} tries: {}{more}; nothing was written to the card, \
          and the backup {} was removed. Save the data with ddrescue, or leave out --backup and lose it",
-        2 * (ROUNDS + 1),
+        2 * (RETRIES + 1),
         named.join(", "),
         file.display()
     ).into()))
@@ -190,23 +190,23 @@ impl<'f> ImageWriter<'f> {
     }
 
     /// Reads the card into the image, then again to compare both. Returns the checksums and the unreadable ranges.
-    fn twice(
+    fn read_and_compare(
         mut self,
         card: &mut IoDriver<'_>,
         events: &mut dyn Listener,
     ) -> Result<(Vec<Option<u32>>, Vec<UnreadRange>), ProbeStop> {
-        let mut failed = self.whole(card, events)?;
+        let mut failed = self.read_whole(card, events)?;
         failed.sort_unstable();
-        let mut unread = finely(card, &failed, |extent, bytes| self.write(extent.offset, bytes))?;
-        failed.into_iter().try_for_each(|extent| self.sum_again(extent))?;
+        let mut unread = retry_finely(card, &failed, |extent, bytes| self.write(extent.offset, bytes))?;
+        failed.into_iter().try_for_each(|extent| self.update_checksum(extent))?;
         if unread.is_empty() {
-            unread = self.compare(card, events)?;
+            unread = self.compare_with_card(card, events)?;
         }
-        Ok((self.chunks, joined(&unread)))
+        Ok((self.chunks, merge_adjacent(&unread)))
     }
 
     /// Reads the card from end to end and returns the extents that failed. Zeros stay holes in the file.
-    fn whole(
+    fn read_whole(
         &mut self,
         card: &mut IoDriver<'_>,
         events: &mut dyn Listener,
@@ -237,16 +237,16 @@ impl<'f> ImageWriter<'f> {
 
     /// Compares the image with a second read of the card, in requests of another size and alignment. Returns the
     /// extents that failed every retry.
-    fn compare(
+    fn compare_with_card(
         &self,
         card: &mut IoDriver<'_>,
         events: &mut dyn Listener,
     ) -> Result<Vec<(CardExtent, IoError)>, ProbeStop> {
         let bytes = card.bytes();
-        let head = u64::from(COMPARED_HEAD).min(bytes);
+        let head = u64::from(FIRST_COMPARE_BYTES).min(bytes);
         events.stage(COMPARING, Some(bytes), None);
         let mut progress = ByteProgress::default();
-        let (mut saved, mut reads, mut failed) = (vec![0; COMPARED as usize], 0, Vec::new());
+        let (mut saved, mut reads, mut failed) = (vec![0; COMPARE_BYTES as usize], 0, Vec::new());
         // Zeros were not written, so the file gets its full length here.
         self.image.set_len(bytes).map_err(|e| ProbeStop::Journal(JournalError(e.into())))?;
         card.reopen()?;
@@ -256,9 +256,13 @@ impl<'f> ImageWriter<'f> {
             let held = self.image.read_exact_at(saved, second.offset);
             held.map_err(|e| ProbeStop::Journal(JournalError(e.into())))?;
             let Some(at) = first_difference(saved, bytes) else { return Ok(()) };
-            Err(ProbeStop::SuspectReader(Box::new(differing(second, second.offset + at as u64, reads))))
+            Err(ProbeStop::SuspectReader(Box::new(suspect_reader_evidence(
+                second,
+                second.offset + at as u64,
+                reads,
+            ))))
         };
-        let requests = extents(0, head, COMPARED_HEAD).chain(extents(head, bytes, COMPARED));
+        let requests = extents(0, head, FIRST_COMPARE_BYTES).chain(extents(head, bytes, COMPARE_BYTES));
         card.read(requests, IoContent::Buffer, |second, _, answer| {
             match answer {
                 ReadAnswer::Differs { bytes, .. } => is_saved(second, bytes)?,
@@ -268,11 +272,11 @@ impl<'f> ImageWriter<'f> {
             progress.add(u64::from(second.len), events);
             Ok(())
         })?;
-        finely(card, &failed, is_saved)
+        retry_finely(card, &failed, is_saved)
     }
 
     /// Computes the checksum of a chunk that was read in small extents, from the image.
-    fn sum_again(&mut self, chunk: CardExtent) -> Result<(), ProbeStop> {
+    fn update_checksum(&mut self, chunk: CardExtent) -> Result<(), ProbeStop> {
         let mut bytes = vec![0; chunk.len as usize];
         let mut filled = 0;
         while filled < bytes.len() {
@@ -289,19 +293,19 @@ impl<'f> ImageWriter<'f> {
 }
 
 /// Retries failed extents in smaller ones, calls `each` for those that succeed, and returns the others in order.
-fn finely(
+fn retry_finely(
     card: &mut IoDriver<'_>,
     failed: &[CardExtent],
     mut each: impl FnMut(CardExtent, &[u8]) -> Result<(), ProbeStop>,
 ) -> Result<Vec<(CardExtent, IoError)>, ProbeStop> {
     let (mut left, mut io_errors) = (failed.to_vec(), Vec::new());
-    for _ in 0..ROUNDS {
+    for _ in 0..RETRIES {
         if left.is_empty() {
             break;
         }
         card.reopen()?;
         io_errors.clear();
-        let fine = left.iter().flat_map(|extent| extents(extent.offset, extent.end(), FINE));
+        let fine = left.iter().flat_map(|extent| extents(extent.offset, extent.end(), RETRY_BYTES));
         card.read(fine, IoContent::Buffer, |extent, _, answer| match answer {
             ReadAnswer::Differs { bytes, .. } => each(extent, bytes),
             ReadAnswer::Failed(io_error) => {
@@ -316,7 +320,7 @@ fn finely(
     Ok(io_errors)
 }
 
-fn differing(second: CardExtent, offset: u64, reads: u64) -> SuspectReader {
+fn suspect_reader_evidence(second: CardExtent, offset: u64, reads: u64) -> SuspectReader {
     let chunk = u64::from(CHUNK);
     let first = ReadRequest { offset: offset / chunk * chunk, len: chunk };
     let second = ReadRequest { offset: second.offset, len: u64::from(second.len) };
@@ -329,7 +333,7 @@ fn differing(second: CardExtent, offset: u64, reads: u64) -> SuspectReader {
     }
 }
 
-fn joined(io_errors: &[(CardExtent, IoError)]) -> Vec<UnreadRange> {
+fn merge_adjacent(io_errors: &[(CardExtent, IoError)]) -> Vec<UnreadRange> {
     let mut ranges: Vec<UnreadRange> = Vec::new();
     for (extent, IoError { reason, .. }) in io_errors {
         let (offset, len) = (extent.offset, u64::from(extent.len));

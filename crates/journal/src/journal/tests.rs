@@ -104,7 +104,7 @@ fn test_run(
 fn put_back(journal: &mut Journal, card: &mut Card) -> Vec<SavedRange> {
     let mut bytes = Vec::new();
     let mut unreadable = Vec::new();
-    for saved in journal.saved() {
+    for saved in journal.saved_ranges() {
         match journal.original(saved, &mut bytes) {
             Ok(()) => card.write(saved.offset, &bytes),
             Err(_) => unreadable.push(saved),
@@ -428,9 +428,9 @@ fn constant_ranges_are_compact_and_long_ones_split() {
     journal.save(0, &vec![0xff; 8 << 20]).unwrap();
     journal.commit().unwrap();
     assert!(journal.path().metadata().unwrap().len() < 16 << 10);
-    assert_eq!(journal.saved().len(), 8);
+    assert_eq!(journal.saved_ranges().len(), 8);
     let mut bytes = Vec::new();
-    for saved in journal.saved() {
+    for saved in journal.saved_ranges() {
         journal.original(saved, &mut bytes).unwrap();
         assert!(bytes == vec![0xff; 1 << 20]);
     }
@@ -447,7 +447,7 @@ fn saved_ranges_are_newest_batch_first_then_by_address() {
         }
     }
     journal.save(0, &[1; 512]).unwrap();
-    let offsets: Vec<u64> = journal.saved().iter().map(|saved| saved.offset).collect();
+    let offsets: Vec<u64> = journal.saved_ranges().iter().map(|saved| saved.offset).collect();
     assert_eq!(offsets, [1024, 8192, 512, 4096], "and what is not committed is not among them");
 }
 
@@ -458,7 +458,7 @@ fn restore_steps_use_reserved_records() {
         test_run(folder.path(), &mut Card::new(SECTORS), &[vec![SavedRange { offset: 0, len: 512 }]], &[]);
     let noted = |step: RestoreProgress| {
         let mut journal = Journal::open(&path).unwrap();
-        journal.restoring(step);
+        journal.record_restoring(step);
         drop(journal);
         assert_eq!(Journal::open(&path).unwrap().log.put_back, Some(step));
         path.metadata().unwrap().len()
@@ -482,9 +482,9 @@ fn journal_without_tally_restores_with_unknown_completeness() {
     let mut journal = Journal::open(&path).unwrap();
     let damage = (journal.damage().lost_ranges, journal.damage().tail);
     assert_eq!((journal.completeness(), damage), (JournalCompleteness::Unknown, (0, None)));
-    assert_eq!((journal.saved().len(), journal.salts()), (8, &[9][..]));
+    assert_eq!((journal.saved_ranges().len(), journal.salts()), (8, &[9][..]));
     let (before, mut card) = (Card::new(SECTORS), Card::new(SECTORS));
-    for (number, saved) in journal.saved().iter().enumerate() {
+    for (number, saved) in journal.saved_ranges().iter().enumerate() {
         card.stamp(*saved, number as u32);
     }
     assert!(put_back(&mut journal, &mut card).is_empty() && before.places == card.places);

@@ -9,14 +9,14 @@ use cardscope_sd::mark::Mark;
 /// Share of a bus's line rate that is left for data.
 const USABLE: f64 = 0.85;
 /// Reads must be this many times faster than a mark's writes to show that the bus does not limit them.
-const ROOM: f64 = 1.2;
+const READ_MARGIN: f64 = 1.2;
 /// Tolerance for clocks and rounding, as in `statistics::ceiling`.
 const TOLERANCE: f64 = 1.02;
 /// Speed of vendor modes over UHS-I (DDR200) in MB/s. Faster cards use UHS-II.
 const OWN_MODE_MB_S: f64 = 208.0;
 
 /// Modes from slow to fast: name, line rate in MB/s, family.
-const LADDER: [(&str, f64, &str); 10] = [
+const BUS_MODES: [(&str, f64, &str); 10] = [
     ("Default Speed", 12.5, "Default Speed"),
     ("High Speed", 25.0, "High Speed"),
     ("SDR50 or DDR50", 50.0, "UHS-I"),
@@ -41,7 +41,7 @@ pub(super) fn implied(found: &MarksMeasured) -> Option<ImpliedBus> {
     let fastest = found.read_mb_s.into_iter().chain(writes).chain(streams).reduce(f64::max)?;
     let could_be = |family: &str| !found.bus.pcie || family == EXPRESS;
     let carries = |(_, mb_s, family): &&(&str, f64, &str)| could_be(family) && fastest <= mb_s * TOLERANCE;
-    let (mode, ceiling_mb_s, family) = *LADDER.iter().find(carries)?;
+    let (mode, ceiling_mb_s, family) = *BUS_MODES.iter().find(carries)?;
     let claimed = claimed_mb_s(&found.claims);
     Some(ImpliedBus {
         mb_s: fastest,
@@ -88,7 +88,7 @@ pub(super) fn hides(found: &MarksMeasured, mark: Mark, demand_mb_s: f64) -> Opti
     let Some(read) = found.read_mb_s else {
         return Some("the speed of reader and bus is unknown".to_owned());
     };
-    (read < ROOM * demand_mb_s).then(|| {
+    (read < READ_MARGIN * demand_mb_s).then(|| {
         format!(
             "reads reach only {}, so the reader or bus may be the limit; try a faster reader",
             SpeedMbS(read)

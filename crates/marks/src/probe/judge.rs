@@ -34,17 +34,17 @@ pub(super) fn all(into: &mut MarksMeasured, options: &MarkOptions, card_bytes: u
     let mut judged = Vec::new();
     for mark in Mark::all() {
         if mark.letter() != 'E' || into.bus.pcie || options.claims('E') {
-            judged.push(one(mark, &facts, options));
+            judged.push(judge_mark(mark, &facts, options));
         }
     }
-    imply(&mut judged);
+    mark_implied(&mut judged);
     into.highest = LETTERS.iter().filter_map(|letter| highest(*letter, &judged)).collect();
     into.judged = judged;
     into.other_tests = other_tests::all(into);
-    into.findings = findings(into);
+    into.findings = mark_findings(into);
 }
 
-fn one(mark: Mark, facts: &DemandFacts<'_>, options: &MarkOptions) -> JudgedMark {
+fn judge_mark(mark: Mark, facts: &DemandFacts<'_>, options: &MarkOptions) -> JudgedMark {
     let parts = parts(mark, facts);
     let lacking = bus::lacks(facts.found, mark);
     let part = WORST_FIRST.into_iter().find_map(|outcome| deciding(&parts, outcome));
@@ -56,17 +56,17 @@ fn one(mark: Mark, facts: &DemandFacts<'_>, options: &MarkOptions) -> JudgedMark
         mark,
         claimed_by: options.claimed_by(mark),
         outcome,
-        because: lacking.or_else(|| part.map(words)).unwrap_or_default(),
+        because: lacking.or_else(|| part.map(part_text)).unwrap_or_default(),
         margin: part.and_then(|part| part.margin),
         borderline: outcome != MarkOutcome::NotTestable && part.is_some_and(|part| part.borderline),
         confidence: confidence(outcome, &parts),
         parts,
     };
-    doubt(judged, facts.found.failed_ios.of(mark))
+    weaken_by_failures(judged, facts.found.failed_ios.of(mark))
 }
 
 /// Weakens an outcome if I/Os failed: they have no time and cost some, so the mark counts as neither met nor missed.
-fn doubt(judged: JudgedMark, failed: u64) -> JudgedMark {
+fn weaken_by_failures(judged: JudgedMark, failed: u64) -> JudgedMark {
     let outcome = match judged.outcome {
         MarkOutcome::Met => MarkOutcome::NotTested,
         MarkOutcome::Missed => MarkOutcome::Borderline,
@@ -80,7 +80,7 @@ fn doubt(judged: JudgedMark, failed: u64) -> JudgedMark {
     JudgedMark { outcome, because, borderline: outcome == MarkOutcome::Borderline, confidence: 0.0, ..judged }
 }
 
-fn words(part: &MarkDemand) -> String {
+fn part_text(part: &MarkDemand) -> String {
     match (part.figure(), part.outcome, &part.because) {
         (Some(figure), MarkOutcome::NotTested | MarkOutcome::NotTestable, Some(why)) => {
             format!("{why} ({figure})")
@@ -102,7 +102,7 @@ fn confidence(outcome: MarkOutcome, parts: &[MarkDemand]) -> f64 {
 }
 
 /// Marks as met all lower marks of a letter, whatever their own recording unit showed.
-fn imply(judged: &mut [JudgedMark]) {
+fn mark_implied(judged: &mut [JudgedMark]) {
     let met: Vec<Mark> = judged.iter().filter(|j| j.outcome == MarkOutcome::Met).map(|j| j.mark).collect();
     for lower in judged.iter_mut().filter(|j| j.outcome != MarkOutcome::Met) {
         let higher = met.iter().find(|mark| mark.implied().any(|implied| implied == lower.mark));
@@ -130,15 +130,15 @@ fn highest(letter: char, judged: &[JudgedMark]) -> Option<HighestMark> {
     (!of.is_empty()).then(|| HighestMark { letter, mark: met.map(|i| of[i].mark), remark })
 }
 
-fn findings(found: &MarksMeasured) -> Vec<Finding> {
+fn mark_findings(found: &MarksMeasured) -> Vec<Finding> {
     let claimed = found.judged.iter().filter(|judged| judged.is_claimed());
-    let of_claims = claimed.filter_map(|judged| of_claim(judged, found));
-    of_claims.chain(undersold(found)).chain(fast_bus(found)).collect()
+    let of_claims = claimed.filter_map(|judged| claim_finding(judged, found));
+    of_claims.chain(undersold_finding(found)).chain(fast_bus_finding(found)).collect()
 }
 
-fn of_claim(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> {
+fn claim_finding(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> {
     let mark = judged.mark;
-    let by = claimers(&judged.claimed_by);
+    let by = claimant_words(&judged.claimed_by);
     let verdict = |what: &str| format!("{mark} (from {by}) is {what} {}.", judged.because);
     let finding = |claim, weight, what| Finding::new(claim, weight, judged.confidence, verdict(what));
     let finding = match judged.outcome {
@@ -150,7 +150,7 @@ fn of_claim(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> {
             Finding::new("mark-not-testable", FindingWeight::Note, 0.9, verdict("not testable here:"))
         }
         MarkOutcome::Borderline => {
-            finding("mark-borderline", FindingWeight::Hint, "borderline:").advise(nearer(found))
+            finding("mark-borderline", FindingWeight::Hint, "borderline:").advise(better_test_advice(found))
         }
         MarkOutcome::Missed => {
             finding("mark-missed", FindingWeight::Bad, "missed:").advise(match found.bus.reader {
@@ -178,7 +178,7 @@ fn of_claim(judged: &JudgedMark, found: &MarksMeasured) -> Option<Finding> {
 }
 
 /// Advice for a test that is closer to the specification.
-fn nearer(found: &MarksMeasured) -> &'static str {
+fn better_test_advice(found: &MarksMeasured) -> &'static str {
     match (found.bus.reader, found.form) {
         (true, TestForm::Specification) => "Test it again in another reader or an SD slot.",
         (true, _) => "Test it again with `cardscope check --marks --erase`, in another reader or an SD slot.",
@@ -189,7 +189,7 @@ fn nearer(found: &MarksMeasured) -> &'static str {
     }
 }
 
-fn claimers(by: &[ClaimedBy]) -> &'static str {
+fn claimant_words(by: &[ClaimedBy]) -> &'static str {
     match (by.contains(&ClaimedBy::Card), by.contains(&ClaimedBy::Label)) {
         (true, true) => "card and label",
         (false, true) => "the label",
@@ -198,7 +198,7 @@ fn claimers(by: &[ClaimedBy]) -> &'static str {
 }
 
 /// Finding on letters in which the card meets more than it claims.
-fn undersold(found: &MarksMeasured) -> Option<Finding> {
+fn undersold_finding(found: &MarksMeasured) -> Option<Finding> {
     if found.claims.is_empty() {
         return None;
     }
@@ -227,7 +227,7 @@ fn borderline(found: &MarksMeasured, mark: Mark) -> bool {
     found.judged.iter().any(|judged| judged.mark == mark && judged.borderline)
 }
 
-fn fast_bus(found: &MarksMeasured) -> Option<Finding> {
+fn fast_bus_finding(found: &MarksMeasured) -> Option<Finding> {
     let bus = found.implied_bus.as_ref().filter(|bus| bus.above_claim)?;
     let marks: Vec<String> = found.claims.iter().map(|claim| claim.mark.to_string()).collect();
     let (uses, claims, mb_s) = (&bus.family, marks.join(" "), bus.mb_s);

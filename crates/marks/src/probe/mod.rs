@@ -47,7 +47,7 @@ pub fn judge<'s, 't>(
     into.claims.clone_from(&options.claimed);
     into.bus = options.bus.clone();
     into.after_cache_mb_s = options.after_cache_mb_s;
-    let ended = measure(&mut context, options, family, into);
+    let ended = run_tests(&mut context, options, family, into);
     into.cost = context.cost_since(before);
     into.short_of_time = context.was_short_of_time();
     judge::all(into, options, card_bytes);
@@ -66,7 +66,7 @@ pub fn judge_after_cache(into: &mut MarksMeasured, options: &MarkOptions, card_b
     judge::all(into, options, card_bytes);
 }
 
-fn measure(
+fn run_tests(
     context: &mut ProbeContext<'_, '_>,
     options: &MarkOptions,
     family: CapacityFamily,

@@ -13,10 +13,10 @@ use cardscope_model::units::mb_per_s;
 const UNITS: u64 = 2;
 
 /// Most time that writing half of two units may take, in times of writing one unit sequentially.
-const SLOWER: f64 = 3.0;
+const SLOWDOWN_LIMIT: f64 = 3.0;
 
 /// Smallest share of the writing time at which the cost of moving can be measured.
-const SHOWS: f64 = 0.05;
+const MIN_COST_SHARE: f64 = 0.05;
 
 /// `(N − Nu)·Pm·Pw / ((N − Nu)·Pm + Nu·Pw)`: speed of filling units of which the share `used` is in use.
 pub(super) fn formula(write_mb_s: f64, move_mb_s: f64, used: f64) -> f64 {
@@ -30,7 +30,7 @@ pub(super) fn formula(write_mb_s: f64, move_mb_s: f64, used: f64) -> f64 {
 fn move_speed(write_mb_s: f64, half_mb_s: f64) -> Option<f64> {
     // With half of the units in use: 1/half = 1/Pw + 1/Pm.
     let rest = 1.0 / half_mb_s - 1.0 / write_mb_s;
-    (rest > SHOWS / write_mb_s).then(|| 1.0 / rest)
+    (rest > MIN_COST_SHARE / write_mb_s).then(|| 1.0 / rest)
 }
 
 impl MarkTester<'_, '_, '_> {
@@ -46,7 +46,7 @@ impl MarkTester<'_, '_, '_> {
         let Some(whole) = whole else { return Ok(()) };
         let (io, write_mb_s) = (whole.io_bytes as u32, worst_unit(whole));
         self.context.phase("writing into units that are partly in use");
-        let Some(half_mb_s) = self.write_half(io, write_mb_s)? else {
+        let Some(half_mb_s) = self.write_half_units(io, write_mb_s)? else {
             let why = "no time or write limit left, or a write failed";
             self.leave_out(format!("allocation units that are partly in use: {why}"));
             return Ok(());
@@ -65,14 +65,14 @@ impl MarkTester<'_, '_, '_> {
 
     /// Writes every second recording unit of some allocation units and begins another one, so that the card must finish
     /// them. Returns MB/s, or `None` if not everything could be written.
-    fn write_half(&mut self, io: u32, write_mb_s: f64) -> Result<Option<f64>, ProbeStop> {
-        let seconds = SLOWER * self.cut.unit as f64 / 1e6 / write_mb_s;
+    fn write_half_units(&mut self, io: u32, write_mb_s: f64) -> Result<Option<f64>, ProbeStop> {
+        let seconds = SLOWDOWN_LIMIT * self.cut.unit as f64 / 1e6 / write_mb_s;
         if !self.context.may_write(2 * UNITS * self.cut.unit) || !self.context.has_time(seconds) {
             return Ok(None);
         }
         // Same queue as in the measurement of Pw, so that the cost of a reader is in both.
         self.context.shape(io, DEPTH)?;
-        let all = self.halves(io);
+        let all = self.half_unit_extents(io);
         if !self.context.prepare_in_time(&all)? {
             return Ok(None);
         }
@@ -84,7 +84,7 @@ impl MarkTester<'_, '_, '_> {
 
     /// Every second recording unit of some allocation units, and the first of one more, which makes the card close the
     /// previous one.
-    fn halves(&mut self, io: u32) -> Vec<CardExtent> {
+    fn half_unit_extents(&mut self, io: u32) -> Vec<CardExtent> {
         let (io_bytes, unit) = (u64::from(io), self.cut.unit);
         let mut all = Vec::new();
         for n in 0..=UNITS {

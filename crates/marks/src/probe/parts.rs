@@ -22,9 +22,9 @@ const QUEUE_GAIN: f64 = 1.6;
 const SMALL_AVERAGE_MS: f64 = 100.0;
 const SMALL_LONGEST_MS: f64 = 750.0;
 /// Confidence of a figure that is clearly on one side.
-const SURE: f64 = 0.95;
+const CLEAR_CONFIDENCE: f64 = 0.95;
 /// Confidence of a figure that may be on either side.
-const EVEN: f64 = 0.5;
+const EVEN_CONFIDENCE: f64 = 0.5;
 /// Longest write and read of an E class, in ms (docs/reference/sd.md#sd-express-classes).
 const EXPRESS_WRITE_MS: f64 = 250.0;
 const EXPRESS_READ_MS: f64 = 100.0;
@@ -38,25 +38,25 @@ const SUSTAINED: u64 = 1024 * MIB;
 
 pub(super) fn parts(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
     match mark.letter() {
-        'A' => application(mark, facts),
-        'E' => express(mark, facts),
-        _ => class(mark, facts),
+        'A' => application_parts(mark, facts),
+        'E' => express_parts(mark, facts),
+        _ => class_parts(mark, facts),
     }
 }
 
-fn class(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
+fn class_parts(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
     let found = facts.found;
     let demand = mark.demand().write_mb_s;
     let io = recording_unit(mark, facts.family);
     let same = |w: &&SequentialWrite| w.io_bytes == u64::from(io);
     let writing = found.writing.iter().find(same).or(found.writing.first());
     let mut parts = vec![writing.map_or_else(
-        || missing("writing in order", demand, "MB/s", NO_TIME_IN_ORDER),
-        |w| in_order(mark, facts, w),
+        || unmeasured_part("writing in order", demand, "MB/s", NO_TIME_IN_ORDER),
+        |w| sequential_part(mark, facts, w),
     )];
-    parts.extend(after_cache(mark, facts));
+    parts.extend(after_cache_part(mark, facts));
     parts.extend(small_writes(mark, facts));
-    parts.extend(single_read(mark, facts));
+    parts.extend(single_read_part(mark, facts));
     parts
 }
 
@@ -70,7 +70,7 @@ fn recording_unit(mark: Mark, family: CapacityFamily) -> u32 {
 }
 
 /// Worst range of sequential writing: 4 MiB for C and U, a speed unit for V.
-fn in_order(mark: Mark, facts: &DemandFacts<'_>, w: &SequentialWrite) -> MarkDemand {
+fn sequential_part(mark: Mark, facts: &DemandFacts<'_>, w: &SequentialWrite) -> MarkDemand {
     let found = facts.found;
     let demand = mark.demand().write_mb_s;
     let video = mark.letter() == 'V' && !w.speed_units_mb_s.is_empty();
@@ -81,19 +81,19 @@ fn in_order(mark: Mark, facts: &DemandFacts<'_>, w: &SequentialWrite) -> MarkDem
     };
     let worst = if video { speeds.iter().copied().fold(f64::INFINITY, f64::min) } else { worst_unit(w) };
     let range = if video { w.speed_unit_bytes } else { w.au_bytes.min(4 * MIB) };
-    let what = format!("writing {} KiB in order, worst {} MiB", w.io_bytes / KIB, tidy(range));
+    let what = format!("writing {} KiB in order, worst {} MiB", w.io_bytes / KIB, mib_text(range));
     let mut part = at_least(what, demand, worst, "MB/s", CLOSE_SPEED);
     let of_unit = sprt::rate(&speeds, demand).null_probability();
-    part.confidence = sure(part.outcome, of_unit);
+    part.confidence = confidence_in(part.outcome, of_unit);
     let io = w.io_bytes as f64 / 1e6;
     let at_best = io * without_rig(lowest_at_best(&speeds, worst) / io, found.null_command_s);
-    doubt(&mut part, at_best, FigureMethod::InOrder, facts);
-    hidden(&mut part, untestable(bus::hides(found, mark, demand)));
+    allow_for_method(&mut part, at_best, FigureMethod::InOrder, facts);
+    withdraw_miss(&mut part, untestable(bus::hides(found, mark, demand)));
     part
 }
 
 /// Formats whole MiB, or one decimal.
-fn tidy(bytes: u64) -> String {
+fn mib_text(bytes: u64) -> String {
     if bytes.is_multiple_of(MIB) {
         (bytes / MIB).to_string()
     } else {
@@ -101,14 +101,14 @@ fn tidy(bytes: u64) -> String {
     }
 }
 
-fn after_cache(mark: Mark, facts: &DemandFacts<'_>) -> Option<MarkDemand> {
+fn after_cache_part(mark: Mark, facts: &DemandFacts<'_>) -> Option<MarkDemand> {
     let found = facts.found;
     let speed = found.after_cache_mb_s?;
     let demand = mark.demand().write_mb_s;
     let mut part =
         at_least("writing in order behind the card's cache".to_owned(), demand, speed, "MB/s", CLOSE_SPEED);
-    doubt(&mut part, lowest_at_best(&[speed], speed), FigureMethod::InOrder, facts);
-    hidden(&mut part, untestable(bus::hides(found, mark, demand)));
+    allow_for_method(&mut part, lowest_at_best(&[speed], speed), FigureMethod::InOrder, facts);
+    withdraw_miss(&mut part, untestable(bus::hides(found, mark, demand)));
     Some(part)
 }
 
@@ -120,7 +120,7 @@ fn small_writes(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
     let of = |what: &str, limit: f64, measured: f64, method: FigureMethod| {
         let what = format!("{what} of a file system's small writes");
         let mut part = at_most(what, limit, measured * 1e3, "ms");
-        doubt(&mut part, measured * 1e3, method, facts);
+        allow_for_method(&mut part, measured * 1e3, method, facts);
         part
     };
     let mut parts = vec![of("average", SMALL_AVERAGE_MS, small.worst_average_s, FigureMethod::SmallWrites)];
@@ -131,18 +131,18 @@ fn small_writes(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
 }
 
 /// Median of single 4 KiB reads. The longest would show background activity of the host.
-fn single_read(mark: Mark, facts: &DemandFacts<'_>) -> Option<MarkDemand> {
+fn single_read_part(mark: Mark, facts: &DemandFacts<'_>) -> Option<MarkDemand> {
     let (median, _) = facts.found.read_4k_s?;
     let limit = if facts.family == CapacityFamily::Extended || mark.letter() != 'C' { 20.0 } else { 12.0 };
     let mut part = at_most("single read of 4 KiB, median".to_owned(), limit, median * 1e3, "ms");
     let at_best = median - facts.found.null_command_s.unwrap_or_default();
-    doubt(&mut part, at_best * 1e3, FigureMethod::RandomRead, facts);
+    allow_for_method(&mut part, at_best * 1e3, FigureMethod::RandomRead, facts);
     Some(part)
 }
 
-fn application(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
+fn application_parts(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
     let demand = mark.demand();
-    let mut parts = vec![sustained(mark, facts)];
+    let mut parts = vec![sustained_part(mark, facts)];
     for (write, least) in [(false, demand.random_read_iops), (true, demand.random_write_iops)] {
         let Some(least) = least else { continue };
         parts.push(random(mark, facts, write, least));
@@ -150,7 +150,7 @@ fn application(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
     parts
 }
 
-fn sustained(mark: Mark, facts: &DemandFacts<'_>) -> MarkDemand {
+fn sustained_part(mark: Mark, facts: &DemandFacts<'_>) -> MarkDemand {
     let found = facts.found;
     let demand = mark.demand().write_mb_s;
     let first = found.writing.first().map(|w| {
@@ -161,11 +161,11 @@ fn sustained(mark: Mark, facts: &DemandFacts<'_>) -> MarkDemand {
         ("sustained writing over 1 GiB of the full card".to_owned(), mb_s, vec![mb_s], SUSTAINED)
     });
     let Some((what, mb_s, units, bytes)) = full.or(first) else {
-        return missing("sustained writing", demand, "MB/s", NO_TIME_IN_ORDER);
+        return unmeasured_part("sustained writing", demand, "MB/s", NO_TIME_IN_ORDER);
     };
     let mut part = at_least(what, demand, mb_s, "MB/s", CLOSE_SPEED);
-    doubt(&mut part, mean_at_best(&units, mb_s), FigureMethod::InOrder, facts);
-    hidden(&mut part, untestable(bus::hides(found, mark, demand)));
+    allow_for_method(&mut part, mean_at_best(&units, mb_s), FigureMethod::InOrder, facts);
+    withdraw_miss(&mut part, untestable(bus::hides(found, mark, demand)));
     if part.because.is_none() && bytes < SUSTAINED {
         part.because = Some("the specification writes 1 GiB, as `check --erase` does".to_owned());
     }
@@ -179,15 +179,15 @@ fn random(mark: Mark, facts: &DemandFacts<'_>, write: bool, least: f64) -> MarkD
     let queued = deciding(found, write, true).filter(|_| mark.number() >= 2);
     let single = deciding(found, write, false);
     let best = [queued, single].into_iter().flatten().max_by(|a, b| a.iops.total_cmp(&b.iops));
-    let Some(rate) = best else { return missing(what, least, "IOPS", NO_TIME_AT_RANDOM) };
+    let Some(rate) = best else { return unmeasured_part(what, least, "IOPS", NO_TIME_AT_RANDOM) };
     let depth = rate.depth;
     let what = format!("{what} over {} MiB, queue depth {depth}", rate.span_bytes / MIB);
     // The specification demands the mean of ten minutes, of which this is no sample.
     let specified = found.form == TestForm::Specification;
     let mut part = at_least(what, least, rate.iops, "IOPS", if specified { 0.0 } else { CLOSE_RATE });
     part.without_queue = single.filter(|_| depth > 1).map(|alone| alone.iops);
-    part.confidence = sure(part.outcome, sprt::rate(&rate.slices_iops, least).null_probability());
-    let why = queue_unused(mark, found, queued.is_some())
+    part.confidence = confidence_in(part.outcome, sprt::rate(&rate.slices_iops, least).null_probability());
+    let why = queue_unused_reason(mark, found, queued.is_some())
         .or_else(|| untestable(host_is_slow(found, least).or_else(|| bus::hides(found, mark, 10.0))));
     let null = found.null_command_s.filter(|_| depth == 1);
     let mean = if specified { rate.iops } else { mean_at_best(&rate.slices_iops, rate.iops) };
@@ -196,9 +196,9 @@ fn random(mark: Mark, facts: &DemandFacts<'_>, write: bool, least: f64) -> MarkD
         true => FigureMethod::RandomWrite { preconditioned: rate.preconditioned },
         false => FigureMethod::RandomRead,
     };
-    doubt(&mut part, at_best, method, facts);
-    hidden(&mut part, why);
-    part.because = part.because.take().or_else(|| conditions(found, rate));
+    allow_for_method(&mut part, at_best, method, facts);
+    withdraw_miss(&mut part, why);
+    part.because = part.because.take().or_else(|| conditions_text(found, rate));
     part
 }
 
@@ -208,7 +208,7 @@ fn deciding(found: &MarksMeasured, write: bool, deep: bool) -> Option<&RandomRat
 }
 
 /// Reason why A2 cannot be judged as missed: it is promised with the card's queue only.
-fn queue_unused(mark: Mark, found: &MarksMeasured, tried: bool) -> Option<Unjudged> {
+fn queue_unused_reason(mark: Mark, found: &MarksMeasured, tried: bool) -> Option<Unjudged> {
     if mark.number() < 2 || tried && found.bus.queue == Some(true) {
         return None;
     }
@@ -218,7 +218,7 @@ fn queue_unused(mark: Mark, found: &MarksMeasured, tried: bool) -> Option<Unjudg
         ));
     }
     if !tried {
-        let why = format!("not measured with the card's queue: {}", untried(found));
+        let why = format!("not measured with the card's queue: {}", queue_untried_reason(found));
         return Some((MarkOutcome::NotTested, why));
     }
     let Some(gain) = queue_gain(found) else {
@@ -233,7 +233,7 @@ fn queue_unused(mark: Mark, found: &MarksMeasured, tried: bool) -> Option<Unjudg
     untestable((gain < QUEUE_GAIN).then(without_effect))
 }
 
-fn untried(found: &MarksMeasured) -> &'static str {
+fn queue_untried_reason(found: &MarksMeasured) -> &'static str {
     if worth_a_queue(found) {
         "no time left (`--budget`)"
     } else {
@@ -256,7 +256,7 @@ fn host_is_slow(found: &MarksMeasured, least: f64) -> Option<String> {
     ))
 }
 
-fn conditions(found: &MarksMeasured, rate: &RandomRate) -> Option<String> {
+fn conditions_text(found: &MarksMeasured, rate: &RandomRate) -> Option<String> {
     if found.form == TestForm::Specification {
         return None;
     }
@@ -268,7 +268,7 @@ fn conditions(found: &MarksMeasured, rate: &RandomRate) -> Option<String> {
     Some(format!("in {area}, on a card that was not filled to 75 % before"))
 }
 
-fn express(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
+fn express_parts(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
     let found = facts.found;
     let demand = mark.demand();
     let mut parts = Vec::new();
@@ -279,25 +279,25 @@ fn express(mark: Mark, facts: &DemandFacts<'_>) -> Vec<MarkDemand> {
         let Some(stream) = found.streams.iter().find(|s| s.write == write) else {
             let why =
                 if write && found.form == TestForm::Short { NEEDS_ERASE } else { "it was not measured" };
-            parts.push(missing(&format!("{what}, worst 600 MB"), least, "MB/s", why));
+            parts.push(unmeasured_part(&format!("{what}, worst 600 MB"), least, "MB/s", why));
             continue;
         };
         let title = format!("{what} with a full queue, worst 600 MB of {}", stream.bytes / 1_000_000);
         let mut part = at_least(title, least, stream.worst_mb_s, "MB/s", CLOSE_SPEED);
-        doubt(
+        allow_for_method(
             &mut part,
             lowest_at_best(&[stream.worst_mb_s], stream.worst_mb_s),
             FigureMethod::InOrder,
             facts,
         );
-        hidden(&mut part, untestable(bus::hides(found, mark, least)));
+        withdraw_miss(&mut part, untestable(bus::hides(found, mark, least)));
         parts.push(part);
         let title = format!("longest time between two completions of {what}");
         let mut part = at_most(title, longest, stream.longest_s * 1e3, "ms");
-        doubt(&mut part, stream.longest_s * 1e3, FigureMethod::Longest, facts);
+        allow_for_method(&mut part, stream.longest_s * 1e3, FigureMethod::Longest, facts);
         parts.push(part);
     }
-    parts.extend(after_cache(mark, facts));
+    parts.extend(after_cache_part(mark, facts));
     parts
 }
 
@@ -320,12 +320,12 @@ fn part(what: String, demanded: f64, measured: f64, unit: &str, margin: f64, clo
         outcome,
         margin: Some(margin),
         borderline,
-        confidence: if borderline { 0.7 } else { SURE },
+        confidence: if borderline { 0.7 } else { CLEAR_CONFIDENCE },
         ..MarkDemand::default()
     }
 }
 
-fn missing(what: &str, demanded: f64, unit: &str, because: &str) -> MarkDemand {
+fn unmeasured_part(what: &str, demanded: f64, unit: &str, because: &str) -> MarkDemand {
     MarkDemand {
         what: what.to_owned(),
         demanded,
@@ -337,7 +337,7 @@ fn missing(what: &str, demanded: f64, unit: &str, because: &str) -> MarkDemand {
 
 /// Turns a miss into borderline if the measurement or its method may explain it. `at_best` is the bound by the
 /// measurement alone.
-fn doubt(part: &mut MarkDemand, at_best: f64, method: FigureMethod, facts: &DemandFacts<'_>) {
+fn allow_for_method(part: &mut MarkDemand, at_best: f64, method: FigureMethod, facts: &DemandFacts<'_>) {
     if part.outcome != MarkOutcome::Missed {
         return;
     }
@@ -350,7 +350,7 @@ fn doubt(part: &mut MarkDemand, at_best: f64, method: FigureMethod, facts: &Dema
     if enough {
         part.outcome = MarkOutcome::Borderline;
         part.borderline = true;
-        part.confidence = EVEN;
+        part.confidence = EVEN_CONFIDENCE;
         part.because = Some(why);
     }
 }
@@ -363,7 +363,7 @@ fn untestable(why: Option<String>) -> Option<Unjudged> {
 }
 
 /// Withdraws a miss that has another reason than the card.
-fn hidden(part: &mut MarkDemand, why: Option<Unjudged>) {
+fn withdraw_miss(part: &mut MarkDemand, why: Option<Unjudged>) {
     if let (MarkOutcome::Missed | MarkOutcome::Borderline, Some((outcome, why))) = (part.outcome, why) {
         part.outcome = outcome;
         part.because = Some(why);
@@ -371,7 +371,7 @@ fn hidden(part: &mut MarkDemand, why: Option<Unjudged>) {
 }
 
 /// Confidence in an outcome, from the probability that the demand is met.
-fn sure(outcome: MarkOutcome, met: f64) -> f64 {
+fn confidence_in(outcome: MarkOutcome, met: f64) -> f64 {
     let right = if outcome == MarkOutcome::Missed { 1.0 - met } else { met };
     right.clamp(0.5, 0.99)
 }

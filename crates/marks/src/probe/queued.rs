@@ -14,7 +14,7 @@ const DEPTH: u32 = 8;
 /// Bytes of the window that decides: 600 MB in whole blocks.
 const WINDOW: u64 = 600_000_000 / BLOCK as u64 * BLOCK as u64;
 /// Factor of the time if data is preserved: saving reads it, restoring writes it again.
-const KEEPING: f64 = 3.0;
+const PRESERVE_FACTOR: f64 = 3.0;
 /// Windows by default, and if content may be lost.
 const WINDOWS: u64 = 2;
 const WINDOWS_THOROUGH: u64 = 8;
@@ -38,11 +38,11 @@ impl MarkTester<'_, '_, '_> {
                 continue;
             };
             let windows =
-                [most, WINDOWS].into_iter().find(|windows| self.queue_fits(write, windows * WINDOW, mb_s));
+                [most, WINDOWS].into_iter().find(|windows| self.can_stream(write, windows * WINDOW, mb_s));
             if windows.is_some() {
                 self.context.phase(&format!("{what} with a full queue"));
             }
-            let found = windows.map_or(Ok(None), |windows| self.stream(write, windows * WINDOW))?;
+            let found = windows.map_or(Ok(None), |windows| self.stream_blocks(write, windows * WINDOW))?;
             if found.is_none() {
                 let mb = WINDOWS * WINDOW / 1_000_000;
                 self.leave_out(format!(
@@ -55,14 +55,14 @@ impl MarkTester<'_, '_, '_> {
     }
 
     /// True if there is room, time at this speed, and permission for so many bytes.
-    fn queue_fits(&mut self, write: bool, bytes: u64, mb_s: f64) -> bool {
-        let keeping = if write && self.context.saves_first() { KEEPING } else { 1.0 };
+    fn can_stream(&mut self, write: bool, bytes: u64, mb_s: f64) -> bool {
+        let keeping = if write && self.context.saves_first() { PRESERVE_FACTOR } else { 1.0 };
         bytes <= self.context.region.len
             && (!write || self.context.may_write(bytes))
             && self.context.has_time(bytes as f64 / 1e6 / mb_s * keeping)
     }
 
-    fn stream(&mut self, write: bool, bytes: u64) -> Result<Option<QueuedStream>, ProbeStop> {
+    fn stream_blocks(&mut self, write: bool, bytes: u64) -> Result<Option<QueuedStream>, ProbeStop> {
         self.context.shape(BLOCK, DEPTH)?;
         let start = self.somewhere(bytes, 64 * MIB).min(self.context.region.end() - bytes);
         let all: Vec<CardExtent> = extents(start, start + bytes, BLOCK).collect();
@@ -76,12 +76,12 @@ impl MarkTester<'_, '_, '_> {
             ends.push((u64::from(extent.len), at))
         })?;
         // Less than one window cannot be judged.
-        Ok(summary(write, &ends).filter(|found| found.bytes >= WINDOW))
+        Ok(summarize_stream(write, &ends).filter(|found| found.bytes >= WINDOW))
     }
 }
 
 /// Summarizes a stream without the first I/Os, which only fill the queue.
-fn summary(write: bool, ends: &[(u64, f64)]) -> Option<QueuedStream> {
+fn summarize_stream(write: bool, ends: &[(u64, f64)]) -> Option<QueuedStream> {
     let (warm, rest) = ends.split_at_checked(DEPTH as usize)?;
     let began = warm.last()?.1;
     let bytes: u64 = rest.iter().map(|(len, _)| len).sum();
@@ -92,13 +92,13 @@ fn summary(write: bool, ends: &[(u64, f64)]) -> Option<QueuedStream> {
         io_bytes: u64::from(BLOCK),
         bytes,
         mb_s: mb_per_s(bytes, seconds),
-        worst_mb_s: worst(began, rest),
+        worst_mb_s: worst_window(began, rest),
         longest_s: (0..rest.len()).map(|i| rest[i].1 - before(i)).fold(0.0, f64::max),
     })
 }
 
 /// Speed of the slowest window, at any offset.
-fn worst(began: f64, ends: &[(u64, f64)]) -> f64 {
+fn worst_window(began: f64, ends: &[(u64, f64)]) -> f64 {
     let count = (WINDOW / u64::from(BLOCK)) as usize;
     let count = count.min(ends.len());
     let speed = |first: usize| {
@@ -124,13 +124,13 @@ mod tests {
                 (u64::from(BLOCK), at)
             })
             .collect();
-        let found = summary(true, &ends).unwrap();
+        let found = summarize_stream(true, &ends).unwrap();
         assert!((found.worst_mb_s - 200.0).abs() < 1.0, "{found:?}");
         assert!((found.mb_s - 400.0 * 442.0 / (442.0 + 143.0)).abs() < 1.0, "{found:?}");
     }
 
     #[test]
     fn stream_shorter_than_the_queue_has_no_summary() {
-        assert_eq!(summary(false, &[(1, 1.0)]), None);
+        assert_eq!(summarize_stream(false, &[(1, 1.0)]), None);
     }
 }

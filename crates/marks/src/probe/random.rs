@@ -19,7 +19,7 @@ const DEPTH: u32 = 32;
 const SLICES_SAVED: usize = 4;
 const SAVED_AT_MOST: usize = 4096;
 /// Longest time in seconds for a queue to drain. A close decision may take three slices of that.
-const BEARABLE: f64 = 10.0;
+const MAX_DRAIN_SECONDS: f64 = 10.0;
 
 impl MarkTester<'_, '_, '_> {
     /// Measures random I/O, in the conditions of the specification if requested, otherwise over all ranges.
@@ -46,7 +46,7 @@ impl MarkTester<'_, '_, '_> {
         let aside = |span: &&u64| (least..region.len).contains(*span) && **span != TEST_AREA;
         let spans = self.options.spans.iter().filter(aside);
         let mut spans: Vec<TargetRegion> = spans
-            .map(|span| around(area, region, *span))
+            .map(|span| range_around(area, region, *span))
             .chain([area])
             .chain((region.len > TEST_AREA).then_some(region))
             .collect();
@@ -55,7 +55,7 @@ impl MarkTester<'_, '_, '_> {
             self.run(task(false, span, 1))?;
             self.run(task(true, span, 1))?;
             if span == area {
-                self.with_queue(area, &task)?;
+                self.measure_with_queue(area, &task)?;
             }
         }
         Ok(())
@@ -90,7 +90,7 @@ impl MarkTester<'_, '_, '_> {
     }
 
     /// Measures with the card's queue, if the host may use it and A2 is claimed or within reach.
-    fn with_queue(
+    fn measure_with_queue(
         &mut self,
         area: TargetRegion,
         task: &impl Fn(bool, TargetRegion, u32) -> SliceTask,
@@ -106,7 +106,7 @@ impl MarkTester<'_, '_, '_> {
             if alone.is_some_and(|alone| self.context.has_time(2.0 / alone.iops)) {
                 self.run(task(write, area, depth))?;
             } else {
-                let what = words(write);
+                let what = direction_word(write);
                 self.leave_out(format!("random {what} with the card's queue: no time or write limit left"));
             }
         }
@@ -122,7 +122,7 @@ impl MarkTester<'_, '_, '_> {
 
     /// Measures one rate, or reports why it was left out.
     pub(super) fn run(&mut self, mut task: SliceTask) -> Result<(), ProbeStop> {
-        let (what, over, depth) = (words(task.write), task.area.len / MIB, task.depth);
+        let (what, over, depth) = (direction_word(task.write), task.area.len / MIB, task.depth);
         let left_out = format!("random {what} over {over} MiB at queue depth {depth}");
         if !self.context.has_time(task.lasts.unwrap_or(LEAST)) {
             self.leave_out(format!("{left_out}: no time left"));
@@ -140,11 +140,11 @@ impl MarkTester<'_, '_, '_> {
     fn rate(&mut self, task: &mut SliceTask) -> Result<Option<RandomRate>, ProbeStop> {
         let mut pool = PagePool { pages: Vec::new() };
         let wanted = task.depth;
-        task.depth = bearable(self.context, *task, &mut pool)?;
+        task.depth = bearable_depth(self.context, *task, &mut pool)?;
         if task.depth < wanted {
             self.leave_out(format!(
                 "random {} with {wanted} in flight: too slow with {} already",
-                words(task.write),
+                direction_word(task.write),
                 task.depth
             ));
         }
@@ -154,7 +154,7 @@ impl MarkTester<'_, '_, '_> {
         let mut slices: Vec<(u64, f64)> = Vec::new();
         let mut seconds = 0.0;
         while !enough(&slices, seconds, *task)
-            && context.has_time(task.slice().max(drain(&slices, task.depth)))
+            && context.has_time(task.slice().max(drain_seconds(&slices, task.depth)))
         {
             let Some(slice) = slice(context, *task, iops(&slices), &mut pool)? else { break };
             slices.push(slice);
@@ -165,7 +165,7 @@ impl MarkTester<'_, '_, '_> {
 }
 
 /// Range of `span` bytes that contains the area, or lies in it.
-fn around(area: TargetRegion, all: TargetRegion, span: u64) -> TargetRegion {
+fn range_around(area: TargetRegion, all: TargetRegion, span: u64) -> TargetRegion {
     let last = all.start + all.len - span;
     TargetRegion { start: area.start.min(last), len: span }
 }
@@ -183,13 +183,13 @@ pub(super) fn decides(found: &MarksMeasured, rate: &RandomRate) -> bool {
     largest == Some(rate.span_bytes)
 }
 
-fn words(write: bool) -> &'static str {
+fn direction_word(write: bool) -> &'static str {
     if write { "writes" } else { "reads" }
 }
 
 /// Deepest queue up to the requested depth that drains in reasonable time. I/Os in flight cannot be cancelled, and 32
 /// writes on a fake queue take a minute (docs/reference/flash.md#queues).
-fn bearable(
+fn bearable_depth(
     context: &mut ProbeContext<'_, '_>,
     task: SliceTask,
     pool: &mut PagePool,
@@ -199,8 +199,8 @@ fn bearable(
         let next = (depth * 2).min(task.depth);
         context.shape(SMALL, depth)?;
         let Some(tried) = slice(context, SliceTask { depth, lasts: None, ..task }, 0.0, pool)? else { break };
-        let empty = drain(&[tried], next);
-        if empty > BEARABLE || !context.has_time(2.0 * empty) {
+        let empty = drain_seconds(&[tried], next);
+        if empty > MAX_DRAIN_SECONDS || !context.has_time(2.0 * empty) {
             break;
         }
         depth = next;
@@ -209,7 +209,7 @@ fn bearable(
 }
 
 /// Seconds until a queue of this depth drains, at the rate so far.
-fn drain(slices: &[(u64, f64)], depth: u32) -> f64 {
+fn drain_seconds(slices: &[(u64, f64)], depth: u32) -> f64 {
     let rate = iops(slices);
     if rate > 0.0 { f64::from(depth) / rate } else { 0.0 }
 }
@@ -222,7 +222,7 @@ fn slice(
     pool: &mut PagePool,
 ) -> Result<Option<(u64, f64)>, ProbeStop> {
     let count = (rate * task.slice() * 1.5) as usize;
-    if !pool.fill(context, task, count.max(task.depth as usize * 2))? {
+    if !pool.prepare(context, task, count.max(task.depth as usize * 2))? {
         return Ok(None);
     }
     let direction = if task.write { IoDirection::Write } else { IoDirection::Read };
@@ -242,7 +242,7 @@ struct PagePool {
 
 impl PagePool {
     /// Prepares at least `count` pages; returns false if the limit of writes or time does not allow it.
-    fn fill(
+    fn prepare(
         &mut self,
         context: &mut ProbeContext<'_, '_>,
         task: SliceTask,

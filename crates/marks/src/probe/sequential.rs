@@ -23,36 +23,36 @@ const MOST_KEPT: u64 = 128 * MIB;
 const UNITS_THOROUGH: u64 = 16;
 const LEAST_THOROUGH: u64 = 1024 * MIB;
 /// Share of the median speed below which a unit is written again.
-const SLOW: f64 = 0.8;
+const SLOW_SHARE: f64 = 0.8;
 /// Rounds of small writes in an average.
 const ROUNDS: u32 = 8;
 /// Pause in which the card can clean up.
-const REST: Duration = Duration::from_secs(1);
+const CLEANUP_PAUSE: Duration = Duration::from_secs(1);
 /// Factor of the time if data is preserved: restoring takes as long as writing, saving as long as reading.
-const KEEPING: f64 = 2.5;
+const PRESERVE_FACTOR: f64 = 2.5;
 
 impl MarkTester<'_, '_, '_> {
     /// Measures with the recording unit of every claimed class.
     pub(super) fn write_in_order(&mut self) -> Result<(), ProbeStop> {
         self.context.phase("writing allocation units in order");
         // The card may still clean up earlier writes, which must not count.
-        if self.context.has_time(REST.as_secs_f64()) {
-            self.context.settle(REST);
+        if self.context.has_time(CLEANUP_PAUSE.as_secs_f64()) {
+            self.context.settle(CLEANUP_PAUSE);
         }
-        let total = volume(self.options, self.cut, self.context.saves_first());
+        let total = bytes_to_write(self.options, self.cut, self.context.saves_first());
         let mut small = SmallWritePattern::new(self);
-        let found = self.pass(LARGE, total, Some(&mut small))?;
+        let found = self.write_pass(LARGE, total, Some(&mut small))?;
         self.into.writing.extend(found);
-        self.into.small_writes = small.summary();
-        for io in small_units(self.options, self.family, self.into) {
-            let found = self.pass(io, total.min(4 * self.cut.range), None)?;
+        self.into.small_writes = small.summarize_rounds();
+        for io in small_recording_units(self.options, self.family, self.into) {
+            let found = self.write_pass(io, total.min(4 * self.cut.range), None)?;
             self.into.writing.extend(found);
         }
         Ok(())
     }
 
     /// Writes ranges with I/Os of `io` bytes until `total` or a limit is reached.
-    fn pass(
+    fn write_pass(
         &mut self,
         io: u32,
         total: u64,
@@ -68,23 +68,23 @@ impl MarkTester<'_, '_, '_> {
         let (mut seconds, mut last) = (0.0, 0.0);
         let began = self.context.seconds();
         while found.bytes < total {
-            let takes = last * if self.context.saves_first() { KEEPING } else { 1.0 };
+            let takes = last * if self.context.saves_first() { PRESERVE_FACTOR } else { 1.0 };
             if !self.context.may_write(2 * cut.range) || !self.context.has_time(takes) {
-                self.leave_out(rest_of(io, found.bytes, total));
+                self.leave_out(unwritten_rest(io, found.bytes, total));
                 break;
             }
             let stretch_began = self.context.seconds();
             let start = self.place(cut.range);
             let Some(write_run) = self.range(start, cut.range, io, small.as_deref_mut())? else {
-                self.leave_out(rest_of(io, found.bytes, total));
+                self.leave_out(unwritten_rest(io, found.bytes, total));
                 break;
             };
-            let took = take(&mut found, &write_run, cut);
+            let took = add_run(&mut found, &write_run, cut);
             seconds += took;
             if took == 0.0 {
                 let what = match self.context.has_time(0.0) {
                     true => "an allocation unit could not be written or saved".to_owned(),
-                    false => rest_of(io, found.bytes, total),
+                    false => unwritten_rest(io, found.bytes, total),
                 };
                 self.leave_out(what);
                 break;
@@ -98,7 +98,7 @@ impl MarkTester<'_, '_, '_> {
         if found.units.is_empty() {
             return Ok(None);
         }
-        self.again(io, &mut found)?;
+        self.rewrite_slow_units(io, &mut found)?;
         found.mb_s = mb_per_s(found.bytes, seconds);
         Ok(Some(found))
     }
@@ -136,10 +136,10 @@ impl MarkTester<'_, '_, '_> {
 
     /// Writes slow units again, up to two times, and uses the median. If several units recover, the card stalls now
     /// and then, and the slow figures count.
-    fn again(&mut self, io: u32, found: &mut SequentialWrite) -> Result<(), ProbeStop> {
+    fn rewrite_slow_units(&mut self, io: u32, found: &mut SequentialWrite) -> Result<(), ProbeStop> {
         let cut = self.cut;
         let speeds: Vec<f64> = found.units.iter().map(|u| u.worst_4mib_mb_s).collect();
-        let least = SLOW * median(&speeds).unwrap_or(0.0);
+        let least = SLOW_SHARE * median(&speeds).unwrap_or(0.0);
         let slow = (0..speeds.len()).filter(|i| speeds[*i] < least);
         let twice = 2.0 * cut.unit as f64 / 1e6 / worst_unit(found);
         let mut better = Vec::new();
@@ -163,13 +163,13 @@ impl MarkTester<'_, '_, '_> {
         found.slow_once = better.len() as u32;
         if let [(index, middle)] = better[..] {
             found.units[index] = middle;
-            excuse(found, speeds[index], middle.worst_4mib_mb_s);
+            replace_slowest(found, speeds[index], middle.worst_4mib_mb_s);
         }
         Ok(())
     }
 }
 
-fn volume(options: &MarkOptions, cut: MarkAreas, keeps: bool) -> u64 {
+fn bytes_to_write(options: &MarkOptions, cut: MarkAreas, keeps: bool) -> u64 {
     let whole = |bytes: u64| bytes.div_ceil(cut.range).max(1) * cut.range;
     if options.thorough() {
         return whole((UNITS_THOROUGH * cut.unit).max(LEAST_THOROUGH));
@@ -179,7 +179,7 @@ fn volume(options: &MarkOptions, cut: MarkAreas, keeps: bool) -> u64 {
 }
 
 /// Recording units of the lower C classes, if one is claimed or C10 is out of reach.
-fn small_units(options: &MarkOptions, family: CapacityFamily, into: &MarksMeasured) -> Vec<u32> {
+fn small_recording_units(options: &MarkOptions, family: CapacityFamily, into: &MarksMeasured) -> Vec<u32> {
     let low: Vec<u16> =
         options.claimed.iter().map(|c| c.mark).filter(|m| m.letter() == 'C').map(|m| m.number()).collect();
     let slow = into.writing.first().is_some_and(|w| worst_unit(w) < 10.0);
@@ -210,13 +210,13 @@ pub(super) fn worst_unit(found: &SequentialWrite) -> f64 {
 }
 
 /// Description of a rest that was not written.
-fn rest_of(io: u32, done: u64, total: u64) -> String {
+fn unwritten_rest(io: u32, done: u64, total: u64) -> String {
     let (rest, all, kib) = ((total - done) / MIB, total / MIB, u64::from(io) / KIB);
     format!("{rest} of {all} MiB of sequential writing with {kib} KiB: no time or write limit left")
 }
 
 /// Speeds of consecutive complete windows, with their first byte.
-fn windows(write_run: &WriteRun, window: u64) -> Vec<(u64, f64)> {
+fn window_speeds(write_run: &WriteRun, window: u64) -> Vec<(u64, f64)> {
     let mut speeds: Vec<(u64, f64)> = Vec::new();
     let (mut number, mut bytes, mut began, mut last) = (0, 0, 0.0, 0.0);
     let mut ends: Vec<&(CardExtent, f64)> = write_run.ends.iter().collect();
@@ -236,17 +236,19 @@ fn windows(write_run: &WriteRun, window: u64) -> Vec<(u64, f64)> {
 }
 
 /// Adds a range to the figures and returns its seconds.
-fn take(found: &mut SequentialWrite, write_run: &WriteRun, cut: MarkAreas) -> f64 {
+fn add_run(found: &mut SequentialWrite, write_run: &WriteRun, cut: MarkAreas) -> f64 {
     found.units.extend(units(write_run, cut));
-    found.speed_units_mb_s.extend(windows(write_run, cut.speed_unit).into_iter().map(|(_, speed)| speed));
+    found
+        .speed_units_mb_s
+        .extend(window_speeds(write_run, cut.speed_unit).into_iter().map(|(_, speed)| speed));
     found.bytes += write_run.bytes();
     found.longest_s = write_run.times().fold(found.longest_s, f64::max);
     write_run.seconds()
 }
 
 fn units(write_run: &WriteRun, cut: MarkAreas) -> Vec<UnitSpeed> {
-    let parts = windows(write_run, PART.min(cut.unit));
-    windows(write_run, cut.unit)
+    let parts = window_speeds(write_run, PART.min(cut.unit));
+    window_speeds(write_run, cut.unit)
         .into_iter()
         .map(|(offset, mb_s)| {
             let inside = parts.iter().filter(|(at, _)| (offset..offset + cut.unit).contains(at));
@@ -258,7 +260,7 @@ fn units(write_run: &WriteRun, cut: MarkAreas) -> Vec<UnitSpeed> {
 }
 
 /// Gives the slowest speed unit the speed that its allocation unit reached when written again.
-fn excuse(found: &mut SequentialWrite, from: f64, to: f64) {
+fn replace_slowest(found: &mut SequentialWrite, from: f64, to: f64) {
     let worst = found.speed_units_mb_s.iter_mut().min_by(|a, b| a.total_cmp(b));
     if let Some(worst) = worst.filter(|worst| **worst < to && from < to) {
         *worst = to;
@@ -315,7 +317,7 @@ impl SmallWritePattern {
         Ok(Some(round))
     }
 
-    fn summary(&self) -> Option<SmallWrites> {
+    fn summarize_rounds(&self) -> Option<SmallWrites> {
         let over = self.times.len().min(ROUNDS as usize);
         let averages = self.times.windows(over.max(1)).map(|w| w.iter().sum::<f64>() / w.len() as f64);
         (over > 0).then(|| SmallWrites {

@@ -7,14 +7,14 @@ use cardscope_sd::mark::Mark;
 use cardscope_statistics::sprt;
 use cardscope_statistics::sprt::SprtVerdict;
 
-const SLICE: f64 = 0.25;
+const SLICE_SECONDS: f64 = 0.25;
 /// Slices before anything is decided. The first third is warm-up and does not count.
 const LEAST_SLICES: usize = 12;
 /// Seconds after which a clear rate, and a close one, is accepted.
-const CLEAR: f64 = 10.0;
-const CLOSE: f64 = 30.0;
+const CLEAR_SECONDS: f64 = 10.0;
+const CLOSE_SECONDS: f64 = 30.0;
 /// Seconds for rates that decide nothing.
-const ASIDE: f64 = 4.0;
+const INFO_SECONDS: f64 = 4.0;
 /// Relative distance to a demand that counts as close.
 const NEAR: f64 = 0.1;
 /// Busy limits of the specification in seconds, as a stall that might have happened.
@@ -22,7 +22,7 @@ const WRITE_STALL: f64 = 0.25;
 const READ_STALL: f64 = 0.02;
 
 /// Shortest test in seconds.
-pub(super) const LEAST: f64 = SLICE * LEAST_SLICES as f64;
+pub(super) const LEAST: f64 = SLICE_SECONDS * LEAST_SLICES as f64;
 /// Slices of a test that lasts minutes.
 const SLICES_OF_A_LONG_TEST: f64 = 60.0;
 
@@ -44,7 +44,7 @@ pub(super) struct SliceTask {
 impl SliceTask {
     /// Seconds of a slice. A long test has a fixed number of them.
     pub(super) fn slice(&self) -> f64 {
-        self.lasts.map_or(SLICE, |lasts| lasts / SLICES_OF_A_LONG_TEST)
+        self.lasts.map_or(SLICE_SECONDS, |lasts| lasts / SLICES_OF_A_LONG_TEST)
     }
 }
 
@@ -66,7 +66,7 @@ pub(super) fn enough(slices: &[(u64, f64)], seconds: f64, task: SliceTask) -> bo
     }
     if slices.len() < LEAST_SLICES || seconds < LEAST {
         // If a single write takes seconds, a few slices are enough.
-        return seconds > if task.decides { CLEAR } else { ASIDE } && slices.len() >= 3;
+        return seconds > if task.decides { CLEAR_SECONDS } else { INFO_SECONDS } && slices.len() >= 3;
     }
     if !task.decides {
         return true;
@@ -75,12 +75,13 @@ pub(super) fn enough(slices: &[(u64, f64)], seconds: f64, task: SliceTask) -> bo
     let rates: Vec<f64> = counted.iter().map(|(n, s)| *n as f64 / s).collect();
     let mean = iops(counted);
     let near = demands(task.write).into_iter().any(|demand| (mean / demand - 1.0).abs() < NEAR);
-    let limit = if near { CLOSE } else { CLEAR };
-    seconds >= limit || demands(task.write).into_iter().all(|demand| decided(counted, &rates, demand, task))
+    let limit = if near { CLOSE_SECONDS } else { CLEAR_SECONDS };
+    seconds >= limit
+        || demands(task.write).into_iter().all(|demand| is_decided(counted, &rates, demand, task))
 }
 
 /// True if the sequential test and the mean agree, even with one more stall.
-fn decided(counted: &[(u64, f64)], rates: &[f64], demand: f64, task: SliceTask) -> bool {
+fn is_decided(counted: &[(u64, f64)], rates: &[f64], demand: f64, task: SliceTask) -> bool {
     let mean = iops(counted);
     let seconds: f64 = counted.iter().map(|(_, s)| s).sum();
     let stall = if task.write { WRITE_STALL } else { READ_STALL }.max(longest_stall(counted));

@@ -27,7 +27,7 @@ impl MarkTester<'_, '_, '_> {
         let filled = region.len / 4 * FILLED_QUARTERS / u64::from(CHUNK) * u64::from(CHUNK);
         let depths = [Some(1), self.queue_depth()].into_iter().flatten().collect::<Vec<_>>();
         let lasts = 2.0 * TEN_MINUTES * depths.len() as f64;
-        if filled < TEST_AREA || !self.fits(filled + TEST_AREA * depths.len() as u64, lasts) {
+        if filled < TEST_AREA || !self.fits_limits(filled + TEST_AREA * depths.len() as u64, lasts) {
             self.into.form = TestForm::Volumes;
             self.leave_out("the conditions of the specification: no time, write limit or space left");
             return Ok(false);
@@ -65,7 +65,7 @@ impl MarkTester<'_, '_, '_> {
         let rest = region.end().saturating_sub(from) / u64::from(CHUNK) * u64::from(CHUNK);
         let bytes = SUSTAINED.min(region.len / u64::from(CHUNK) * u64::from(CHUNK));
         let what = "sustained writing on the full card";
-        if !self.fits(rest + bytes, 0.0) {
+        if !self.fits_limits(rest + bytes, 0.0) {
             self.leave_out(format!("{what}: no time or write limit left"));
             return Ok(());
         }
@@ -81,7 +81,7 @@ impl MarkTester<'_, '_, '_> {
     }
 
     /// True if so many bytes may be written and the time is enough, with `more_s` for other steps.
-    fn fits(&mut self, bytes: u64, more_s: f64) -> bool {
+    fn fits_limits(&mut self, bytes: u64, more_s: f64) -> bool {
         let mb_s = self.into.writing.first().map_or(f64::INFINITY, |w| w.mb_s);
         self.context.may_write(bytes) && self.context.has_time(bytes as f64 / 1e6 / mb_s + more_s)
     }

@@ -263,7 +263,7 @@ impl JournalWriter for Counting {
         self.committed = self.kept.len();
         Ok(())
     }
-    fn saved(&self) -> Vec<SavedRange> {
+    fn saved_ranges(&self) -> Vec<SavedRange> {
         self.kept.clone()
     }
     fn original(&mut self, _: SavedRange, _: &mut Vec<u8>) -> Result<(), JournalError> {
@@ -292,7 +292,7 @@ fn failing_journal_stops_before_any_write() {
         fn commit(&mut self) -> Result<(), JournalError> {
             Ok(())
         }
-        fn saved(&self) -> Vec<SavedRange> {
+        fn saved_ranges(&self) -> Vec<SavedRange> {
             Vec::new()
         }
         fn original(&mut self, _: SavedRange, _: &mut Vec<u8>) -> Result<(), JournalError> {

@@ -35,14 +35,14 @@ fn score(run: &RunResult, score: &ToolScore) -> Option<f64> {
 /// Returns true if a run meets the recipe's demands, and None if there are none or an unmeasured one may still fail.
 pub fn demands_met(run: &RunResult, recipe: &Recipe) -> Option<bool> {
     let verdicts: Vec<Option<bool>> =
-        recipe.demands.iter().map(|d| find(run, &d.step).map(|result| meets(result, d))).collect();
+        recipe.demands.iter().map(|d| find(run, &d.step).map(|result| meets_demand(result, d))).collect();
     if verdicts.contains(&Some(false)) {
         return Some(false);
     }
     (!verdicts.is_empty() && !verdicts.contains(&None)).then_some(true)
 }
 
-fn meets(result: &TestResult, demand: &PassDemand) -> bool {
+fn meets_demand(result: &TestResult, demand: &PassDemand) -> bool {
     let bytes_per_s = result.recipe_value * MB;
     let iops = bytes_per_s / result.test.block as f64;
     demand.iops.is_none_or(|least| iops >= least)
@@ -50,7 +50,7 @@ fn meets(result: &TestResult, demand: &PassDemand) -> bool {
 }
 
 /// Returns the run that decides about the demands: the first counted one that meets them, else the last.
-fn verdict_run<'a>(runs: &'a [RunResult], recipe: &Recipe) -> Option<&'a RunResult> {
+fn deciding_run<'a>(runs: &'a [RunResult], recipe: &Recipe) -> Option<&'a RunResult> {
     let counted = || runs.iter().filter(|run| run.counted);
     counted().find(|run| demands_met(run, recipe) == Some(true)).or_else(|| counted().next_back())
 }
@@ -60,28 +60,31 @@ fn verdict_run<'a>(runs: &'a [RunResult], recipe: &Recipe) -> Option<&'a RunResu
 pub fn demand_findings(runs: &[RunResult], recipe: &Recipe) -> Vec<Finding> {
     let verdicts: Vec<bool> =
         runs.iter().filter(|run| run.counted).filter_map(|run| demands_met(run, recipe)).collect();
-    let Some(deciding) = verdict_run(runs, recipe).filter(|_| !verdicts.is_empty()) else {
+    let Some(deciding) = deciding_run(runs, recipe).filter(|_| !verdicts.is_empty()) else {
         return Vec::new();
     };
     let name = &recipe.name;
-    let note = |confidence, text: String| Finding::new(CLAIM, FindingWeight::Note, confidence, text);
+    let note = |confidence, text: String| Finding::new(DEMANDS_CLAIM, FindingWeight::Note, confidence, text);
     let finding = match verdicts.iter().position(|met| *met) {
         Some(0) => note(0.95, format!("The card meets all demands of {name} in the first run.")),
         Some(n) => note(0.8, format!("The card meets all demands of {name}, but only in run {}.", n + 1)),
-        None => Finding::new(CLAIM, FindingWeight::Bad, 0.95, failed(name, verdicts.len())).advise(ADVICE),
+        None => Finding::new(DEMANDS_CLAIM, FindingWeight::Bad, 0.95, failed_text(name, verdicts.len()))
+            .advise(DEMANDS_ADVICE),
     };
-    vec![recipe.demands.iter().fold(finding, |finding, demand| with_evidence(finding, deciding, demand))]
+    vec![
+        recipe.demands.iter().fold(finding, |finding, demand| add_demand_evidence(finding, deciding, demand)),
+    ]
 }
 
-const CLAIM: &str = "recipe-demands";
-const ADVICE: &str = "Try another reader or slot: a slow bus fails the same demands.";
+const DEMANDS_CLAIM: &str = "recipe-demands";
+const DEMANDS_ADVICE: &str = "Try another reader or slot: a slow bus fails the same demands.";
 
-fn failed(name: &str, tries: usize) -> String {
+fn failed_text(name: &str, tries: usize) -> String {
     let tries = if tries == 1 { "the only run".to_owned() } else { format!("all {tries} runs") };
     format!("The card fails the demands of {name} in {tries}.")
 }
 
-fn with_evidence(mut finding: Finding, run: &RunResult, demand: &PassDemand) -> Finding {
+fn add_demand_evidence(mut finding: Finding, run: &RunResult, demand: &PassDemand) -> Finding {
     let Some(result) = find(run, &demand.step) else { return finding };
     let bytes_per_s = result.recipe_value * MB;
     if let Some(least) = demand.iops {
@@ -112,21 +115,21 @@ pub fn summarise(
     recipe: &Recipe,
     ci95: impl Fn(TestName, &[f64]) -> Option<[f64; 2]>,
 ) -> Vec<Summary> {
-    recipe.tests.iter().filter_map(|test| summary(runs, recipe, test, &ci95)).collect()
+    recipe.tests.iter().filter_map(|test| summarize_test(runs, recipe, test, &ci95)).collect()
 }
 
-fn summary(
+fn summarize_test(
     runs: &[RunResult],
     recipe: &Recipe,
     test: &RecipeTest,
     ci95: &impl Fn(TestName, &[f64]) -> Option<[f64; 2]>,
 ) -> Option<Summary> {
-    let results = in_counted_runs(runs, test);
+    let results = counted_results(runs, test);
     let deciding = if recipe.demands.is_empty() {
         results.clone()
     } else {
-        verdict_run(runs, recipe)
-            .map(|run| in_counted_runs(std::slice::from_ref(run), test))
+        deciding_run(runs, recipe)
+            .map(|run| counted_results(std::slice::from_ref(run), test))
             .unwrap_or_default()
     };
     // A deciding run that was cut short may lack this test; then all counted runs decide.
@@ -150,7 +153,7 @@ fn summary(
     })
 }
 
-fn in_counted_runs<'a>(runs: &'a [RunResult], test: &RecipeTest) -> Vec<&'a TestResult> {
+fn counted_results<'a>(runs: &'a [RunResult], test: &RecipeTest) -> Vec<&'a TestResult> {
     let key = test.key();
     runs.iter().filter(|run| run.counted).flat_map(|run| &run.results).filter(|r| r.key() == key).collect()
 }

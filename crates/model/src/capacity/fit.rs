@@ -7,11 +7,11 @@ use crate::report::{ExitStatus, ReportDocument};
 use serde::{Deserialize, Serialize};
 
 /// Share below the smallest listed card that stays free, because unlisted cards may be smaller.
-const MARGIN: f64 = 0.01;
+const SAFETY_MARGIN: f64 = 0.01;
 /// Partitions end on a multiple of this: an allocation unit of SDHC cards.
-const STEP: u64 = 4 << 20;
+const PARTITION_STEP: u64 = 4 << 20;
 /// Number of listed cards of a nominal capacity below which the usual deviation is that of all cards.
-const ENOUGH: usize = 3;
+const MIN_CARDS_OF_SIZE: usize = 3;
 
 /// Returns true if an image fits a card, and the bytes left, negative if bytes are missing.
 pub fn fits(image_bytes: u64, card_bytes: u64) -> (bool, i64) {
@@ -140,7 +140,7 @@ pub fn of_nominal(name: &str, cards: &[CardSize], asked: Option<u64>) -> Option<
             .to_owned(),
         ),
     };
-    let safe = (least as f64 * (1.0 - MARGIN)) as u64;
+    let safe = (least as f64 * (1.0 - SAFETY_MARGIN)) as u64;
     Some(NominalCapacity {
         nominal: name.to_owned(),
         printed_bytes: printed,
@@ -148,7 +148,7 @@ pub fn of_nominal(name: &str, cards: &[CardSize], asked: Option<u64>) -> Option<
         smallest: smallest.cloned(),
         largest: largest.cloned(),
         spread_bytes: largest.zip(smallest).map_or(0, |(l, s)| l.bytes - s.bytes),
-        safe_partition_bytes: safe - safe % STEP,
+        safe_partition_bytes: safe - safe % PARTITION_STEP,
         safe_from,
         fits: asked.zip(smallest).map(|(asked, smallest)| asked <= smallest.bytes),
     })
@@ -169,7 +169,7 @@ pub fn print_fit(bytes: u64, cards: &[CardSize]) -> Option<PrintFit> {
     let alike: Vec<f64> =
         cards.iter().filter(|c| nominal(c.bytes).as_deref() == Some(&name)).filter_map(lacks).collect();
     let all = || cards.iter().filter_map(lacks).collect();
-    let others: Vec<f64> = if alike.len() >= ENOUGH { alike } else { all() };
+    let others: Vec<f64> = if alike.len() >= MIN_CARDS_OF_SIZE { alike } else { all() };
     let usual_percent =
         others.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), l| (low.min(*l), high.max(*l)));
     let lacks_percent = percent(lacks_bytes as f64 / printed as f64);

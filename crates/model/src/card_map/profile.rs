@@ -10,13 +10,13 @@ const RANDOM_WRITES: [u64; 4] = [4 * KIB, 16 * KIB, 64 * KIB, 512 * KIB];
 pub fn profile(measured: &MeasuredMap) -> Vec<ProfileLine> {
     let size = |bytes: &u64| BinarySize(*bytes).to_string();
     let mut lines = vec![
-        of("page size", &measured.page_bytes, size),
-        of("block size", &measured.erase_block_bytes, size),
+        property_line("page size", &measured.page_bytes, size),
+        property_line("block size", &measured.erase_block_bytes, size),
         open_blocks(measured),
         read_latency(measured),
-        fastest("sequential read", &measured.curves.sequential_read, measured),
-        fastest("sequential write", &measured.curves.sequential_write, measured),
-        of("sequential write after the cache", &measured.after_cache_mb_s, |mb_s| {
+        fastest_line("sequential read", &measured.curves.sequential_read, measured),
+        fastest_line("sequential write", &measured.curves.sequential_write, measured),
+        property_line("sequential write after the cache", &measured.after_cache_mb_s, |mb_s| {
             SpeedMbS(*mb_s).to_string()
         }),
     ];
@@ -28,7 +28,7 @@ fn line(what: impl Into<String>, value: impl Into<String>, how: impl Into<String
     ProfileLine { what: what.into(), value: value.into(), how: how.into() }
 }
 
-fn of<T>(what: &str, property: &Property<T>, show: impl Fn(&T) -> String) -> ProfileLine {
+fn property_line<T>(what: &str, property: &Property<T>, show: impl Fn(&T) -> String) -> ProfileLine {
     line(what, value(property, show), how(property))
 }
 
@@ -44,11 +44,11 @@ fn value<T>(property: &Property<T>, show: impl Fn(&T) -> String) -> String {
 fn how<T>(property: &Property<T>) -> String {
     match property.status {
         PropertyStatus::NotTested => property.reason.clone().unwrap_or_default(),
-        _ => method(&property.evidence, property.confidence),
+        _ => method_text(&property.evidence, property.confidence),
     }
 }
 
-fn method(evidence: &PropertyEvidence, confidence: f64) -> String {
+fn method_text(evidence: &PropertyEvidence, confidence: f64) -> String {
     // A confidence of one half is chance, so it is not printed.
     let sure = if confidence > 0.5 { format!("{:.1} % sure", confidence * 100.0) } else { String::new() };
     // The page shows the whole method with the property, so the first clause is enough here.
@@ -79,23 +79,25 @@ fn read_latency(measured: &MeasuredMap) -> ProfileLine {
     }
 }
 
-fn fastest(what: &str, curve: &[SizePoint], measured: &MeasuredMap) -> ProfileLine {
+fn fastest_line(what: &str, curve: &[SizePoint], measured: &MeasuredMap) -> ProfileLine {
     match curve.iter().max_by(|a, b| a.mb_s.total_cmp(&b.mb_s)) {
-        None => line(what, "not tested", why_not(measured)),
-        Some(best) => line(what, SpeedMbS(best.mb_s).to_string(), timed(best, "in order")),
+        None => line(what, "not tested", missing_reason(measured)),
+        Some(best) => line(what, SpeedMbS(best.mb_s).to_string(), timing_text(best, "in order")),
     }
 }
 
 fn random_write(bytes: u64, measured: &MeasuredMap) -> ProfileLine {
     let what = format!("random write {}", BinarySize(bytes));
     match measured.curves.random_write.iter().find(|p| p.bytes == bytes) {
-        None => line(what, "not tested", why_not(measured)),
-        Some(point) => line(what, SpeedMbS(point.mb_s).to_string(), timed(point, &scattered(measured))),
+        None => line(what, "not tested", missing_reason(measured)),
+        Some(point) => {
+            line(what, SpeedMbS(point.mb_s).to_string(), timing_text(point, &random_area(measured)))
+        }
     }
 }
 
 /// Describes the area of the random writes; beyond the open blocks of a card they are much slower.
-fn scattered(measured: &MeasuredMap) -> String {
+fn random_area(measured: &MeasuredMap) -> String {
     match measured.curves.random_write_blocks {
         Some(1) => "random within one fresh erase block".to_owned(),
         Some(n) => format!("random within {n} fresh erase blocks, as many as stay open"),
@@ -103,13 +105,13 @@ fn scattered(measured: &MeasuredMap) -> String {
     }
 }
 
-fn timed(point: &SizePoint, order: &str) -> String {
+fn timing_text(point: &SizePoint, order: &str) -> String {
     let ios = if point.ios == 1 { "I/O" } else { "I/Os" };
     format!("{} {ios} of {} {order}, one after the other", point.ios, BinarySize(point.bytes))
 }
 
 /// Returns the reason that a curve is missing. Curves have no status, so it is that of the other tests that write.
-fn why_not(measured: &MeasuredMap) -> String {
+fn missing_reason(measured: &MeasuredMap) -> String {
     let reason = measured.open_blocks.linear.reason.clone();
     reason.unwrap_or_else(|| "no time left, or no I/O of that size fits".to_owned())
 }

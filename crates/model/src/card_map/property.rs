@@ -96,25 +96,25 @@ impl<T> Default for Property<T> {
 
 impl<T> Property<T> {
     pub fn measured(value: T, confidence: f64, evidence: PropertyEvidence) -> Self {
-        Property { value: Some(value), ..Self::with(PropertyStatus::Measured, confidence, evidence) }
+        Property { value: Some(value), ..Self::with_status(PropertyStatus::Measured, confidence, evidence) }
     }
 
     /// Builds a property that was searched and is absent.
     pub fn none(confidence: f64, evidence: PropertyEvidence) -> Self {
-        Self::with(PropertyStatus::None, confidence, evidence)
+        Self::with_status(PropertyStatus::None, confidence, evidence)
     }
 
     /// Builds a property that is beyond `bound`, up to which everything was tested.
     pub fn at_least(bound: T, confidence: f64, evidence: PropertyEvidence) -> Self {
-        Property { bound: Some(bound), ..Self::with(PropertyStatus::AtLeast, confidence, evidence) }
+        Property { bound: Some(bound), ..Self::with_status(PropertyStatus::AtLeast, confidence, evidence) }
     }
 
     pub fn not_tested(reason: impl Into<String>) -> Self {
         let reason = Some(reason.into());
-        Property { reason, ..Self::with(PropertyStatus::NotTested, 0.0, PropertyEvidence::default()) }
+        Property { reason, ..Self::with_status(PropertyStatus::NotTested, 0.0, PropertyEvidence::default()) }
     }
 
-    fn with(status: PropertyStatus, confidence: f64, evidence: PropertyEvidence) -> Self {
+    fn with_status(status: PropertyStatus, confidence: f64, evidence: PropertyEvidence) -> Self {
         Property { value: None, status, bound: None, reason: None, confidence, evidence }
     }
 

@@ -89,13 +89,13 @@ pub fn find(name: &str) -> Result<Job, FileError> {
 pub fn parse(text: &str) -> Result<Job, FileError> {
     let job: Job =
         toml::from_str(text).map_err(|e| FileError::Syntax("job", located(text, &e), Box::new(e)))?;
-    match odd(&job) {
+    match find_fault(&job) {
         None => Ok(job),
         Some(why) => Err(FileError::Odd("job", job.name, why)),
     }
 }
 
-fn odd(job: &Job) -> Option<String> {
+fn find_fault(job: &Job) -> Option<String> {
     if job.name.is_empty() || job.work.is_empty() {
         return Some("it needs a name and at least one [[work]]".to_owned());
     }

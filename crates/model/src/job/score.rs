@@ -5,10 +5,10 @@ use crate::units::{decimals, grouped};
 use serde::{Deserialize, Serialize};
 
 /// Highest score of a card that misses a demand.
-const MOST_IF_MISSED: f64 = 20.0;
+const MAX_SCORE_IF_MISSED: f64 = 20.0;
 
 /// Share of the job's weight that must be computable for a score.
-const LEAST_WEIGHT: f64 = 0.5;
+const MIN_WEIGHT_SHARE: f64 = 0.5;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -45,9 +45,11 @@ pub fn score_assuming(job: &Job, figures: &Figures, at_best: &[Figure]) -> JobSc
     let mut missing: Vec<Figure> = Vec::new();
     let mut seconds = Vec::new();
     for work in &job.work {
-        match takes(work, figures) {
+        match work_seconds(work, figures) {
             Some(time) => seconds.push((work.what.clone(), time)),
-            None => missing.extend(needed(work).map(|(f, _)| f).filter(|f| figures.get(*f).is_none())),
+            None => {
+                missing.extend(needed_figures(work).map(|(f, _)| f).filter(|f| figures.get(*f).is_none()))
+            }
         }
     }
     let missed: Vec<String> = job.demand.iter().filter_map(|d| missed(d, figures)).collect();
@@ -67,7 +69,7 @@ pub fn score_assuming(job: &Job, figures: &Figures, at_best: &[Figure]) -> JobSc
         title: job.title.clone(),
         score,
         fit: fit(score, &missed, sure),
-        meaning: seconds.iter().map(|(what, time)| format!("{what}: {}", said(*time))).collect(),
+        meaning: seconds.iter().map(|(what, time)| format!("{what}: {}", duration_text(*time))).collect(),
         seconds,
         missed,
         missing: missing.iter().map(|f| f.words().0.to_owned()).collect(),
@@ -76,40 +78,40 @@ pub fn score_assuming(job: &Job, figures: &Figures, at_best: &[Figure]) -> JobSc
 
 /// Returns the score alone. Rankings call this a dozen times per card for their intervals.
 pub fn points_alone(job: &Job, figures: &Figures) -> Option<f64> {
-    weighed(job, figures, |points| points.clamp(0.0, 100.0))
+    weighted_points(job, figures, |points| points.clamp(0.0, 100.0))
 }
 
 /// Returns the score without limits at 0 and 100, to order cards that are both better than good.
 pub fn points_beyond(job: &Job, figures: &Figures) -> Option<f64> {
-    weighed(job, figures, |points| points)
+    weighted_points(job, figures, |points| points)
 }
 
-fn weighed(job: &Job, figures: &Figures, within: impl Fn(f64) -> f64) -> Option<f64> {
+fn weighted_points(job: &Job, figures: &Figures, within: impl Fn(f64) -> f64) -> Option<f64> {
     let (mut sum, mut weights) = (0.0, 0.0);
     for work in &job.work {
-        if let Some(time) = takes(work, figures) {
+        if let Some(time) = work_seconds(work, figures) {
             sum += work.weight * within(points(work, time));
             weights += work.weight;
         }
     }
     let misses =
         |demand: &JobDemand| figures.get(demand.figure).is_some_and(|value| limit(demand, value).is_some());
-    let most = if job.demand.iter().any(misses) { MOST_IF_MISSED } else { f64::INFINITY };
+    let most = if job.demand.iter().any(misses) { MAX_SCORE_IF_MISSED } else { f64::INFINITY };
     let all: f64 = job.work.iter().map(|work| work.weight).sum();
-    (weights > 0.0 && weights >= LEAST_WEIGHT * all).then(|| (sum / weights).min(most))
+    (weights > 0.0 && weights >= MIN_WEIGHT_SHARE * all).then(|| (sum / weights).min(most))
 }
 
-fn needed(work: &JobWork) -> impl Iterator<Item = (Figure, f64)> {
+fn needed_figures(work: &JobWork) -> impl Iterator<Item = (Figure, f64)> {
     work.amounts().into_iter().filter(|(_, amount)| *amount > 0.0)
 }
 
 /// Returns the seconds of a work, or None if a figure is missing.
-fn takes(work: &JobWork, figures: &Figures) -> Option<f64> {
-    needed(work).map(|(figure, amount)| Some(amount / reachable(work, figure, figures)?)).sum()
+fn work_seconds(work: &JobWork, figures: &Figures) -> Option<f64> {
+    needed_figures(work).map(|(figure, amount)| Some(amount / limited_figure(work, figure, figures)?)).sum()
 }
 
 /// Returns a figure, limited by the other side.
-fn reachable(work: &JobWork, figure: Figure, figures: &Figures) -> Option<f64> {
+fn limited_figure(work: &JobWork, figure: Figure, figures: &Figures) -> Option<f64> {
     let value = figures.get(figure)?;
     match work.other_side_mb_s {
         Some(most) if figure.is_sequential() => Some(value.min(most)),
@@ -127,7 +129,12 @@ fn missed(demand: &JobDemand, figures: &Figures) -> Option<String> {
     let value = figures.get(demand.figure)?;
     let (name, unit) = demand.figure.words();
     let (word, limit) = limit(demand, value)?;
-    Some(format!("{name}: {} {unit} (needs {word} {} {unit}): {}", digits(value), short(limit), demand.why))
+    Some(format!(
+        "{name}: {} {unit} (needs {word} {} {unit}): {}",
+        digits(value),
+        short_number(limit),
+        demand.why
+    ))
 }
 
 /// Returns the limit that a value misses.
@@ -160,7 +167,7 @@ fn digits(value: f64) -> String {
 }
 
 /// Formats a limit without trailing zeros.
-fn short(limit: f64) -> String {
+fn short_number(limit: f64) -> String {
     let digits = digits(limit);
     match digits.contains('.') {
         true => digits.trim_end_matches('0').trim_end_matches('.').to_owned(),
@@ -168,7 +175,7 @@ fn short(limit: f64) -> String {
     }
 }
 
-fn said(seconds: f64) -> String {
+fn duration_text(seconds: f64) -> String {
     match seconds {
         s if s >= 5400.0 => format!("{:.1} h", s / 3600.0),
         s if s >= 120.0 => format!("{:.0} min", s / 60.0),

@@ -8,7 +8,7 @@ use cardscope_sd::maker::{self, OidFit, UNREGISTERED};
 use cardscope_sd::registers::{Cid, CrcStatus, CsdFamily};
 
 /// Serial numbers below this indicate small batches.
-const LOW_SERIAL: u32 = 0x1_0000;
+const LOW_SERIAL_LIMIT: u32 = 0x1_0000;
 
 /// Makers of genuine cards with low serials: ADATA, Phison, Transcend.
 const LOW_SERIALS_ARE_USUAL: [u8; 3] = [0x1d, 0x27, 0x74];
@@ -55,7 +55,7 @@ const SERIALS: &[CidSign] = &[
         strength: WEAK,
         verdict: "The serial number is very low, as on fakes and some small brands.",
         rests_on: &[PSN, MID],
-        is_there: |cid| (1..LOW_SERIAL).contains(&cid.psn) && !LOW_SERIALS_ARE_USUAL.contains(&cid.mid),
+        is_there: |cid| (1..LOW_SERIAL_LIMIT).contains(&cid.psn) && !LOW_SERIALS_ARE_USUAL.contains(&cid.mid),
     },
 ];
 
@@ -132,11 +132,12 @@ pub(super) fn judge(identity: &Identity, today: (u16, u8), findings: &mut Vec<Fi
         (cid.crc == CrcStatus::Mismatch).then(|| crc_mismatch("cid-crc", "CID", cid.crc7, cid.crc7_computed)),
     );
     findings.extend(of(NAMES));
-    findings
-        .extend([foreign_oid(cid), careless(cid), impossible_date(cid, family, today)].into_iter().flatten());
+    findings.extend(
+        [check_oid(cid), check_cid_format(cid), check_date(cid, family, today)].into_iter().flatten(),
+    );
 }
 
-fn foreign_oid(cid: &Cid) -> Option<Finding> {
+fn check_oid(cid: &Cid) -> Option<Finding> {
     let maker = maker::look_up(cid.mid, cid.oid_number())?;
     let known: Vec<String> = maker.known_oids.iter().map(|oid| format!("0x{oid:04x}")).collect();
     let (oid, mid, name) = (&cid.oid_hex, &cid.mid_hex, maker.name);
@@ -147,7 +148,7 @@ fn foreign_oid(cid: &Cid) -> Option<Finding> {
         .then(|| found.because("oids known with it", known.join(", ")))
 }
 
-fn careless(cid: &Cid) -> Option<Finding> {
+fn check_cid_format(cid: &Cid) -> Option<Finding> {
     let printable = |bytes: &[u8]| bytes.iter().all(|b| (0x20..0x7f).contains(b));
     let faults = [
         (!printable(&cid.raw.0[1..3]), "the OEM id is not text"),
@@ -163,7 +164,7 @@ fn careless(cid: &Cid) -> Option<Finding> {
 }
 
 /// Reports months out of range, future dates, and dates before the card's family existed.
-fn impossible_date(cid: &Cid, family: Option<CsdFamily>, today: (u16, u8)) -> Option<Finding> {
+fn check_date(cid: &Cid, family: Option<CsdFamily>, today: (u16, u8)) -> Option<Finding> {
     let (year, month) = (cid.mdt_year, cid.mdt_month);
     let first_year = family.map_or(0, first_year);
     let fault = if !(1..=12).contains(&month) {

@@ -8,19 +8,19 @@ use crate::units::{DecimalSize, grouped};
 use cardscope_sd::registers::{CrcStatus, Csd, CsdFamily, RawRegister, Scr};
 
 pub(super) fn judge(identity: &Identity, findings: &mut Vec<Finding>) {
-    findings.extend(blanks(identity));
+    findings.extend(blank_register_notes(identity));
     if let Some(csd) = identity.csd.as_ref().filter(|csd| csd.blank.is_none()) {
-        findings.extend(constants(csd));
-        findings.extend(protection(csd));
+        findings.extend(check_constants(csd));
+        findings.extend(protection_note(csd));
         if csd.crc == CrcStatus::Mismatch {
             findings.push(crc_mismatch("csd-crc", "CSD", csd.crc7, csd.crc7_computed));
         }
-        findings.extend(identity.scr.as_ref().and_then(|scr| scr_against_family(scr, csd)));
+        findings.extend(identity.scr.as_ref().and_then(|scr| check_scr_family(scr, csd)));
     }
 }
 
 /// Notes each blank register. The CID has a separate note.
-fn blanks(identity: &Identity) -> Vec<Finding> {
+fn blank_register_notes(identity: &Identity) -> Vec<Finding> {
     fn blank<const N: usize>(claim: &str, name: &str, raw: Option<RawRegister<N>>) -> Option<Finding> {
         let (raw, upper) = (raw?, name.to_uppercase());
         let text = format!("The {upper} is {}: the card or the host did not deliver it.", raw.blank()?);
@@ -36,8 +36,8 @@ fn blanks(identity: &Identity) -> Vec<Finding> {
 }
 
 /// Checks the fields with one value in the specification (5.3.2 to 5.3.4).
-fn constants(csd: &Csd) -> Option<Finding> {
-    let fields = if csd.csd_structure == 0 { first_version(csd) } else { later_versions(csd) };
+fn check_constants(csd: &Csd) -> Option<Finding> {
+    let fields = if csd.csd_structure == 0 { version_1_constants(csd) } else { later_version_constants(csd) };
     let wrong: Vec<&str> = fields.into_iter().filter(|(right, _)| !right).map(|(_, name)| name).collect();
     let wrong = wrong.join(", ");
     let text = format!("Fields with values fixed by the specification differ: {wrong}.");
@@ -45,7 +45,7 @@ fn constants(csd: &Csd) -> Option<Finding> {
     (!wrong.is_empty()).then(|| found.because("fields", wrong))
 }
 
-fn first_version(csd: &Csd) -> Vec<(bool, &'static str)> {
+fn version_1_constants(csd: &Csd) -> Vec<(bool, &'static str)> {
     vec![
         // The specification has 01x1 1011 0101b, but genuine cards add write protection (class 6), and those of
         // version 1.0x lack lock and switch. So only the classes of reading, writing and erasing are checked.
@@ -57,7 +57,7 @@ fn first_version(csd: &Csd) -> Vec<(bool, &'static str)> {
     ]
 }
 
-fn later_versions(csd: &Csd) -> Vec<(bool, &'static str)> {
+fn later_version_constants(csd: &Csd) -> Vec<(bool, &'static str)> {
     vec![
         (csd.taac == 0x0e, "TAAC"),
         (csd.nsac == 0, "NSAC"),
@@ -79,7 +79,7 @@ fn later_versions(csd: &Csd) -> Vec<(bool, &'static str)> {
     ]
 }
 
-fn protection(csd: &Csd) -> Option<Finding> {
+fn protection_note(csd: &Csd) -> Option<Finding> {
     let kind = match (csd.perm_write_protect, csd.tmp_write_protect) {
         (true, _) => "permanently, so the kernel makes it a read-only device",
         (false, true) => "temporarily; rewriting the CSD lifts it",
@@ -93,7 +93,7 @@ fn protection(csd: &Csd) -> Option<Finding> {
 }
 
 /// Checks that the version supports the card's family, and that SD_SECURITY names that family.
-fn scr_against_family(scr: &Scr, csd: &Csd) -> Option<Finding> {
+fn check_scr_family(scr: &Scr, csd: &Csd) -> Option<Finding> {
     let family = csd.family?;
     let least = match family {
         CsdFamily::Sdsc => 1,
@@ -125,25 +125,25 @@ fn scr_against_family(scr: &Scr, csd: &Csd) -> Option<Finding> {
 }
 
 /// Smallest share of the size in the name that a card may hold …
-const NAME_FROM: f64 = 0.85;
+const MIN_SHARE_OF_NAME: f64 = 0.85;
 /// … and the largest; 2^30 bytes are 1.074 GB.
-const NAME_TO: f64 = 1.10;
+const MAX_SHARE_OF_NAME: f64 = 1.10;
 
 /// Largest data area of an SDSC card in sectors (Physical Layer Specification, 2 GB cards).
-const SDSC_MOST_SECTORS: u64 = 4_153_344;
+const MAX_SDSC_SECTORS: u64 = 4_153_344;
 
 pub(super) fn judge_capacity(identity: &Identity, findings: &mut Vec<Finding>) {
-    findings.extend(against_name(identity));
-    findings.extend(against_host(identity));
-    findings.extend(identity.csd.as_ref().and_then(outside_family));
-    findings.extend(against_ocr(identity));
+    findings.extend(compare_with_name(identity));
+    findings.extend(compare_with_host(identity));
+    findings.extend(identity.csd.as_ref().and_then(check_family_range));
+    findings.extend(compare_with_ocr(identity));
 }
 
-fn against_name(identity: &Identity) -> Option<Finding> {
+fn compare_with_name(identity: &Identity) -> Option<Finding> {
     let name = &identity.cid.as_ref()?.pnm;
     let bytes = identity.capacity_bytes.or(identity.csd.as_ref()?.capacity_bytes)?;
     let sizes = sizes_in(name);
-    let fits = |size: &f64| (NAME_FROM..=NAME_TO).contains(&(bytes as f64 / size));
+    let fits = |size: &f64| (MIN_SHARE_OF_NAME..=MAX_SHARE_OF_NAME).contains(&(bytes as f64 / size));
     if sizes.is_empty() || sizes.iter().any(fits) {
         return None;
     }
@@ -153,7 +153,7 @@ fn against_name(identity: &Identity) -> Option<Finding> {
     Some(found.because("capacity_bytes", bytes))
 }
 
-fn against_host(identity: &Identity) -> Option<Finding> {
+fn compare_with_host(identity: &Identity) -> Option<Finding> {
     let (host, announced) = (identity.capacity_bytes?, identity.csd.as_ref()?.capacity_bytes?);
     let text =
         format!("The host sees {} bytes, but the CSD announces {}.", grouped(host), grouped(announced));
@@ -162,10 +162,10 @@ fn against_host(identity: &Identity) -> Option<Finding> {
 }
 
 /// Checks C_SIZE against the range of the family in the specification.
-fn outside_family(csd: &Csd) -> Option<Finding> {
+fn check_family_range(csd: &Csd) -> Option<Finding> {
     let (family, bytes) = (csd.family?, csd.capacity_bytes?);
     let (range, text) = match family {
-        CsdFamily::Sdsc if bytes / 512 > SDSC_MOST_SECTORS => (0..=0, "at most 2 GB"),
+        CsdFamily::Sdsc if bytes / 512 > MAX_SDSC_SECTORS => (0..=0, "at most 2 GB"),
         CsdFamily::Sdsc => return None,
         CsdFamily::Sdhc => (0x1010..=0xff5f, "over 2 GB to 32 GB, C_SIZE 0x001010 to 0x00ff5f"),
         CsdFamily::Sdxc => (0xffff..=0x3f_feff, "over 32 GB to 2 TB, C_SIZE 0x00ffff to 0x3ffeff"),
@@ -180,7 +180,7 @@ fn outside_family(csd: &Csd) -> Option<Finding> {
 }
 
 /// Checks CCS and CO2T against the family. They are valid only after power-up.
-fn against_ocr(identity: &Identity) -> Option<Finding> {
+fn compare_with_ocr(identity: &Identity) -> Option<Finding> {
     let (ocr, family) = (identity.ocr.as_ref()?, identity.csd.as_ref()?.family?);
     let says = (ocr.ccs, ocr.co2t);
     let wanted = (family > CsdFamily::Sdsc, family == CsdFamily::Sduc);

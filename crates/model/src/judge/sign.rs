@@ -9,11 +9,13 @@ pub(super) const MEDIUM: f64 = 0.5;
 /// Many genuine cards have this sign.
 pub(super) const WEAK: f64 = 0.2;
 
-const SETTLE: &str = "Registers prove nothing: run `cardscope verify` to see how much the card really holds.";
+const VERIFY_ADVICE: &str =
+    "Registers prove nothing: run `cardscope verify` to see how much the card really holds.";
 
 /// Builds a hint that recommends `verify`.
 pub(super) fn hint(claim: &str, strength: f64, verdict: impl Into<String>) -> Finding {
-    Finding::new(claim, FindingWeight::Hint, strength, verdict).advise_verb(AdvisedVerb::Verify, SETTLE)
+    Finding::new(claim, FindingWeight::Hint, strength, verdict)
+        .advise_verb(AdvisedVerb::Verify, VERIFY_ADVICE)
 }
 
 pub(super) fn note(claim: &str, verdict: impl Into<String>) -> Finding {

@@ -10,16 +10,20 @@ use cardscope_sd::mark::Mark;
 use cardscope_sd::nvme::SmartLog;
 
 pub(super) fn judge(identity: &Identity, findings: &mut Vec<Finding>) {
-    findings.extend(grade_zero(identity));
-    findings.extend(a2_on_linux(identity));
-    findings.extend(identity.health.as_ref().and_then(used_up));
+    findings.extend(uhs_grade_zero_note(identity));
+    findings.extend(a2_on_linux_note(identity));
+    findings.extend(identity.health.as_ref().and_then(health_page_worn_finding));
     if let Some(smart) = identity.nvme.as_ref().and_then(|nvme| nvme.smart.as_ref()) {
-        findings.extend([warning(smart), worn(smart), throttled(smart)].into_iter().flatten());
+        findings.extend(
+            [smart_warning_finding(smart), smart_worn_finding(smart), throttled_note(smart)]
+                .into_iter()
+                .flatten(),
+        );
     }
 }
 
 /// Notes a UHS card with grade 0, which was most likely read at 3.3 V.
-fn grade_zero(identity: &Identity) -> Option<Finding> {
+fn uhs_grade_zero_note(identity: &Identity) -> Option<Finding> {
     let ssr = identity.ssr.as_ref()?;
     let uhs_card = ssr.uhs_au_size > 0 || ssr.video_speed_class >= 30 || ssr.app_perf_class > 0;
     let voltage = identity.mmc.as_ref().and_then(|mmc| mmc.signal_voltage_v);
@@ -37,7 +41,7 @@ fn grade_zero(identity: &Identity) -> Option<Finding> {
 }
 
 /// Notes A2 cards, because mainline Linux sends one command at a time to an SD card.
-fn a2_on_linux(identity: &Identity) -> Option<Finding> {
+fn a2_on_linux_note(identity: &Identity) -> Option<Finding> {
     let ssr = identity.ssr.as_ref()?;
     let a2 = Mark::claimed_by(ssr).iter().any(|mark| (mark.letter(), mark.number()) == ('A', 2));
     a2.then(|| {
@@ -55,7 +59,7 @@ fn a2_on_linux(identity: &Identity) -> Option<Finding> {
     })
 }
 
-fn warning(smart: &SmartLog) -> Option<Finding> {
+fn smart_warning_finding(smart: &SmartLog) -> Option<Finding> {
     let text = format!("The card warns: {}.", smart.critical_warnings.join(", "));
     let found = Finding::new("nvme-critical-warning", FindingWeight::Hint, 0.9, text)
         .because("critical_warning", format!("0x{:02x}", smart.critical_warning))
@@ -65,21 +69,21 @@ fn warning(smart: &SmartLog) -> Option<Finding> {
 
 const WORN: &str = "The card reports that its rated life is used up.";
 
-fn worn(smart: &SmartLog) -> Option<Finding> {
+fn smart_worn_finding(smart: &SmartLog) -> Option<Finding> {
     let found = Finding::new("nvme-worn", FindingWeight::Hint, 0.9, WORN);
     let used = smart.percentage_used;
     (used >= 100).then(|| found.because("percentage_used", format!("{used} %")))
 }
 
 /// Reports used-up life according to the health page of an SD card.
-fn used_up(health: &CardHealth) -> Option<Finding> {
+fn health_page_worn_finding(health: &CardHealth) -> Option<Finding> {
     let used = health.told.life_used_percent.filter(|used| *used >= 100.0)?;
     let found =
         Finding::new("card-worn", FindingWeight::Hint, 0.9, WORN).because("life used", format!("{used} %"));
     Some(found.because("layout", health.layout).advise("Copy your data to another card."))
 }
 
-fn throttled(smart: &SmartLog) -> Option<Finding> {
+fn throttled_note(smart: &SmartLog) -> Option<Finding> {
     let (t1, t2) = (smart.thermal_management_t1_transitions, smart.thermal_management_t2_transitions);
     (t1 > 0 || t2 > 0).then(|| {
         note("nvme-throttled", "The card has throttled from heat before.")
@@ -93,11 +97,13 @@ const SAME_CLOCK: f64 = 0.9;
 
 pub(super) fn judge_link(identity: &Identity, findings: &mut Vec<Finding>) {
     findings.extend(
-        [slow_clock(identity), narrow_link(identity), reader(identity), emmc(identity)].into_iter().flatten(),
+        [slow_clock_note(identity), narrow_link_note(identity), reader_note(identity), emmc(identity)]
+            .into_iter()
+            .flatten(),
     );
 }
 
-fn slow_clock(identity: &Identity) -> Option<Finding> {
+fn slow_clock_note(identity: &Identity) -> Option<Finding> {
     let mmc = identity.mmc.as_ref()?;
     let (nominal, running) = (mmc.timing_row()?.nominal_hz?, mmc.running_hz()?);
     let (nominal_mhz, running_mhz) = (nominal as f64 / 1e6, running as f64 / 1e6);
@@ -118,7 +124,7 @@ fn slow_clock(identity: &Identity) -> Option<Finding> {
     })
 }
 
-fn narrow_link(identity: &Identity) -> Option<Finding> {
+fn narrow_link_note(identity: &Identity) -> Option<Finding> {
     let pcie = identity.pcie.as_ref().filter(|pcie| pcie.limited)?;
     let link = |speed: Option<f64>, width: Option<u8>| {
         let part = |known: Option<String>| known.unwrap_or_else(|| "?".to_owned());
@@ -132,7 +138,7 @@ fn narrow_link(identity: &Identity) -> Option<Finding> {
     Some(found.because("ceiling", SpeedMbS(pcie.ceiling_mb_s.unwrap_or(0.0))))
 }
 
-fn reader(identity: &Identity) -> Option<Finding> {
+fn reader_note(identity: &Identity) -> Option<Finding> {
     let usb = identity.usb.as_ref()?;
     let product = usb.product.as_deref().or(usb.inquiry_model.as_deref()).unwrap_or("a USB reader");
     Some(

@@ -13,12 +13,12 @@ const WRITING: &str = "writing";
 pub(super) const SPEED: &str = "label-speed";
 
 /// Share from which a printed speed counts as reached; the bus overhead takes the rest.
-const REACHED: f64 = 0.8;
+const REACHED_SHARE: f64 = 0.8;
 /// Share below which a run is far from the printed speed.
-const FAR_BELOW: f64 = 0.5;
+const FAR_BELOW_SHARE: f64 = 0.5;
 /// Least number of runs for a missed speed.
-const RUNS: usize = 3;
-const NAMED: usize = 10;
+const MIN_RUNS: usize = 3;
+const MAX_LISTED_RUNS: usize = 10;
 
 /// Sequential speeds, one figure per run, in MB/s (10^6).
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -43,10 +43,10 @@ pub struct JudgedSpeed {
 }
 
 pub fn judged_speeds(label: &CardLabel, measured: &MeasuredSpeeds) -> Vec<JudgedSpeed> {
-    label.speeds.iter().filter_map(|speed| judged(speed, measured)).collect()
+    label.speeds.iter().filter_map(|speed| judge_speed(speed, measured)).collect()
 }
 
-fn judged(speed: &PrintedSpeed, measured: &MeasuredSpeeds) -> Option<JudgedSpeed> {
+fn judge_speed(speed: &PrintedSpeed, measured: &MeasuredSpeeds) -> Option<JudgedSpeed> {
     let direction = speed.direction.unwrap_or(SpeedDirection::Read);
     let runs = match direction {
         SpeedDirection::Write => &measured.write_mb_s,
@@ -56,7 +56,7 @@ fn judged(speed: &PrintedSpeed, measured: &MeasuredSpeeds) -> Option<JudgedSpeed
     let share = best / speed.mb_s.max(f64::MIN_POSITIVE);
     let bus = measured.bus.as_ref().map_or(String::new(), |mode| format!(" ({mode})"));
     let (outcome, because) = match measured.ceiling_mb_s {
-        _ if share >= REACHED => {
+        _ if share >= REACHED_SHARE => {
             (MarkOutcome::Met, "\"up to\" allows for what a bus needs itself".to_owned())
         }
         None => (MarkOutcome::NotTestable, "what reader and bus carry is unknown".to_owned()),
@@ -64,7 +64,7 @@ fn judged(speed: &PrintedSpeed, measured: &MeasuredSpeeds) -> Option<JudgedSpeed
             (MarkOutcome::NotTestable, format!("the bus{bus} carries {}", SpeedMbS(carries)))
         }
         Some(carries) => {
-            let far = share < FAR_BELOW && runs.len() >= RUNS;
+            let far = share < FAR_BELOW_SHARE && runs.len() >= MIN_RUNS;
             let outcome = if far { MarkOutcome::Missed } else { MarkOutcome::Borderline };
             (outcome, format!("the bus{bus} carries {}, so it is not the limit", SpeedMbS(carries)))
         }
@@ -117,9 +117,10 @@ impl JudgedSpeed {
                     format!("The printed {printed} needs a faster bus: {why}, and {word} reached {best}.");
                 (FindingWeight::Note, 1.0, text)
             }
-            _ => (FindingWeight::Hint, if share < FAR_BELOW { 0.5 } else { 0.3 }, below()),
+            _ => (FindingWeight::Hint, if share < FAR_BELOW_SHARE { 0.5 } else { 0.3 }, below()),
         };
-        let runs: Vec<String> = self.runs_mb_s.iter().take(NAMED).map(|mb_s| format!("{mb_s:.1}")).collect();
+        let runs: Vec<String> =
+            self.runs_mb_s.iter().take(MAX_LISTED_RUNS).map(|mb_s| format!("{mb_s:.1}")).collect();
         let promised = SpeedMbS(self.promised_mb_s);
         let found = Finding::new(SPEED, weight, confidence, text)
             .because("printed", format!("{printed} = {promised}"))

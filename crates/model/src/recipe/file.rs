@@ -141,7 +141,8 @@ struct TestSettings {
 /// If the text is not TOML, has an unknown key, or requests something impossible. The message names the place and the
 /// fix.
 pub fn parse(text: &str, area: Option<u64>) -> Result<Recipe, RecipeError> {
-    let file: RecipeFile = toml::from_str(text).map_err(|e| RecipeError::Syntax(explain(text, &e)))?;
+    let file: RecipeFile =
+        toml::from_str(text).map_err(|e| RecipeError::Syntax(explain_syntax_error(text, &e)))?;
     let size = area.unwrap_or(file.area.size.0);
     let prepare = file.area.prepare.then(|| RangePreparation {
         block: file.area.prepare_block.map_or(1 << 20, |s| s.0),
@@ -151,7 +152,7 @@ pub fn parse(text: &str, area: Option<u64>) -> Result<Recipe, RecipeError> {
         return Err(RecipeError::Syntax("test and step belong under [[test]], not under [defaults]".into()));
     }
     let tests = file.test.into_iter().enumerate();
-    let tests = tests.map(|(n, own)| fill(n, own, &file.defaults, size)).collect::<Result<_, _>>()?;
+    let tests = tests.map(|(n, own)| fill_test(n, own, &file.defaults, size)).collect::<Result<_, _>>()?;
     let recipe = Recipe {
         name: file.name,
         title: file.title,
@@ -173,7 +174,7 @@ pub fn parse(text: &str, area: Option<u64>) -> Result<Recipe, RecipeError> {
     Ok(recipe)
 }
 
-fn explain(text: &str, error: &toml::de::Error) -> String {
+fn explain_syntax_error(text: &str, error: &toml::de::Error) -> String {
     let mut quoted = error.message().split('`').skip(1).step_by(2);
     let meant = match quoted.next() {
         Some(unknown) if error.message().starts_with("unknown") => nearest(unknown, quoted),
@@ -183,20 +184,20 @@ fn explain(text: &str, error: &toml::de::Error) -> String {
     format!("{}{hint}", located(text, error))
 }
 
-fn nameless(number: usize) -> RecipeError {
+fn missing_name_error(number: usize) -> RecipeError {
     let place = number + 1;
     RecipeError::Syntax(format!(
         "[[test]] number {place} does not say what it tests; write e.g. test = \"RND4K Q1T1 read\""
     ))
 }
 
-fn fill(
+fn fill_test(
     number: usize,
     own: TestSettings,
     defaults: &TestSettings,
     area: u64,
 ) -> Result<RecipeTest, RecipeError> {
-    let mut name = own.test.ok_or_else(|| nameless(number))?;
+    let mut name = own.test.ok_or_else(|| missing_name_error(number))?;
     if let Some(rule) = own.block.or(defaults.block) {
         name.pattern.block = area / rule.divide;
     }
@@ -216,7 +217,7 @@ fn fill(
     Ok(RecipeTest {
         name,
         step: own.step,
-        size: size_in(span, either!(size), area),
+        size: test_size(span, either!(size), area),
         prepare: either!(prepare_block).map(|block| RangePreparation { block: block.0, data }),
         span,
         sharing: either!(sharing).unwrap_or(SpanSharing::Slices),
@@ -239,7 +240,7 @@ fn fill(
 }
 
 /// Returns the range of a test: at most the area, or on the whole card all of it unless the test sets less.
-fn size_in(span: TestSpan, own: Option<RecipeSize>, area: u64) -> u64 {
+fn test_size(span: TestSpan, own: Option<RecipeSize>, area: u64) -> u64 {
     match (span, own) {
         (TestSpan::Area, own) => own.map_or(area, |s| s.0.min(area)),
         (TestSpan::Device, own) => own.map_or(u64::MAX, |s| s.0),

@@ -13,14 +13,14 @@ impl Recipe {
             return Ok(());
         }
         for word in wanted.iter().map(AsRef::as_ref) {
-            if !self.tests.iter().any(|t| is_named(t, word)) {
+            if !self.tests.iter().any(|t| matches_word(t, word)) {
                 return Err(self.no_such_test(word));
             }
         }
         let before = self.tests.len();
-        self.tests.retain(|test| wanted.iter().any(|word| is_named(test, word.as_ref())));
+        self.tests.retain(|test| wanted.iter().any(|word| matches_word(test, word.as_ref())));
         if self.tests.len() < before && self.prepare.is_none() {
-            fill_for_those_left(&mut self.tests);
+            prepare_unwritten_ranges(&mut self.tests);
         }
         Ok(())
     }
@@ -42,7 +42,7 @@ impl Recipe {
     }
 }
 
-fn is_named(test: &RecipeTest, word: &str) -> bool {
+fn matches_word(test: &RecipeTest, word: &str) -> bool {
     let word = word.trim();
     test.step.as_deref().is_some_and(|step| step.eq_ignore_ascii_case(word))
         || test.name.to_string().eq_ignore_ascii_case(word)
@@ -53,7 +53,7 @@ fn is_named(test: &RecipeTest, word: &str) -> bool {
 
 /// Prepares ranges whose writing test was removed. A recipe without preparation relies on its first tests to write
 /// the area; without them reads would hit holes of a file or unwritten blocks, and be far too fast.
-fn fill_for_those_left(tests: &mut [RecipeTest]) {
+fn prepare_unwritten_ranges(tests: &mut [RecipeTest]) {
     // Length of the area's prefix that holds data so far, written by a test or its preparation.
     let mut filled = 0;
     for test in tests.iter_mut().filter(|t| t.span == TestSpan::Area) {

@@ -18,7 +18,7 @@ impl Recipe {
         let mut sum = PlannedRun::default();
         let speed = mb_s.max(1e-6) * MB;
         if self.prepare.is_some() {
-            sum.write(self.area as f64, speed);
+            sum.add_write(self.area as f64, speed);
             sum.seconds += self.rest_after_prepare_s;
         }
         for (index, test) in self.tests.iter().enumerate() {
@@ -32,7 +32,7 @@ impl Recipe {
 }
 
 impl PlannedRun {
-    fn write(&mut self, bytes: f64, speed: f64) {
+    fn add_write(&mut self, bytes: f64, speed: f64) {
         self.bytes_written += bytes;
         self.seconds += bytes / speed;
     }
@@ -40,9 +40,9 @@ impl PlannedRun {
     fn test(&mut self, test: &RecipeTest, speed: f64, card_bytes: u64) {
         let range = if test.span == TestSpan::Device { test.size.min(card_bytes) } else { test.size };
         if test.prepare.is_some() {
-            self.write(range as f64, speed);
+            self.add_write(range as f64, speed);
         }
-        let (bytes, seconds) = one_loop(test, range, speed);
+        let (bytes, seconds) = estimate_loop(test, range, speed);
         let loops = f64::from(test.loops) + f64::from(test.discard_loops);
         let read_share = match test.name.op {
             TestOp::Read => 1.0,
@@ -55,7 +55,7 @@ impl PlannedRun {
     }
 }
 
-fn one_loop(test: &RecipeTest, range: u64, speed: f64) -> (f64, f64) {
+fn estimate_loop(test: &RecipeTest, range: u64, speed: f64) -> (f64, f64) {
     let threads = f64::from(test.name.pattern.threads);
     let pass = if test.sharing == SpanSharing::Same { range as f64 * threads } else { range as f64 };
     let LoopLimit { passes, bytes, seconds, whole_passes } = test.limit;

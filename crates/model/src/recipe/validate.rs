@@ -8,15 +8,15 @@ use std::collections::HashSet;
 /// Smallest block of any card.
 const SECTOR: u64 = 512;
 /// Limit of io_uring and of all known host queues.
-const DEEPEST_QUEUE: u32 = 4096;
-const MOST_THREADS: u32 = 256;
+const MAX_QUEUE_DEPTH: u32 = 4096;
+const MAX_THREADS: u32 = 256;
 /// Linux moves at most 2 GiB less a page in one call.
 const LARGEST_BLOCK: u64 = 1 << 30;
 /// Sanity limit; longer tests would take too much time.
-const MOST_LOOPS: u32 = 10_000;
-const MOST_BYTES: u64 = 1 << 50;
+const MAX_LOOPS: u32 = 10_000;
+const MAX_BYTES: u64 = 1 << 50;
 /// Thirty days.
-const MOST_SECONDS: f64 = 2_592_000.0;
+const MAX_SECONDS: f64 = 2_592_000.0;
 /// Most runs of a session, which are all planned before the first and loaded together after the last.
 pub const MOST_RUNS: u32 = 1000;
 
@@ -47,7 +47,7 @@ pub(super) fn check(recipe: &Recipe) -> Result<(), RecipeError> {
     Ok(())
 }
 
-fn fits(block: u64) -> bool {
+fn is_valid_block(block: u64) -> bool {
     block.is_multiple_of(SECTOR) && (SECTOR..=LARGEST_BLOCK).contains(&block)
 }
 
@@ -58,14 +58,14 @@ fn check_whole(recipe: &Recipe) -> Result<(), String> {
     if recipe.area == 0 || !recipe.area.is_multiple_of(SECTOR) {
         return Err(format!("the area of {} bytes is not a multiple of the 512-byte sector", recipe.area));
     }
-    if recipe.prepare.is_some_and(|p| !fits(p.block)) {
+    if recipe.prepare.is_some_and(|p| !is_valid_block(p.block)) {
         return Err("prepare_block must be a multiple of 512 bytes, 1 GiB at most".into());
     }
     if !(1..=MOST_RUNS).contains(&recipe.tries) {
         return Err(format!("tries must be between 1 and {MOST_RUNS}"));
     }
-    if !is_time(recipe.rest_after_prepare_s) {
-        return Err(format!("rest_s must be between 0 and {MOST_SECONDS} seconds (30 days)"));
+    if !is_valid_duration(recipe.rest_after_prepare_s) {
+        return Err(format!("rest_s must be between 0 and {MAX_SECONDS} seconds (30 days)"));
     }
     check_names(recipe)
 }
@@ -96,7 +96,7 @@ fn check_test(test: &RecipeTest) -> Result<(), String> {
     check_pattern(test)?;
     check_limit(test)?;
     check_times(test)?;
-    if test.prepare.is_some_and(|p| !fits(p.block)) {
+    if test.prepare.is_some_and(|p| !is_valid_block(p.block)) {
         return Err("prepare_block must be a multiple of 512 bytes, 1 GiB at most".into());
     }
     if test.prints.as_ref().is_some_and(|p| !positive(p.divide) || p.digits == Some(0) || p.decimals > 9) {
@@ -119,11 +119,11 @@ fn check_pattern(test: &RecipeTest) -> Result<(), String> {
             BinarySize(p.block)
         ));
     }
-    if p.queue == 0 || p.queue > DEEPEST_QUEUE {
-        return Err(format!("the queue depth {} is not between 1 and {DEEPEST_QUEUE}", p.queue));
+    if p.queue == 0 || p.queue > MAX_QUEUE_DEPTH {
+        return Err(format!("the queue depth {} is not between 1 and {MAX_QUEUE_DEPTH}", p.queue));
     }
-    if p.threads == 0 || p.threads > MOST_THREADS {
-        return Err(format!("the thread count {} is not between 1 and {MOST_THREADS}", p.threads));
+    if p.threads == 0 || p.threads > MAX_THREADS {
+        return Err(format!("the thread count {} is not between 1 and {MAX_THREADS}", p.threads));
     }
     let slice =
         if test.sharing == SpanSharing::Slices { test.size / u64::from(p.threads) } else { test.size };
@@ -139,16 +139,16 @@ fn check_pattern(test: &RecipeTest) -> Result<(), String> {
 
 fn check_limit(test: &RecipeTest) -> Result<(), String> {
     let limit = &test.limit;
-    if !(1..=MOST_LOOPS).contains(&test.loops) || test.discard_loops > MOST_LOOPS {
-        return Err(format!("loops must be between 1 and {MOST_LOOPS}, discard_loops at most as many"));
+    if !(1..=MAX_LOOPS).contains(&test.loops) || test.discard_loops > MAX_LOOPS {
+        return Err(format!("loops must be between 1 and {MAX_LOOPS}, discard_loops at most as many"));
     }
     if test.until.is_none() && limit.passes.is_none() && limit.bytes.is_none() && limit.seconds.is_none() {
         return Err("nothing ends it: give passes, bytes, seconds or until".into());
     }
-    if limit.passes.is_some_and(|p| !(1..=MOST_LOOPS).contains(&p)) {
-        return Err(format!("passes must be between 1 and {MOST_LOOPS}"));
+    if limit.passes.is_some_and(|p| !(1..=MAX_LOOPS).contains(&p)) {
+        return Err(format!("passes must be between 1 and {MAX_LOOPS}"));
     }
-    if limit.bytes.is_some_and(|b| !(test.name.pattern.block..=MOST_BYTES).contains(&b)) {
+    if limit.bytes.is_some_and(|b| !(test.name.pattern.block..=MAX_BYTES).contains(&b)) {
         return Err("bytes must hold at least one block, and be 1 PiB at most".into());
     }
     if limit.whole_passes && limit.seconds.is_none() {
@@ -158,20 +158,20 @@ fn check_limit(test: &RecipeTest) -> Result<(), String> {
 }
 
 fn check_times(test: &RecipeTest) -> Result<(), String> {
-    if !test.limit.seconds.is_none_or(|seconds| positive(seconds) && is_time(seconds)) {
-        return Err(format!("seconds must be more than 0, and {MOST_SECONDS} (30 days) at most"));
+    if !test.limit.seconds.is_none_or(|seconds| positive(seconds) && is_valid_duration(seconds)) {
+        return Err(format!("seconds must be more than 0, and {MAX_SECONDS} (30 days) at most"));
     }
-    if !is_time(test.rest_s) || !is_time(test.warmup_s) {
-        return Err(format!("rest_s and warmup_s must be between 0 and {MOST_SECONDS} seconds (30 days)"));
+    if !is_valid_duration(test.rest_s) || !is_valid_duration(test.warmup_s) {
+        return Err(format!("rest_s and warmup_s must be between 0 and {MAX_SECONDS} seconds (30 days)"));
     }
     let Some(until) = test.until else { return Ok(()) };
     if !positive(until.ci95_percent)
         || !positive(until.min_s)
-        || !is_time(until.max_s)
+        || !is_valid_duration(until.max_s)
         || until.max_s < until.min_s
     {
         return Err(format!(
-            "until needs a positive ci95_percent and min_s, and max_s between min_s and {MOST_SECONDS} (30 days)"
+            "until needs a positive ci95_percent and min_s, and max_s between min_s and {MAX_SECONDS} (30 days)"
         ));
     }
     if test.loops + test.discard_loops > 1 {
@@ -184,6 +184,6 @@ fn positive(number: f64) -> bool {
     number.is_finite() && number > 0.0
 }
 
-fn is_time(seconds: f64) -> bool {
-    (0.0..=MOST_SECONDS).contains(&seconds)
+fn is_valid_duration(seconds: f64) -> bool {
+    (0.0..=MAX_SECONDS).contains(&seconds)
 }

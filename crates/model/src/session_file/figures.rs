@@ -24,7 +24,7 @@ struct InFile<'a> {
     printed: Option<Cow<'a, ToolPrints>>,
 }
 
-fn in_file(f: &TestFigure) -> InFile<'_> {
+fn to_record(f: &TestFigure) -> InFile<'_> {
     InFile {
         test: f.name(),
         step: f.step.as_deref().map(Cow::from),
@@ -38,7 +38,7 @@ fn in_file(f: &TestFigure) -> InFile<'_> {
 }
 
 pub(super) fn serialize<S: Serializer>(figures: &Option<Vec<TestFigure>>, to: S) -> Result<S::Ok, S::Error> {
-    figures.as_ref().map(|all| all.iter().map(in_file).collect::<Vec<_>>()).serialize(to)
+    figures.as_ref().map(|all| all.iter().map(to_record).collect::<Vec<_>>()).serialize(to)
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<TestFigure>>, D::Error> {

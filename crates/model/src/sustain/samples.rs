@@ -34,7 +34,7 @@ impl Thinned for SustainSample {
             read_while_writing_us: mean(self.read_while_writing_us, next.read_while_writing_us),
             ping_us: mean(self.ping_us, next.ping_us),
             longest_gap_s: self.longest_gap_s.max(next.longest_gap_s),
-            temperatures: hottest(self.temperatures, next.temperatures),
+            temperatures: merge_highest(self.temperatures, next.temperatures),
             t1_transitions: next.t1_transitions.or(self.t1_transitions),
             t2_transitions: next.t2_transitions.or(self.t2_transitions),
             at_s: next.at_s,
@@ -45,7 +45,7 @@ impl Thinned for SustainSample {
     }
 }
 
-fn hottest(mut of: Vec<PlacedTemperature>, then: Vec<PlacedTemperature>) -> Vec<PlacedTemperature> {
+fn merge_highest(mut of: Vec<PlacedTemperature>, then: Vec<PlacedTemperature>) -> Vec<PlacedTemperature> {
     for reading in then {
         match of.iter_mut().find(|known| known.place == reading.place) {
             Some(known) => known.celsius = known.celsius.max(reading.celsius),

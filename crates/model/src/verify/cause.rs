@@ -60,19 +60,19 @@ const FAR_LARGER: u64 = 8;
 
 /// Smallest size that is compared with listed cards. Smaller ones are often images or partitions, and match some card
 /// by chance.
-const LEAST_COMPARED: u64 = 1_000_000_000;
+const MIN_COMPARED_BYTES: u64 = 1_000_000_000;
 
 /// Most bytes that a reader adds: one of the longest sectors in use.
-const MOST_EXTRA: u64 = 4096;
+const MAX_EXTRA_BYTES: u64 = 4096;
 
 /// Tolerance between the measured end of a card and its CSD, because a flash block may fail at the end. A card that
 /// ends earlier lacks announced capacity, whatever the reader adds.
-const END_WITHIN: u64 = 4 * MIB;
+const END_TOLERANCE: u64 = 4 * MIB;
 
 /// Shares of a printed size that cards have (docs/reference/sd.md#printed-sizes), with a margin.
-const USUAL: std::ops::RangeInclusive<f64> = 0.93..=1.08;
+const USUAL_SHARE: std::ops::RangeInclusive<f64> = 0.93..=1.08;
 /// Shares without the margin, for sizes that are only inferred.
-const MEASURED: std::ops::RangeInclusive<f64> = 0.968..=1.016;
+const MEASURED_SHARE: std::ops::RangeInclusive<f64> = 0.968..=1.016;
 
 impl CapacityCause {
     pub const CONFIDENCE: f64 = 0.95;
@@ -158,7 +158,7 @@ impl StatedSizes {
     /// Returns a hint if the reported size is typical for controllers without flash.
     pub fn controller_size(&self) -> Option<Finding> {
         let bytes = self.host_bytes.filter(|bytes| CONTROLLER_ONLY.contains(bytes))?;
-        let fits = |printed: u64| USUAL.contains(&(bytes as f64 / printed as f64));
+        let fits = |printed: u64| USUAL_SHARE.contains(&(bytes as f64 / printed as f64));
         if self.printed_bytes.is_some_and(fits) {
             return None;
         }
@@ -173,13 +173,13 @@ impl StatedSizes {
         )
     }
 
-    fn exact(&self) -> impl Iterator<Item = (u64, SizeSource)> + use<> {
+    fn exact_sizes(&self) -> impl Iterator<Item = (u64, SizeSource)> + use<> {
         let sources = [(self.csd_bytes, SizeSource::Csd), (self.earlier_bytes, SizeSource::EarlierTest)];
         sources.into_iter().filter_map(|(bytes, source)| Some((bytes?, source)))
     }
 
     fn all(&self) -> impl Iterator<Item = (u64, SizeSource)> + use<> {
-        self.exact().chain(self.printed_bytes.map(|bytes| (bytes, SizeSource::Label)))
+        self.exact_sizes().chain(self.printed_bytes.map(|bytes| (bytes, SizeSource::Label)))
     }
 
     pub(super) fn lost_flash(&self) -> Option<CapacityCause> {
@@ -193,30 +193,31 @@ impl StatedSizes {
         let shown = self.host_bytes?;
         // Some readers report one sector less than they can address.
         let limit_bytes =
-            READER_LIMITS.into_iter().find(|limit| (limit - MOST_EXTRA..=*limit).contains(&shown));
-        let more = self.all().any(|(bytes, _)| (shown as f64) < *USUAL.start() * bytes as f64);
+            READER_LIMITS.into_iter().find(|limit| (limit - MAX_EXTRA_BYTES..=*limit).contains(&shown));
+        let more = self.all().any(|(bytes, _)| (shown as f64) < *USUAL_SHARE.start() * bytes as f64);
         if let Some(limit_bytes) = limit_bytes.filter(|_| more) {
             return Some(CapacityCause::AddressLimit { limit_bytes });
         }
         let dropped = |card_bytes, known_from| CapacityCause::DroppedBits { card_bytes, known_from };
-        if let Some((bytes, source)) = self.exact().find(|(bytes, _)| drops_bits(*bytes, shown)) {
+        if let Some((bytes, source)) = self.exact_sizes().find(|(bytes, _)| drops_bits(*bytes, shown)) {
             return Some(dropped(bytes, source));
         }
-        let usual = printed_size(shown).is_some_and(|printed| USUAL.contains(&(shown as f64 / printed)));
-        if usual || self.exact().next().is_some() {
+        let usual =
+            printed_size(shown).is_some_and(|printed| USUAL_SHARE.contains(&(shown as f64 / printed)));
+        if usual || self.exact_sizes().next().is_some() {
             return None;
         }
         let as_printed = |bytes: u64| {
-            self.printed_bytes.is_none_or(|printed| USUAL.contains(&(bytes as f64 / printed as f64)))
+            self.printed_bytes.is_none_or(|printed| USUAL_SHARE.contains(&(bytes as f64 / printed as f64)))
         };
         let mut known = known_cards().into_iter().map(|card| card.bytes);
         let lacks_one_bit = |bytes: &u64| bytes.saturating_sub(shown).is_power_of_two() && as_printed(*bytes);
-        if let Some(bytes) = known.find(lacks_one_bit).filter(|_| shown >= LEAST_COMPARED) {
+        if let Some(bytes) = known.find(lacks_one_bit).filter(|_| shown >= MIN_COMPARED_BYTES) {
             return Some(dropped(bytes, SizeSource::KnownSizes));
         }
         let printed = self.printed_bytes?;
         let restored = (MIB.ilog2()..u64::BITS - 1).map(|bit| shown.saturating_add(1 << bit));
-        let mut fitting = restored.filter(|bytes| MEASURED.contains(&(*bytes as f64 / printed as f64)));
+        let mut fitting = restored.filter(|bytes| MEASURED_SHARE.contains(&(*bytes as f64 / printed as f64)));
         fitting.next().map(|bytes| dropped(bytes, SizeSource::Label))
     }
 
@@ -224,13 +225,13 @@ impl StatedSizes {
     pub(super) fn failing_end(&self, usable: u64) -> Option<CapacityCause> {
         let shown = self.host_bytes?;
         let extra_bytes = shown.checked_sub(usable)?;
-        if extra_bytes <= MOST_EXTRA {
+        if extra_bytes <= MAX_EXTRA_BYTES {
             return Some(CapacityCause::ExtraSectors { extra_bytes });
         }
         if READER_LIMITS.contains(&usable) {
             return Some(CapacityCause::AddressLimit { limit_bytes: usable });
         }
-        let nominal = printed_size(usable).is_some_and(|size| USUAL.contains(&(usable as f64 / size)));
+        let nominal = printed_size(usable).is_some_and(|size| USUAL_SHARE.contains(&(usable as f64 / size)));
         let unknown = self.all().next().is_none() && nominal;
         let known = CapacityCause::ExcessCapacity { card_bytes: usable, known_from: None };
         self.excess(usable).or_else(|| unknown.then_some(known))
@@ -242,12 +243,12 @@ impl StatedSizes {
         let is_exact = |source| matches!(source, SizeSource::Csd | SizeSource::EarlierTest);
         let of = |bytes: u64, all: u64| bytes as f64 / all as f64;
         let agrees = |&(bytes, source): &(u64, SizeSource)| match is_exact(source) {
-            true => usable.abs_diff(bytes) <= END_WITHIN,
-            false => USUAL.contains(&of(usable, bytes)),
+            true => usable.abs_diff(bytes) <= END_TOLERANCE,
+            false => USUAL_SHARE.contains(&of(usable, bytes)),
         };
         let is_exceeded = |&(bytes, source): &(u64, SizeSource)| match is_exact(source) {
             true => shown > bytes,
-            false => of(shown, bytes) > *USUAL.end(),
+            false => of(shown, bytes) > *USUAL_SHARE.end(),
         };
         let (_, source) = self.all().find(is_exceeded).filter(|_| self.all().all(|known| agrees(&known)))?;
         Some(CapacityCause::ExcessCapacity { card_bytes: usable, known_from: Some(source) })

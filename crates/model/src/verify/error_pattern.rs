@@ -23,7 +23,7 @@ const BUS_ERRORS: [i32; 2] = [84, 110];
 
 /// Least failures that the reader may explain. Bus errors must occur in that many different mebibytes, since fewer
 /// could be stalls of the card.
-const FEWEST: usize = 3;
+const MIN_READER_FAILURES: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorPattern {
@@ -63,11 +63,11 @@ impl ErrorPattern {
         match counts.failed() {
             0 => ErrorPattern::None,
             _ if counts.failed_twice > 0 && !is_chance(counts, &twice) => {
-                by_the_reader(&twice, last).map_or(ErrorPattern::Lasting, ErrorPattern::Reader)
+                reader_fault(&twice, last).map_or(ErrorPattern::Lasting, ErrorPattern::Reader)
             }
             _ if counts.failed_twice > 0 => ErrorPattern::Frequent,
-            _ if once <= tolerated(counts.ios) => ErrorPattern::Occasional,
-            _ if by_the_bus(&listed.iter().collect::<Vec<_>>()) => ErrorPattern::Reader(ReaderFault::Bus),
+            _ if once <= tolerated_failures(counts.ios) => ErrorPattern::Occasional,
+            _ if is_bus_fault(&listed.iter().collect::<Vec<_>>()) => ErrorPattern::Reader(ReaderFault::Bus),
             _ => ErrorPattern::Frequent,
         }
     }
@@ -79,12 +79,12 @@ fn is_chance(counts: IoCounts, twice: &[&IoError]) -> bool {
     let in_parts = !twice.is_empty() && twice.iter().all(|error| error.in_parts);
     let expected = (counts.failed() as f64).powi(2) / counts.ios.max(1) as f64;
     match counts.failed_twice <= counts.failed_once {
-        true => in_parts || counts.failed_twice <= quantile(expected, EXCUSED_BY_CHANCE),
-        false => in_parts && twice.len() < FEWEST,
+        true => in_parts || counts.failed_twice <= poisson_quantile(expected, EXCUSED_BY_CHANCE),
+        false => in_parts && twice.len() < MIN_READER_FAILURES,
     }
 }
 
-fn by_the_reader(twice: &[&IoError], last: u64) -> Option<ReaderFault> {
+fn reader_fault(twice: &[&IoError], last: u64) -> Option<ReaderFault> {
     let shortest = twice.iter().map(|error| error.len).min()?;
     if twice.iter().all(|error| error.in_parts) {
         return Some(ReaderFault::LongRequests(shortest));
@@ -92,27 +92,27 @@ fn by_the_reader(twice: &[&IoError], last: u64) -> Option<ReaderFault> {
     if twice.iter().all(|error| error.offset >= last) {
         return Some(ReaderFault::LastSectors);
     }
-    by_the_bus(twice).then_some(ReaderFault::Bus)
+    is_bus_fault(twice).then_some(ReaderFault::Bus)
 }
 
-fn by_the_bus(errors: &[&IoError]) -> bool {
+fn is_bus_fault(errors: &[&IoError]) -> bool {
     let mut places: Vec<u64> = errors.iter().map(|error| error.offset / MIB).collect();
     places.sort_unstable();
     places.dedup();
-    places.len() >= FEWEST && errors.iter().all(|error| BUS_ERRORS.contains(&error.errno))
+    places.len() >= MIN_READER_FAILURES && errors.iter().all(|error| BUS_ERRORS.contains(&error.errno))
 }
 
-fn tolerated(ios: u64) -> u64 {
+fn tolerated_failures(ios: u64) -> u64 {
     at_rate(ios, TOLERATED_PER_MILLION)
 }
 
 /// Returns the most failures that a rate per million I/Os explains.
 pub fn at_rate(ios: u64, per_million: f64) -> u64 {
-    quantile(ios as f64 * per_million / 1e6, ACCUSED_BY_CHANCE).max(1)
+    poisson_quantile(ios as f64 * per_million / 1e6, ACCUSED_BY_CHANCE).max(1)
 }
 
 /// Returns the number that a Poisson distribution exceeds with a chance of at most `tail`.
-fn quantile(expected: f64, tail: f64) -> u64 {
+fn poisson_quantile(expected: f64, tail: f64) -> u64 {
     // For large numbers the normal distribution is close enough; both tails used here are below 3.1 standard
     // deviations.
     if expected > 500.0 {
@@ -192,11 +192,11 @@ mod tests {
         let once = |n: u64| Vec::from_iter((0..n).map(|at| IoError { recovered: true, ..failed(at, 4096) }));
         assert_eq!(pattern(5000, &[]), ErrorPattern::None);
         for ios in [10, 5000, 1_000_000] {
-            let most = tolerated(ios);
+            let most = tolerated_failures(ios);
             assert_eq!(pattern(ios, &once(most)), ErrorPattern::Occasional, "{ios}");
             assert_eq!(pattern(ios, &once(most + 1)), ErrorPattern::Frequent, "{ios}");
         }
-        assert_eq!([0, 5000, 1_000_000].map(tolerated), [1, 4, 132]);
+        assert_eq!([0, 5000, 1_000_000].map(tolerated_failures), [1, 4, 132]);
         let normal = at_rate(5_010_000, 100.0);
         assert!(normal.abs_diff(at_rate(4_990_000, 100.0)) <= 4, "both tails meet: {normal}");
     }

@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 /// Granularity of cells: allocation units of 4 MiB and more are multiples of it
 /// (docs/reference/sd.md#allocation-units).
-const UNIT: u64 = 4 << 20;
+const CELL_UNIT: u64 = 4 << 20;
 
-const SMALL_UNIT: u64 = 1 << 20;
+const SMALL_CELL_UNIT: u64 = 1 << 20;
 
 /// Most cells of a map; more would not be legible.
-const MOST_CELLS: u64 = 1000;
+const MAX_CELLS: u64 = 1000;
 
 /// Returns the bytes of a cell, which give 500 to 1000 cells: a multiple of 4 MiB, or of 1 MiB on cards below 4 GB.
 pub fn cell_bytes(card_bytes: u64) -> u64 {
-    let unit = if card_bytes >= MOST_CELLS * UNIT { UNIT } else { SMALL_UNIT };
-    card_bytes.div_ceil(MOST_CELLS).next_multiple_of(unit).max(unit)
+    let unit = if card_bytes >= MAX_CELLS * CELL_UNIT { CELL_UNIT } else { SMALL_CELL_UNIT };
+    card_bytes.div_ceil(MAX_CELLS).next_multiple_of(unit).max(unit)
 }
 
 /// Part of the card. Values that were not measured are None.

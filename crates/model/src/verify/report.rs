@@ -150,14 +150,14 @@ impl Verification {
 
 impl ReportBody for Verification {
     /// A card that passed the test but lost restored data is damaged.
-    fn restored_without(&mut self, lost: u64) {
+    fn record_lost_bytes(&mut self, lost: u64) {
         if self.verdict == Verdict::Genuine && lost > 0 {
             (self.verdict, self.usable_bytes, self.confidence) = (Verdict::Damaged, None, 0.99);
             self.good_bytes = Some(self.announced_bytes - lost);
         }
     }
 
-    fn reader_is_suspect(&mut self) {
+    fn mark_reader_suspect(&mut self) {
         (self.verdict, self.confidence) = (Verdict::ReaderSuspect, SURE);
         (self.usable_bytes, self.good_bytes, self.share) = (None, None, None);
     }

@@ -18,7 +18,7 @@ seconds = 1
 "#;
 
 /// Returns the message for a recipe in which `from` is replaced by `to`.
-fn told(from: &str, to: &str) -> String {
+fn parse_error(from: &str, to: &str) -> String {
     assert!(GOOD.contains(from), "{from}");
     parse(&GOOD.replace(from, to), None).expect_err("it is wrong").to_string()
 }
@@ -42,7 +42,7 @@ fn custom_recipe_is_parsed() {
 #[case("seconds = 1", "seconds = ", &["line 12"])]
 #[case("[[test]]", "[defaults]\ntest = \"RND4K Q1T1 read\"\n[[test]]", &["not under [defaults]"])]
 fn syntax_errors_have_line_and_suggestion(#[case] from: &str, #[case] to: &str, #[case] parts: &[&str]) {
-    let message = told(from, to);
+    let message = parse_error(from, to);
     for part in parts {
         assert!(message.contains(part), "{part:?} is missing in:\n{message}");
     }
@@ -78,11 +78,7 @@ fn syntax_errors_have_line_and_suggestion(#[case] from: &str, #[case] to: &str, 
 #[case("seconds = 1", "until = { ci95_percent = 2, min_s = 1, max_s = 9 }\nloops = 3", "until")]
 #[case("seconds = 1", "seconds = 1\nprepare_block = 100", "prepare_block")]
 #[case("seconds = 1", "seconds = 1\nprints = { unit = \"MB/s\", divide = 0 }", "divide")]
-fn impossible_tests_are_refused_by_name(
-    #[case] from: &str,
-    #[case] to: &str,
-    #[case] part: &str,
-) {
+fn impossible_tests_are_refused_by_name(#[case] from: &str, #[case] to: &str, #[case] part: &str) {
     let error = parse(&GOOD.replace(from, to), None).unwrap_err();
     assert!(matches!(&error, RecipeError::Test { test, .. } if test.ends_with(" read")), "{error:?}");
     assert!(error.to_string().contains(part), "{error}");
@@ -104,7 +100,7 @@ fn impossible_tests_are_refused_by_name(
 #[case("version = 1", "version = 1\ntries = 0", "tries")]
 #[case("version = 1", "version = 1\ntries = 4294967295", "tries")]
 fn inconsistent_recipes_are_refused(#[case] from: &str, #[case] to: &str, #[case] part: &str) {
-    let message = told(from, to);
+    let message = parse_error(from, to);
     assert!(message.starts_with("recipe \"mine\"") && message.contains(part), "{message}");
 }
 

@@ -11,15 +11,15 @@ impl Chart {
     pub(crate) fn csv(&self) -> Option<String> {
         let rows = match &self.kind {
             ChartKind::Bars(_) => return None,
-            ChartKind::Lines(lines) => of_lines(lines),
-            ChartKind::Addresses(addresses) => of_addresses(addresses),
-            ChartKind::Flash(flash) => of_flash(flash),
+            ChartKind::Lines(lines) => line_rows(lines),
+            ChartKind::Addresses(addresses) => address_rows(addresses),
+            ChartKind::Flash(flash) => flash_rows(flash),
         };
         (rows.len() > 1).then(|| rows.join("\n"))
     }
 }
 
-fn of_lines(lines: &LineChart) -> Vec<String> {
+fn line_rows(lines: &LineChart) -> Vec<String> {
     let head = |axis: &PlotAxis| text(&format!("{} {}", axis.label, axis.unit));
     let mut rows = vec![format!("series,{},{}", head(&lines.plot.x), head(&lines.plot.y))];
     let point = |name: &str, x: f64, y: f64| format!("{},{},{}", text(name), number(x), number(y));
@@ -35,7 +35,7 @@ fn of_lines(lines: &LineChart) -> Vec<String> {
     rows
 }
 
-fn of_addresses(map: &AddressChart) -> Vec<String> {
+fn address_rows(map: &AddressChart) -> Vec<String> {
     let names = map.strips.iter().map(|strip| format!(",{} MB/s", text(&strip.name)));
     let lost = if map.lost.is_empty() { "" } else { ",share lost" };
     let columns =
@@ -51,7 +51,7 @@ fn of_addresses(map: &AddressChart) -> Vec<String> {
     [format!("byte{}{lost}", names.collect::<String>())].into_iter().chain((0..columns).map(row)).collect()
 }
 
-fn of_flash(flash: &FlashChart) -> Vec<String> {
+fn flash_rows(flash: &FlashChart) -> Vec<String> {
     let open = |blocks: Option<(u32, bool)>| blocks.map(|(n, _)| u64::from(n));
     let all = [
         ("page bytes", flash.page_bytes),

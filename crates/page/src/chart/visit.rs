@@ -22,7 +22,7 @@ pub fn capacity(found: &Verification) -> Option<Chart> {
         ("verified", Some(found.proven_bytes)),
     ];
     let known: Vec<(&str, u64)> = all.into_iter().filter_map(|(name, bytes)| Some((name, bytes?))).collect();
-    let bars = known.iter().enumerate().map(|(of, (_, bytes))| bar(of, *bytes as f64 / GB));
+    let bars = known.iter().enumerate().map(|(of, (_, bytes))| plain_bar(of, *bytes as f64 / GB));
     let group = BarGroup {
         name: format!("{} announced", DecimalSize(found.announced_bytes)),
         bars: bars.collect(),
@@ -49,7 +49,7 @@ pub fn speeds(results: &[TestResult], marks: &[Mark], condition: &Condition) -> 
         });
         let half = result.precision.as_ref().and_then(|p| p.ci95_percent).map(|percent| percent / 100.0);
         let precise = half.map(|half| [result.mb_s * (1.0 - half), result.mb_s * (1.0 + half)]);
-        groups[number].bars.push(ChartBar { interval: precise, ..bar(names.len(), result.mb_s) });
+        groups[number].bars.push(ChartBar { interval: precise, ..plain_bar(names.len(), result.mb_s) });
         names.push(result.step.clone().unwrap_or_else(|| result.test.parallelism()));
     }
     let interval = if groups.iter().flat_map(|g| &g.bars).any(|b| b.interval.is_some()) {
@@ -97,7 +97,7 @@ fn limits(result: &TestResult, marks: &[Mark], bus: Option<f64>) -> Vec<LimitLin
 pub fn jobs(jobs: &[&JobScore]) -> Option<Chart> {
     let scored: Vec<(&str, f64)> =
         jobs.iter().filter_map(|job| Some((job.job.as_str(), job.score?))).collect();
-    let bars = scored.iter().enumerate().map(|(of, (_, score))| bar(of, *score)).collect();
+    let bars = scored.iter().enumerate().map(|(of, (_, score))| plain_bar(of, *score)).collect();
     let names = scored.iter().map(|(name, _)| (*name).to_owned()).collect();
     let group = BarGroup { name: "Score".into(), bars, ..BarGroup::default() };
     bar_chart(
@@ -107,7 +107,7 @@ pub fn jobs(jobs: &[&JobScore]) -> Option<Chart> {
     )
 }
 
-fn bar(of: usize, value: f64) -> ChartBar {
+fn plain_bar(of: usize, value: f64) -> ChartBar {
     ChartBar { of, value, ..ChartBar::default() }
 }
 

@@ -7,21 +7,21 @@ use crate::figure::interval;
 use crate::markup::escaped;
 use std::fmt::Write;
 
-const EDGE: f64 = 16.0;
-const BAR: f64 = 10.0;
+const SIDE_MARGIN: f64 = 16.0;
+const BAR_HEIGHT: f64 = 10.0;
 
 /// Height of the ticks for single runs, which are drawn below the bar.
-const TICK: f64 = 3.5;
-const STEP: f64 = 16.0;
+const RUN_TICK_HEIGHT: f64 = 3.5;
+const BAR_DISTANCE: f64 = 16.0;
 
 /// Least room for the figure at the end of a bar: `1234.5 (1200.1 … 1250.3)`.
-const FIGURE: f64 = 158.0;
+const MIN_FIGURE_WIDTH: f64 = 158.0;
 
 /// Most room for names at the left, as a share of the width.
-const NAMES: f64 = 0.4;
+const MAX_NAME_SHARE: f64 = 0.4;
 
 /// Least width of the card's name when its setting needs room too.
-const LEAST_NAME: f64 = 60.0;
+const MIN_NAME_WIDTH: f64 = 60.0;
 
 pub(super) fn draw(bars: &BarGroups, width: f64) -> Option<PicturePart> {
     if bars.groups.is_empty() {
@@ -30,7 +30,7 @@ pub(super) fn draw(bars: &BarGroups, width: f64) -> Option<PicturePart> {
     let coloured = bars.recurs() && bars.names.len() <= SERIES;
     let mut drawing = PicturePart::default();
     if coloured {
-        legend(&mut drawing, &bars.names, width);
+        draw_bar_legend(&mut drawing, &bars.names, width);
     }
     for group in &bars.groups {
         draw_group(&mut drawing, bars, group, width, coloured);
@@ -39,29 +39,29 @@ pub(super) fn draw(bars: &BarGroups, width: f64) -> Option<PicturePart> {
 }
 
 /// Legend of colours and hatches, in as many lines as needed.
-fn legend(drawing: &mut PicturePart, names: &[String], width: f64) {
-    let mut x = EDGE;
+fn draw_bar_legend(drawing: &mut PicturePart, names: &[String], width: f64) {
+    let mut x = SIDE_MARGIN;
     drawing.height += LINE + 4.0;
     for (number, name) in names.iter().enumerate() {
-        let name = cut(name, width - 2.0 * EDGE - 30.0);
+        let name = cut(name, width - 2.0 * SIDE_MARGIN - 30.0);
         let room = 46.0 + wide(&name);
-        if x + room > width - EDGE && x > EDGE {
-            x = EDGE;
+        if x + room > width - SIDE_MARGIN && x > SIDE_MARGIN {
+            x = SIDE_MARGIN;
             drawing.height += LINE + 2.0;
         }
-        let y = drawing.height - BAR;
-        swatch(&mut drawing.elements, number, [x, y, 20.0]);
+        let y = drawing.height - BAR_HEIGHT;
+        draw_swatch(&mut drawing.elements, number, [x, y, 20.0]);
         text_line(&mut drawing.elements, (x + 26.0, y + 10.0), "", &escaped(&name));
         x += room;
     }
     drawing.height += 6.0;
 }
 
-fn swatch(out: &mut String, number: usize, [x, y, width]: [f64; 3]) {
+fn draw_swatch(out: &mut String, number: usize, [x, y, width]: [f64; 3]) {
     let class = number % SERIES + 1;
     let _ = write!(
         out,
-        "<rect class=\"f{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{BAR}\"/>"
+        "<rect class=\"f{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{BAR_HEIGHT}\"/>"
     );
     let hatch = hatch(class, [x, y, width]);
     if !hatch.is_empty() {
@@ -75,21 +75,21 @@ fn hatch(class: usize, [x, y, width]: [f64; 3]) -> String {
     let mut d = String::new();
     let slanted = |d: &mut String, gap: f64, up: bool| {
         let mut at = x + 3.0;
-        while at + BAR <= x + width {
-            let (from, to) = if up { (y + BAR, y) } else { (y, y + BAR) };
-            let _ = write!(d, "M{at:.1} {from:.1}L{:.1} {to:.1}", at + BAR);
+        while at + BAR_HEIGHT <= x + width {
+            let (from, to) = if up { (y + BAR_HEIGHT, y) } else { (y, y + BAR_HEIGHT) };
+            let _ = write!(d, "M{at:.1} {from:.1}L{:.1} {to:.1}", at + BAR_HEIGHT);
             at += gap;
         }
     };
     let upright = |d: &mut String, gap: f64| {
         let mut at = x + gap;
         while at < x + width {
-            let _ = write!(d, "M{at:.1} {y:.1}v{BAR}");
+            let _ = write!(d, "M{at:.1} {y:.1}v{BAR_HEIGHT}");
             at += gap;
         }
     };
     let lengthwise = |d: &mut String| {
-        let _ = write!(d, "M{x:.1} {:.1}h{width:.1}", y + BAR / 2.0);
+        let _ = write!(d, "M{x:.1} {:.1}h{width:.1}", y + BAR_HEIGHT / 2.0);
     };
     match class {
         2 => slanted(&mut d, 7.0, true),
@@ -106,18 +106,18 @@ fn hatch(class: usize, [x, y, width]: [f64; 3]) -> String {
 
 fn draw_group(drawing: &mut PicturePart, bars: &BarGroups, group: &BarGroup, width: f64, coloured: bool) {
     let names = if coloured { 0.0 } else { names(bars, width) };
-    let left = EDGE + names;
-    let room = width - left - EDGE - figures(bars);
+    let left = SIDE_MARGIN + names;
+    let room = width - left - SIDE_MARGIN - figures_width(bars);
     let end = bars.scale_end(group);
     drawing.height += LINE + 4.0;
     let y = drawing.height - 5.0;
     let name = escaped(&cut(&group.name, width - 200.0));
-    text(&mut drawing.elements, (EDGE, y), " font-weight=\"600\"", &name);
+    text(&mut drawing.elements, (SIDE_MARGIN, y), " font-weight=\"600\"", &name);
     let attributes = format!("{END}{DIM}");
     text_line(&mut drawing.elements, (left + room, y), &attributes, &escaped(&bars.scale(group)));
     let along = |value: f64| left + room * (value / end).clamp(0.0, 1.0);
     for limit in &group.limits {
-        limit_name(drawing, limit, along(limit.value), [left, left + room]);
+        draw_limit_name(drawing, limit, along(limit.value), [left, left + room]);
     }
     let first = drawing.height;
     let mut rows: Vec<&ChartBar> = group.bars.iter().collect();
@@ -129,19 +129,19 @@ fn draw_group(drawing: &mut PicturePart, bars: &BarGroups, group: &BarGroup, wid
         let y = drawing.height;
         let name = bars.names.get(bar.of).map_or("", String::as_str);
         if !coloured {
-            let name = escaped(&named(name, names - 8.0));
+            let name = escaped(&fit_name(name, names - 8.0));
             text(&mut drawing.elements, (left - 6.0, y + 10.0), END, &name);
         }
         let number = if coloured { bar.of } else { 0 };
         let _ = write!(
             drawing.elements,
             "<rect class=\"track\" x=\"{left}\" y=\"{y}\" width=\"{room:.1}\" height=\"{}\"/>",
-            BAR + TICK
+            BAR_HEIGHT + RUN_TICK_HEIGHT
         );
-        swatch(&mut drawing.elements, number, [left, y, along(bar.value) - left]);
-        marks(&mut drawing.elements, bar, y, along);
+        draw_swatch(&mut drawing.elements, number, [left, y, along(bar.value) - left]);
+        draw_run_marks(&mut drawing.elements, bar, y, along);
         write_figure(&mut drawing.elements, figure(bars, bar), [left + room + 6.0, y]);
-        drawing.height += STEP;
+        drawing.height += BAR_DISTANCE;
     }
     for limit in &group.limits {
         let (x, bottom) = (along(limit.value), drawing.height - 2.0);
@@ -155,27 +155,28 @@ fn draw_group(drawing: &mut PicturePart, bars: &BarGroups, group: &BarGroup, wid
 }
 
 /// Width of the widest figure.
-fn figures(bars: &BarGroups) -> f64 {
+fn figures_width(bars: &BarGroups) -> f64 {
     let all = bars.groups.iter().flat_map(|group| &group.bars);
-    all.map(|bar| figure(bars, bar).iter().map(|part| wide(part)).sum::<f64>()).fold(FIGURE, f64::max)
+    all.map(|bar| figure(bars, bar).iter().map(|part| wide(part)).sum::<f64>())
+        .fold(MIN_FIGURE_WIDTH, f64::max)
 }
 
 /// Width of the names, within the limit.
 fn names(bars: &BarGroups, width: f64) -> f64 {
     let widest = bars.names.iter().map(|name| wide(name)).fold(0.0, f64::max);
-    (widest + 8.0).min(NAMES * width)
+    (widest + 8.0).min(MAX_NAME_SHARE * width)
 }
 
 /// Shortens a name of card and setting. The setting is at the end and distinguishes the bars, so the card's part is cut.
-fn named(name: &str, room: f64) -> String {
+fn fit_name(name: &str, room: f64) -> String {
     let Some(at) = name.find(" · ").filter(|_| wide(name) > room) else { return cut(name, room) };
     let (card, setting) = name.split_at(at);
     let left = room - wide(setting);
-    if left < LEAST_NAME { cut(name, room) } else { format!("{}{setting}", cut(card, left)) }
+    if left < MIN_NAME_WIDTH { cut(name, room) } else { format!("{}{setting}", cut(card, left)) }
 }
 
 /// Writes the name of a limit in a line of its own, on the side of its line that has more room.
-fn limit_name(drawing: &mut PicturePart, limit: &LimitLine, at: f64, [from, to]: [f64; 2]) {
+fn draw_limit_name(drawing: &mut PicturePart, limit: &LimitLine, at: f64, [from, to]: [f64; 2]) {
     drawing.height += LINE - 2.0;
     let (anchor, room) = if at > f64::midpoint(from, to) { (END, at - from) } else { ("", to - at) };
     let attributes = format!("{anchor}{DIM} font-size=\"11\"");
@@ -184,14 +185,17 @@ fn limit_name(drawing: &mut PicturePart, limit: &LimitLine, at: f64, [from, to]:
 }
 
 /// Ticks of the single runs, and the whisker of the interval.
-fn marks(out: &mut String, bar: &ChartBar, y: f64, along: impl Fn(f64) -> f64) {
-    let ticks: String =
-        bar.runs.iter().map(|run| format!("M{:.1} {:.1}v{TICK}", along(*run), y + BAR)).collect();
+fn draw_run_marks(out: &mut String, bar: &ChartBar, y: f64, along: impl Fn(f64) -> f64) {
+    let ticks: String = bar
+        .runs
+        .iter()
+        .map(|run| format!("M{:.1} {:.1}v{RUN_TICK_HEIGHT}", along(*run), y + BAR_HEIGHT))
+        .collect();
     if !ticks.is_empty() {
         let _ = writeln!(out, "<path class=\"runs\" d=\"{ticks}\"/>");
     }
     if let Some(ends) = bar.interval {
-        let ([low, high], middle) = (ends.map(along), y + BAR / 2.0);
+        let ([low, high], middle) = (ends.map(along), y + BAR_HEIGHT / 2.0);
         let top = middle - 2.5;
         let d = format!("M{low:.1} {top:.1}v5M{low:.1} {middle}H{high:.1}M{high:.1} {top:.1}v5");
         // A rim in the background colour makes the whisker visible on any bar.
@@ -218,11 +222,11 @@ mod tests {
     #[test]
     fn long_names_keep_the_setting_at_their_end() {
         let name = "SanDisk Extreme Pro A1 32GB · Pi 3 B+ · clock 100 MHz";
-        let short = named(name, wide("SanDisk Extr… · Pi 3 B+ · clock 100 MHz"));
+        let short = fit_name(name, wide("SanDisk Extr… · Pi 3 B+ · clock 100 MHz"));
         assert_eq!(short, "SanDisk Extr… · Pi 3 B+ · clock 100 MHz");
-        assert_eq!(named(name, wide(name)), name);
+        assert_eq!(fit_name(name, wide(name)), name);
         // A long setting leaves no room for the card, so the name is cut like any other.
-        assert!(named(name, 80.0).starts_with("SanDisk") && named(name, 80.0).ends_with('…'));
-        assert!(named("a card without a setting, at length", 80.0).ends_with('…'));
+        assert!(fit_name(name, 80.0).starts_with("SanDisk") && fit_name(name, 80.0).ends_with('…'));
+        assert!(fit_name("a card without a setting, at length", 80.0).ends_with('…'));
     }
 }

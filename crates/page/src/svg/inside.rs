@@ -8,29 +8,29 @@ use cardscope_model::units::BinarySize;
 use cardscope_model::units::three_digits as speed;
 use std::fmt::Write;
 
-const LEFT: f64 = 16.0;
+const LEFT_MARGIN: f64 = 16.0;
 
 /// Pages that are distinguishable in the picture of a block. If there are more, a box stands for several.
-const MOST_PAGES: u64 = 128;
+const MAX_PAGE_BOXES: u64 = 128;
 
 /// Boxes that fit in a row of open blocks.
-const MOST_BLOCKS: u32 = 16;
+const MAX_BLOCK_BOXES: u32 = 16;
 
 pub(super) fn flash(flash: &FlashChart, width: f64) -> Option<PicturePart> {
     let mut drawing = PicturePart::default();
-    let room = width - 2.0 * LEFT;
+    let room = width - 2.0 * LEFT_MARGIN;
     block(&mut drawing, flash, room);
-    open(&mut drawing, "open at a time, written in order", flash.open_in_order, room);
-    open(&mut drawing, "open at a time, written at random", flash.open_at_random, room);
+    draw_open_blocks(&mut drawing, "open at a time, written in order", flash.open_in_order, room);
+    draw_open_blocks(&mut drawing, "open at a time, written at random", flash.open_at_random, room);
     if let Some(bytes) = flash.special_bytes {
-        words(&mut drawing, &format!("the first {} are treated specially", BinarySize(bytes)), room);
+        draw_text_line(&mut drawing, &format!("the first {} are treated specially", BinarySize(bytes)), room);
     }
     (drawing.height > 0.0).then_some(drawing)
 }
 
-fn words(drawing: &mut PicturePart, text: &str, room: f64) {
+fn draw_text_line(drawing: &mut PicturePart, text: &str, room: f64) {
     drawing.height += LINE;
-    text_line(&mut drawing.elements, (LEFT, drawing.height - 3.0), "", &escaped(&cut(text, room)));
+    text_line(&mut drawing.elements, (LEFT_MARGIN, drawing.height - 3.0), "", &escaped(&cut(text, room)));
 }
 
 /// An erase block, divided into its pages if both sizes are known.
@@ -47,56 +47,60 @@ fn block(drawing: &mut PicturePart, flash: &FlashChart, room: f64) {
         (None, Some(page), _) => format!("pages of {}; the erase block does not show", BinarySize(page)),
         _ => return,
     };
-    words(drawing, &text, room);
+    draw_text_line(drawing, &text, room);
     let (y, high) = (drawing.height, 30.0);
     let _ = writeln!(
         drawing.elements,
-        "<rect class=\"box\" x=\"{LEFT}\" y=\"{y}\" width=\"{room}\" height=\"{high}\"/>"
+        "<rect class=\"box\" x=\"{LEFT_MARGIN}\" y=\"{y}\" width=\"{room}\" height=\"{high}\"/>"
     );
     if let Some((count, _)) = pages.filter(|(count, _)| *count > 1) {
-        let drawn = count.min(MOST_PAGES);
+        let drawn = count.min(MAX_PAGE_BOXES);
         let step = room / drawn as f64;
         let lines: String =
-            (1..drawn).map(|n| format!("M{:.1} {y}v{high}", LEFT + n as f64 * step)).collect();
+            (1..drawn).map(|n| format!("M{:.1} {y}v{high}", LEFT_MARGIN + n as f64 * step)).collect();
         let _ = writeln!(
             drawing.elements,
-            "<path class=\"grid\" d=\"{lines}\"/><rect class=\"f1\" x=\"{LEFT}\" y=\"{y}\" width=\"{step:.1}\" height=\"{high}\"/>"
+            "<path class=\"grid\" d=\"{lines}\"/><rect class=\"f1\" x=\"{LEFT_MARGIN}\" y=\"{y}\" width=\"{step:.1}\" height=\"{high}\"/>"
         );
     }
     drawing.height += high + 4.0;
-    if let Some((count, _)) = pages.filter(|(count, _)| *count > MOST_PAGES) {
-        words(drawing, &format!("(each box stands for {} pages)", count.div_ceil(MOST_PAGES)), room);
+    if let Some((count, _)) = pages.filter(|(count, _)| *count > MAX_PAGE_BOXES) {
+        draw_text_line(
+            drawing,
+            &format!("(each box stands for {} pages)", count.div_ceil(MAX_PAGE_BOXES)),
+            room,
+        );
     }
 }
 
 /// Open blocks, one box each.
-fn open(drawing: &mut PicturePart, name: &str, blocks: Option<(u32, bool)>, room: f64) {
+fn draw_open_blocks(drawing: &mut PicturePart, name: &str, blocks: Option<(u32, bool)>, room: f64) {
     let Some((count, at_least)) = blocks else { return };
     let least = if at_least { "at least " } else { "" };
-    words(drawing, &format!("{least}{count} {name}"), room);
-    let (y, step) = (drawing.height, room / f64::from(MOST_BLOCKS));
-    for n in 0..MOST_BLOCKS {
+    draw_text_line(drawing, &format!("{least}{count} {name}"), room);
+    let (y, step) = (drawing.height, room / f64::from(MAX_BLOCK_BOXES));
+    for n in 0..MAX_BLOCK_BOXES {
         let class = if n < count { "f1" } else { "box" };
         let _ = writeln!(
             drawing.elements,
             "<rect class=\"{class}\" x=\"{:.1}\" y=\"{y}\" width=\"{:.1}\" height=\"14\"/>",
-            LEFT + f64::from(n) * step,
+            LEFT_MARGIN + f64::from(n) * step,
             step - 3.0
         );
     }
     drawing.height += 20.0;
-    if count > MOST_BLOCKS {
-        words(drawing, &format!("({MOST_BLOCKS} of them drawn)"), room);
+    if count > MAX_BLOCK_BOXES {
+        draw_text_line(drawing, &format!("({MAX_BLOCK_BOXES} of them drawn)"), room);
     }
 }
 
-const HIGH: f64 = 56.0;
+const STRIP_HEIGHT: f64 = 56.0;
 
 /// Left edge of the strips, after the labels of their scale.
-const SCALE: f64 = 52.0;
+const SCALE_WIDTH: f64 = 52.0;
 
 /// Steps of opacity, which repeat the height so that it can be read from a distance.
-const STEPS: f64 = 5.0;
+const OPACITY_STEPS: f64 = 5.0;
 
 pub(super) fn addresses(map: &AddressChart, width: f64) -> Option<PicturePart> {
     let columns = map
@@ -106,21 +110,21 @@ pub(super) fn addresses(map: &AddressChart, width: f64) -> Option<PicturePart> {
         .chain([map.lost.len()])
         .max()
         .filter(|n| *n > 0)?;
-    let room = width - SCALE - LEFT;
+    let room = width - SCALE_WIDTH - LEFT_MARGIN;
     let step = room / columns as f64;
     let mut drawing = PicturePart::default();
     for (number, one) in map.strips.iter().enumerate() {
         drawing.height += LINE;
         let speeds = if one.speeds.is_empty() { String::new() } else { format!(": {}", one.speeds) };
         let name = escaped(&cut(&format!("{}{speeds}", one.name), room));
-        text_line(&mut drawing.elements, (SCALE, drawing.height - 4.0), "", &name);
+        text_line(&mut drawing.elements, (SCALE_WIDTH, drawing.height - 4.0), "", &name);
         strip(&mut drawing.elements, &one.columns, drawing.height, step, number + 1);
-        drawing.height += HIGH + 8.0;
+        drawing.height += STRIP_HEIGHT + 8.0;
     }
     if !map.lost.is_empty() {
         lost(&mut drawing, &map.lost, step);
     }
-    foot(&mut drawing, map.bytes, room);
+    draw_address_axis(&mut drawing, map.bytes, room);
     Some(drawing)
 }
 
@@ -128,19 +132,19 @@ fn strip(out: &mut String, speeds: &[Option<f64>], y: f64, step: f64, class: usi
     let most = speeds.iter().flatten().copied().fold(0.0, f64::max);
     let _ = writeln!(
         out,
-        "<rect class=\"track\" x=\"{SCALE}\" y=\"{y}\" width=\"{:.1}\" height=\"{HIGH}\"/>",
+        "<rect class=\"track\" x=\"{SCALE_WIDTH}\" y=\"{y}\" width=\"{:.1}\" height=\"{STRIP_HEIGHT}\"/>",
         step * speeds.len() as f64
     );
     // All columns of a step share one path element, which keeps the file small.
-    for level in 1..=STEPS as usize {
+    for level in 1..=OPACITY_STEPS as usize {
         let mut d = String::new();
         for (column, mb_s) in speeds.iter().enumerate() {
             let Some(share) = mb_s.map(|v| if most > 0.0 { v / most } else { 0.0 }) else { continue };
-            if ((share * STEPS).ceil().max(1.0) as usize) == level {
-                let high = (share * HIGH).max(1.0);
+            if ((share * OPACITY_STEPS).ceil().max(1.0) as usize) == level {
+                let high = (share * STRIP_HEIGHT).max(1.0);
                 let (x, top, high) = (
-                    ShortNumber(SCALE + column as f64 * step),
-                    ShortNumber(y + HIGH - high),
+                    ShortNumber(SCALE_WIDTH + column as f64 * step),
+                    ShortNumber(y + STRIP_HEIGHT - high),
                     ShortNumber(high),
                 );
                 let _ = write!(d, "M{x} {top}h{0}v{high}h-{0}z", ShortNumber(step));
@@ -150,38 +154,38 @@ fn strip(out: &mut String, speeds: &[Option<f64>], y: f64, step: f64, class: usi
             let _ = writeln!(
                 out,
                 "<path class=\"f{class}\" fill-opacity=\"{:.2}\" d=\"{d}\"/>",
-                0.35 + 0.65 * level as f64 / STEPS
+                0.35 + 0.65 * level as f64 / OPACITY_STEPS
             );
         }
     }
     let attributes = format!("{END}{DIM} font-size=\"11\"");
-    for (value, at) in [(speed(most), y + 9.0), ("0".to_owned(), y + HIGH)] {
-        text_line(out, (SCALE - 5.0, format_args!("{at:.1}")), &attributes, &value);
+    for (value, at) in [(speed(most), y + 9.0), ("0".to_owned(), y + STRIP_HEIGHT)] {
+        text_line(out, (SCALE_WIDTH - 5.0, format_args!("{at:.1}")), &attributes, &value);
     }
 }
 
 /// Marks the columns with lost data by a box, which is visible without colour.
 fn lost(drawing: &mut PicturePart, lost: &[f64], step: f64) {
     drawing.height += LINE;
-    text_line(&mut drawing.elements, (SCALE, drawing.height - 4.0), "", "lost or failed");
+    text_line(&mut drawing.elements, (SCALE_WIDTH, drawing.height - 4.0), "", "lost or failed");
     let y = drawing.height;
     let _ = writeln!(
         drawing.elements,
-        "<rect class=\"track\" x=\"{SCALE}\" y=\"{y}\" width=\"{:.1}\" height=\"10\"/>",
+        "<rect class=\"track\" x=\"{SCALE_WIDTH}\" y=\"{y}\" width=\"{:.1}\" height=\"10\"/>",
         step * lost.len() as f64
     );
     let boxes: String = lost
         .iter()
         .enumerate()
         .filter(|(_, share)| **share > 0.0)
-        .map(|(column, _)| format!("M{:.1} {y}h{step:.1}v10h-{step:.1}z", SCALE + column as f64 * step))
+        .map(|(column, _)| format!("M{:.1} {y}h{step:.1}v10h-{step:.1}z", SCALE_WIDTH + column as f64 * step))
         .collect();
     let _ = writeln!(drawing.elements, "<path class=\"lost\" d=\"{boxes}\"/>");
     drawing.height += 16.0;
 }
 
 /// Address axis from 0 to the end of the card, in decimal units as on packages.
-fn foot(drawing: &mut PicturePart, bytes: u64, room: f64) {
+fn draw_address_axis(drawing: &mut PicturePart, bytes: u64, room: f64) {
     drawing.height += LINE;
     let y = drawing.height - 4.0;
     for (share, anchor) in [(0.0, "start"), (0.25, "middle"), (0.5, "middle"), (0.75, "middle"), (1.0, "end")]
@@ -192,7 +196,7 @@ fn foot(drawing: &mut PicturePart, bytes: u64, room: f64) {
             1..10 => format!("{:.1} GB", at / 1e9),
             _ => format!("{:.0} GB", at / 1e9),
         };
-        let (x, attributes) = (SCALE + room * share, format!(" text-anchor=\"{anchor}\"{DIM}"));
+        let (x, attributes) = (SCALE_WIDTH + room * share, format!(" text-anchor=\"{anchor}\"{DIM}"));
         text_line(&mut drawing.elements, (format_args!("{x:.1}"), y), &attributes, &text);
     }
     drawing.height += 4.0;

@@ -8,23 +8,23 @@ use cardscope_model::card_map::plot::{AxisScale, PlotAxis, PlotSeries};
 use std::fmt::Write;
 
 /// Height of the plot area as a share of the width, and its limit in pixels.
-const SHAPE: f64 = 0.5;
-const HIGHEST: f64 = 260.0;
+const PLOT_ASPECT: f64 = 0.5;
+const MAX_PLOT_HEIGHT: f64 = 260.0;
 
 /// Width from which names are written at the ends of the curves instead of in a legend.
-const WITH_NAMES: f64 = 500.0;
+const MIN_WIDTH_FOR_NAMES: f64 = 500.0;
 
 /// Distance from the end of a curve to its name.
-const NAME_FROM: f64 = 20.0;
+const NAME_DISTANCE: f64 = 20.0;
 
 /// Most room for names at the ends of curves.
-const NAMES: f64 = 190.0;
+const MAX_NAMES_WIDTH: f64 = 190.0;
 
 /// Most points of a curve that are drawn as dots.
-const MOST_DOTS: usize = 12;
+const MAX_DOTS: usize = 12;
 
 /// Ticks of an axis, at most about.
-const TICKS: usize = 6;
+const MAX_TICKS: usize = 6;
 
 /// Least distance between two x ticks.
 const TICK_ROOM: f64 = 52.0;
@@ -40,7 +40,7 @@ struct PlotField {
 }
 
 impl PlotField {
-    fn across(&self, place: f64) -> f64 {
+    fn x_at(&self, place: f64) -> f64 {
         self.left + place * (self.right - self.left)
     }
 
@@ -53,63 +53,66 @@ pub(super) fn draw(lines: &LineChart, width: f64) -> Option<PicturePart> {
     let plot = &lines.plot;
     let points = || plot.series.iter().flat_map(|s| s.points.iter());
     let drawn = || points().filter(|(x, y)| x.is_finite() && y.is_finite());
-    let x = AxisRange::tight(&plot.x, drawn().map(|p| p.0), TICKS)?;
+    let x = AxisRange::tight(&plot.x, drawn().map(|p| p.0), MAX_TICKS)?;
     let band = lines.band.iter().flat_map(|(_, ends)| *ends).filter(|v| v.is_finite());
-    let y = AxisRange::over(&plot.y, drawn().map(|p| p.1).chain(band), TICKS)?;
+    let y = AxisRange::over(&plot.y, drawn().map(|p| p.1).chain(band), MAX_TICKS)?;
     let second = second(lines);
     let mut drawing = PicturePart::default();
-    let direct = second.is_none() && width >= WITH_NAMES && (2..=SERIES).contains(&plot.series.len());
-    let names = plot.series.iter().map(|series| wide(&series.name) + NAME_FROM + 4.0).fold(0.0, f64::max);
+    let direct =
+        second.is_none() && width >= MIN_WIDTH_FOR_NAMES && (2..=SERIES).contains(&plot.series.len());
+    let names = plot.series.iter().map(|series| wide(&series.name) + NAME_DISTANCE + 4.0).fold(0.0, f64::max);
     let right = match (&second, direct) {
-        (Some((ruler, axis, _)), _) => width - widest(ruler, axis) - 8.0,
-        (None, true) => width - names.min(NAMES),
+        (Some((ruler, axis, _)), _) => width - tick_labels_width(ruler, axis) - 8.0,
+        (None, true) => width - names.min(MAX_NAMES_WIDTH),
         (None, false) => width - 14.0,
     };
-    let left = widest(&y, &plot.y) + 10.0;
+    let left = tick_labels_width(&y, &plot.y) + 10.0;
     if !direct {
-        legend(&mut drawing, lines, left, width);
+        draw_line_legend(&mut drawing, lines, left, width);
     }
-    axis_names(&mut drawing, &plot.y, second.as_ref().map(|(_, axis, _)| *axis), left, width);
+    draw_axis_titles(&mut drawing, &plot.y, second.as_ref().map(|(_, axis, _)| *axis), left, width);
     let rows = mark_rows(lines, &x, width);
     let top = drawing.height + 8.0 + rows as f64 * 14.0;
-    let field = PlotField { left, right, top, bottom: top + (width * SHAPE).min(HIGHEST).round() };
-    frame(&mut drawing.elements, &field, (&x, &plot.x), (&y, &plot.y));
-    across_marks(&mut drawing.elements, &field, lines, &x, width);
+    let field =
+        PlotField { left, right, top, bottom: top + (width * PLOT_ASPECT).min(MAX_PLOT_HEIGHT).round() };
+    draw_axes(&mut drawing.elements, &field, (&x, &plot.x), (&y, &plot.y));
+    draw_vertical_marks(&mut drawing.elements, &field, lines, &x, width);
     drawing.elements += &band_path(&field, lines, &x, &y);
     for (number, series) in plot.series.iter().enumerate() {
-        curve(&mut drawing.elements, &field, series, number, (&x, &y), &plot.y);
+        draw_curve(&mut drawing.elements, &field, series, number, (&x, &y), &plot.y);
     }
     if direct {
-        names_at_ends(&mut drawing.elements, &field, &plot.series, (&x, &y), width);
+        draw_names_at_ends(&mut drawing.elements, &field, &plot.series, (&x, &y), width);
     }
     if let Some((ruler, axis, all)) = &second {
         right_axis(&mut drawing.elements, &field, ruler, axis);
         for (number, series) in all.iter().enumerate() {
-            curve(&mut drawing.elements, &field, series, plot.series.len() + number, (&x, ruler), axis);
+            draw_curve(&mut drawing.elements, &field, series, plot.series.len() + number, (&x, ruler), axis);
         }
     }
     drawing.height = field.bottom + 40.0;
-    drawing.reading = reading(&field, (&x, &plot.x), (&y, &plot.y), second.as_ref().map(|(r, a, _)| (r, *a)));
+    drawing.reading =
+        axis_attributes(&field, (&x, &plot.x), (&y, &plot.y), second.as_ref().map(|(r, a, _)| (r, *a)));
     Some(drawing)
 }
 
 fn second(lines: &LineChart) -> Option<(AxisRange, &PlotAxis, &[PlotSeries])> {
     let (axis, series) = lines.second.as_ref()?;
     let values = series.iter().flat_map(|s| s.points.iter().map(|p| p.1)).filter(|v| v.is_finite());
-    Some((AxisRange::over(axis, values, TICKS)?, axis, series))
+    Some((AxisRange::over(axis, values, MAX_TICKS)?, axis, series))
 }
 
 /// Width of the tick labels of a y axis.
-fn widest(ruler: &AxisRange, axis: &PlotAxis) -> f64 {
-    ticks_up(ruler, axis).iter().map(|tick| wide(&ruler.write(*tick))).fold(20.0, f64::max)
+fn tick_labels_width(ruler: &AxisRange, axis: &PlotAxis) -> f64 {
+    y_ticks(ruler, axis).iter().map(|tick| wide(&ruler.write(*tick))).fold(20.0, f64::max)
 }
 
-fn ticks_up(ruler: &AxisRange, axis: &PlotAxis) -> Vec<f64> {
-    ruler.ticks(if axis.scale == AxisScale::Log10 { LOG_TICKS } else { TICKS })
+fn y_ticks(ruler: &AxisRange, axis: &PlotAxis) -> Vec<f64> {
+    ruler.ticks(if axis.scale == AxisScale::Log10 { LOG_TICKS } else { MAX_TICKS })
 }
 
 /// Writes the titles of the y axes above them.
-fn axis_names(
+fn draw_axis_titles(
     drawing: &mut PicturePart,
     left_axis: &PlotAxis,
     right_axis: Option<&PlotAxis>,
@@ -132,7 +135,7 @@ fn axis_names(
 }
 
 /// Writes the names of curves at their ends, moved apart so that they do not overlap.
-fn names_at_ends(
+fn draw_names_at_ends(
     out: &mut String,
     field: &PlotField,
     all: &[PlotSeries],
@@ -157,11 +160,11 @@ fn names_at_ends(
     }
     for (at, number) in ends {
         let class = number % SERIES + 1;
-        let name = escaped(&cut(&all[number].name, width - field.right - NAME_FROM));
+        let name = escaped(&cut(&all[number].name, width - field.right - NAME_DISTANCE));
         let _ = write!(out, "<path class=\"l{class}\" d=\"M{:.1} {at:.1}h12\"/>", field.right + 4.0);
         text_line(
             out,
-            (format_args!("{:.1}", field.right + NAME_FROM), format_args!("{:.1}", at + 4.0)),
+            (format_args!("{:.1}", field.right + NAME_DISTANCE), format_args!("{:.1}", at + 4.0)),
             "",
             &name,
         );
@@ -169,7 +172,7 @@ fn names_at_ends(
 }
 
 /// Legend of the curves, left out if there is only one.
-fn legend(drawing: &mut PicturePart, lines: &LineChart, left: f64, width: f64) {
+fn draw_line_legend(drawing: &mut PicturePart, lines: &LineChart, left: f64, width: f64) {
     let right =
         lines.second.iter().flat_map(|(axis, all)| all.iter().map(move |s| (s, format!(", {}", axis.unit))));
     let own = lines.plot.series.iter().map(|s| (s, String::new()));
@@ -195,22 +198,22 @@ fn legend(drawing: &mut PicturePart, lines: &LineChart, left: f64, width: f64) {
     drawing.height += 4.0;
 }
 
-fn frame(
+fn draw_axes(
     out: &mut String,
     field: &PlotField,
     (x, x_axis): (&AxisRange, &PlotAxis),
     (y, y_axis): (&AxisRange, &PlotAxis),
 ) {
     let PlotField { left, right, top, bottom } = *field;
-    for tick in ticks_up(y, y_axis) {
+    for tick in y_ticks(y, y_axis) {
         let Some(at) = y.place(tick).map(|p| field.down(p)) else { continue };
         let _ = write!(out, "<path class=\"grid\" d=\"M{left} {at:.1}H{right}\"/>");
         text_line(out, (left - 6.0, format_args!("{:.1}", at + 4.0)), END, &escaped(&y.write(tick)));
     }
     let mut free = 0.0;
     let room = ((right - left) / TICK_ROOM) as usize;
-    for tick in x.ticks(room.clamp(2, TICKS)) {
-        let Some(at) = x.place(tick).map(|p| field.across(p)) else { continue };
+    for tick in x.ticks(room.clamp(2, MAX_TICKS)) {
+        let Some(at) = x.place(tick).map(|p| field.x_at(p)) else { continue };
         let words = x.write(tick);
         let half = wide(&words) / 2.0;
         let at_text = at.min(right + 12.0 - half).max(half);
@@ -235,7 +238,7 @@ fn frame(
 fn right_axis(out: &mut String, field: &PlotField, ruler: &AxisRange, axis: &PlotAxis) {
     let PlotField { right, top, bottom, .. } = *field;
     let _ = writeln!(out, "<path class=\"axis\" d=\"M{right} {top}V{bottom}\"/>");
-    for tick in ticks_up(ruler, axis) {
+    for tick in y_ticks(ruler, axis) {
         let Some(at) = ruler.place(tick).map(|p| field.down(p)) else { continue };
         let words = escaped(&ruler.write(tick));
         text_line(out, (right + 4.0, format_args!("{:.1}", at + 4.0)), "", &words);
@@ -244,14 +247,14 @@ fn right_axis(out: &mut String, field: &PlotField, ruler: &AxisRange, axis: &Plo
 
 /// Rows above the plot area for the names of marks, so that neighbours do not overlap.
 fn mark_rows(lines: &LineChart, x: &AxisRange, width: f64) -> usize {
-    let most = if width >= WITH_NAMES { 3 } else { 4 };
+    let most = if width >= MIN_WIDTH_FOR_NAMES { 3 } else { 4 };
     lines.plot.marks.iter().filter(|(at, _)| x.place(*at).is_some()).count().min(most)
 }
 
 /// Vertical marks with their names above the plot area, in alternating rows.
-fn across_marks(out: &mut String, field: &PlotField, lines: &LineChart, x: &AxisRange, width: f64) {
+fn draw_vertical_marks(out: &mut String, field: &PlotField, lines: &LineChart, x: &AxisRange, width: f64) {
     let rows = mark_rows(lines, x, width).max(1);
-    let shown = lines.plot.marks.iter().filter_map(|(at, name)| Some((field.across(x.place(*at)?), name)));
+    let shown = lines.plot.marks.iter().filter_map(|(at, name)| Some((field.x_at(x.place(*at)?), name)));
     for (number, (at, name)) in shown.enumerate() {
         let row = field.top - 4.0 - 14.0 * (number % rows) as f64;
         let beyond = at + wide(name) > width - 4.0;
@@ -267,7 +270,7 @@ fn band_path(field: &PlotField, lines: &LineChart, x: &AxisRange, y: &AxisRange)
     let place = |at: f64, value: f64| {
         Some(format!(
             "{} {}",
-            ShortNumber(field.across(x.place(at)?)),
+            ShortNumber(field.x_at(x.place(at)?)),
             ShortNumber(field.down(y.place(value)?))
         ))
     };
@@ -280,7 +283,7 @@ fn band_path(field: &PlotField, lines: &LineChart, x: &AxisRange, y: &AxisRange)
     }
 }
 
-fn curve(
+fn draw_curve(
     out: &mut String,
     field: &PlotField,
     series: &PlotSeries,
@@ -288,7 +291,7 @@ fn curve(
     (x, y): (&AxisRange, &AxisRange),
     axis: &PlotAxis,
 ) {
-    let place = |p: &(f64, f64)| Some((field.across(x.place(p.0)?), field.down(y.place(p.1)?)));
+    let place = |p: &(f64, f64)| Some((field.x_at(x.place(p.0)?), field.down(y.place(p.1)?)));
     let places: Vec<(f64, f64)> = series.points.iter().filter_map(place).collect();
     if places.is_empty() {
         return;
@@ -303,7 +306,7 @@ fn curve(
         escaped(&axis.unit),
         path.join("L")
     );
-    if places.len() <= MOST_DOTS {
+    if places.len() <= MAX_DOTS {
         // A line of length 0 is drawn as its cap alone: a round or a square dot.
         let dots: String =
             places.iter().map(|(x, y)| format!("M{} {}h0", ShortNumber(*x), ShortNumber(*y))).collect();
@@ -316,7 +319,7 @@ fn curve(
 }
 
 /// Attributes from which the page's script converts coordinates to values: unit, scale, range and edges of each axis.
-fn reading(
+fn axis_attributes(
     field: &PlotField,
     x: (&AxisRange, &PlotAxis),
     y: (&AxisRange, &PlotAxis),

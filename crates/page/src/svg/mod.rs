@@ -66,7 +66,7 @@ pub(crate) fn picture(chart: &Chart, medium: SvgMedium) -> Option<SvgPicture> {
         }
     }
     let height = bottom + below.height;
-    let text = framed(chart, medium, &body, height, &drawing.reading);
+    let text = svg_document(chart, medium, &body, height, &drawing.reading);
     (!body.is_empty()).then_some(SvgPicture { text, width, height })
 }
 
@@ -99,7 +99,7 @@ fn around(chart: &Chart, medium: SvgMedium, width: f64) -> (PicturePart, Picture
     (above, below)
 }
 
-fn framed(chart: &Chart, medium: SvgMedium, body: &str, height: f64, reading: &str) -> String {
+fn svg_document(chart: &Chart, medium: SvgMedium, body: &str, height: f64, reading: &str) -> String {
     let (width, height) = (ShortNumber(medium.width()), ShortNumber(height));
     let title = escaped(&chart.title);
     if medium.on_page() {

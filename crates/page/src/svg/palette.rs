@@ -41,7 +41,8 @@ pub(crate) const DARK: PageColours = PageColours {
 };
 
 /// Dash patterns of the series, so that they differ in black-and-white print.
-const DASHES: [&str; SERIES] = ["none", "6 3", "2 2.5", "9 3 2 3", "4 2", "1 3", "12 3", "6 2 2 2 2 2"];
+const DASH_PATTERNS: [&str; SERIES] =
+    ["none", "6 3", "2 2.5", "9 3 2 3", "4 2", "1 3", "12 3", "6 2 2 2 2 2"];
 
 /// CSS variables of a theme.
 pub(crate) fn variables(palette: &PageColours) -> String {
@@ -64,7 +65,7 @@ pub(crate) fn classes() -> String {
          .chart .box{fill:var(--soft);stroke:var(--dim)}.chart .hatch{stroke:var(--background);stroke-width:1.2;stroke-opacity:.75;fill:none}",
     );
     for number in 1..=SERIES {
-        let dashes = DASHES[number - 1];
+        let dashes = DASH_PATTERNS[number - 1];
         let _ = write!(
             out,
             ".chart .l{number}{{stroke:var(--c{number});fill:none;stroke-width:1.8;stroke-dasharray:{dashes}}}\
@@ -147,17 +148,17 @@ impl fmt::Display for ShortNumber {
 }
 
 /// Width of an average letter: 0.55 of the font size of 12 px in sans-serif fonts.
-const LETTER: f64 = 6.6;
+const LETTER_WIDTH: f64 = 6.6;
 
 /// Estimated width of a text.
 pub(super) fn wide(text: &str) -> f64 {
-    text.chars().count() as f64 * LETTER
+    text.chars().count() as f64 * LETTER_WIDTH
 }
 
 /// Cuts a text to a width and ends it with an ellipsis.
 pub(super) fn cut(text: &str, width: f64) -> String {
     // Without the small addition, rounding would cut a letter of a text that just fits.
-    let most = (width / LETTER + 0.01).max(2.0) as usize;
+    let most = (width / LETTER_WIDTH + 0.01).max(2.0) as usize;
     if text.chars().count() <= most {
         return text.to_owned();
     }
@@ -167,7 +168,7 @@ pub(super) fn cut(text: &str, width: f64) -> String {
 
 /// Wraps a text at a width.
 pub(super) fn wrapped(text: &str, width: f64) -> Vec<String> {
-    figure::wrapped(text, (width / LETTER) as usize).iter().map(|line| cut(line, width)).collect()
+    figure::wrapped(text, (width / LETTER_WIDTH) as usize).iter().map(|line| cut(line, width)).collect()
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ pub(crate) fn caveats<'a>(
         let name = test_of(result.name(), result.step.as_deref());
         for caveat in &result.caveats {
             let doubt = SharedCaveat::from(caveat);
-            match shared.iter_mut().find_map(|(known, names)| known.takes_in(&doubt).then_some(names)) {
+            match shared.iter_mut().find_map(|(known, names)| known.absorb(&doubt).then_some(names)) {
                 Some(names) if names.contains(&name) => {}
                 Some(names) => names.push(name.clone()),
                 None => shared.push((doubt, vec![name.clone()])),
@@ -129,7 +129,7 @@ impl From<&Caveat> for SharedCaveat {
 
 impl SharedCaveat {
     /// Merges another caveat that is equal except for the interval reached. Returns false if it differs.
-    fn takes_in(&mut self, other: &SharedCaveat) -> bool {
+    fn absorb(&mut self, other: &SharedCaveat) -> bool {
         match (self, other) {
             (
                 SharedCaveat::NotPrecise { wanted, limit, reached: [low, high] },

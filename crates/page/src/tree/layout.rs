@@ -14,10 +14,10 @@ pub(crate) struct TableLines {
 }
 
 /// Blanks between two columns.
-const GAP: usize = 2;
+const COLUMN_GAP: usize = 2;
 
 /// Least width of a text column that is wrapped to make room for another column.
-const NARROW: usize = 16;
+const MIN_TEXT_COLUMN: usize = 16;
 
 /// Columns that a text takes on a terminal.
 pub fn width(text: &str) -> usize {
@@ -32,7 +32,7 @@ pub(crate) fn filled(text: &str, columns: usize, behind: bool) -> String {
 
 /// Lays out a table. Side-by-side tables are divided into several if they are too wide.
 pub(crate) fn tables(table: &Table, columns: usize) -> Vec<TableLines> {
-    if table.is_beside() { divided(table, columns) } else { vec![laid(table, columns)] }
+    if table.is_beside() { divide_table(table, columns) } else { vec![laid(table, columns)] }
 }
 
 fn laid(table: &Table, columns: usize) -> TableLines {
@@ -44,14 +44,14 @@ fn laid(table: &Table, columns: usize) -> TableLines {
         let least = shown.iter().copied().filter(|c| importance(c) < ALWAYS).min_by_key(importance);
         // Text is wrapped to keep important columns, but not to keep those that are dropped first.
         let spare = least.filter(|c| importance(c) < FIRST_TO_GO && !fits(&part, columns));
-        let widths = if spare.is_some() { None } else { fitting(&part, columns) };
+        let widths = if spare.is_some() { None } else { fitting_widths(&part, columns) };
         if let Some(widths) = widths {
             left_out.sort_unstable();
             let left_out = left_out.iter().map(|c| table.columns()[*c].head.clone()).collect();
-            return TableLines { left_out, ..in_lines(&part, &widths) };
+            return TableLines { left_out, ..lay_out_rows(&part, &widths) };
         }
         let Some(least) = least else {
-            return TableLines { lines: stacked(&part, columns), heads: 0, left_out: Vec::new() };
+            return TableLines { lines: stack_rows(&part, columns), heads: 0, left_out: Vec::new() };
         };
         shown.retain(|c| *c != least);
         left_out.push(least);
@@ -60,22 +60,22 @@ fn laid(table: &Table, columns: usize) -> TableLines {
 
 /// True if the table fits without wrapping.
 fn fits(table: &Table, columns: usize) -> bool {
-    fitting(table, columns).is_some_and(|widths| {
+    fitting_widths(table, columns).is_some_and(|widths| {
         let cells = |c: usize| table.rows().iter().filter_map(move |row| row.get(c));
         widths.iter().enumerate().all(|(c, room)| cells(c).all(|cell| width(cell) <= *room))
     })
 }
 
 /// Divides a side-by-side table into tables of at least one column besides the first.
-fn divided(table: &Table, columns: usize) -> Vec<TableLines> {
+fn divide_table(table: &Table, columns: usize) -> Vec<TableLines> {
     let (mut parts, mut first, all) = (Vec::new(), 1, table.columns().len());
     while first < all {
-        let fits = |end: &usize| fitting(&table.part(first..*end), columns).is_some();
+        let fits = |end: &usize| fitting_widths(&table.part(first..*end), columns).is_some();
         let end = (first + 2..=all).take_while(fits).last().unwrap_or(first + 1);
         let part = table.part(first..end);
-        let laid = match fitting(&part, columns) {
-            Some(widths) => in_lines(&part, &widths),
-            None => TableLines { lines: stacked(&part, columns), heads: 0, left_out: Vec::new() },
+        let laid = match fitting_widths(&part, columns) {
+            Some(widths) => lay_out_rows(&part, &widths),
+            None => TableLines { lines: stack_rows(&part, columns), heads: 0, left_out: Vec::new() },
         };
         parts.push(laid);
         first = end;
@@ -84,24 +84,27 @@ fn divided(table: &Table, columns: usize) -> Vec<TableLines> {
 }
 
 /// Column widths within the limit, or None. The widest text columns are narrowed first.
-fn fitting(table: &Table, columns: usize) -> Option<Vec<usize>> {
+fn fitting_widths(table: &Table, columns: usize) -> Option<Vec<usize>> {
     let head = |c: usize| table.columns().get(c).map_or("", |column| column.head.as_str());
     let cells = |c: usize| table.rows().iter().filter_map(move |row| row.get(c)).map(String::as_str);
     let longest = |text: &str| words(text).iter().map(|word| width(word)).max().unwrap_or(0);
     let widest = |c: usize| {
         // The heads of a side-by-side table may wrap.
-        let head =
-            if table.is_beside() { longest(head(c)).max(NARROW.min(width(head(c)))) } else { width(head(c)) };
+        let head = if table.is_beside() {
+            longest(head(c)).max(MIN_TEXT_COLUMN.min(width(head(c))))
+        } else {
+            width(head(c))
+        };
         cells(c).map(width).fold(head, usize::max)
     };
     let longest_word = |c: usize| cells(c).map(longest).fold(longest(head(c)), usize::max);
     let mut widths: Vec<usize> = (0..table.columns().len()).map(widest).collect();
     let over = |widths: &[usize]| {
-        (widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)).saturating_sub(columns)
+        (widths.iter().sum::<usize>() + COLUMN_GAP * widths.len().saturating_sub(1)).saturating_sub(columns)
     };
     let mut narrowable: Vec<(usize, usize)> = (0..widths.len())
         .filter(|c| table.columns()[*c].words)
-        .map(|c| (c, longest_word(c).max(NARROW.min(widths[c]))))
+        .map(|c| (c, longest_word(c).max(MIN_TEXT_COLUMN.min(widths[c]))))
         .collect();
     narrowable.sort_by_key(|(c, _)| std::cmp::Reverse(widths[*c]));
     for (column, least) in narrowable {
@@ -111,7 +114,7 @@ fn fitting(table: &Table, columns: usize) -> Option<Vec<usize>> {
     (over(&widths) == 0).then_some(widths)
 }
 
-fn in_lines(table: &Table, widths: &[usize]) -> TableLines {
+fn lay_out_rows(table: &Table, widths: &[usize]) -> TableLines {
     let head: Vec<String> = table.columns().iter().map(|column| column.head.clone()).collect();
     let mut lines = row(table, &head, widths);
     let heads = lines.len();
@@ -132,21 +135,21 @@ fn row(table: &Table, cells: &[String], widths: &[usize]) -> Vec<String> {
             let words = table.columns().get(c).is_some_and(|column| column.words);
             filled(parts.get(n).map_or("", String::as_str), widths[c], words)
         };
-        let line = cells.iter().enumerate().map(cell).collect::<Vec<_>>().join(&" ".repeat(GAP));
+        let line = cells.iter().enumerate().map(cell).collect::<Vec<_>>().join(&" ".repeat(COLUMN_GAP));
         line.trim_end().to_owned()
     };
     (0..height).map(line).collect()
 }
 
 /// Each row as a block of heads and values, for tables that are too wide even without the optional columns.
-fn stacked(table: &Table, columns: usize) -> Vec<String> {
+fn stack_rows(table: &Table, columns: usize) -> Vec<String> {
     let mut out = Vec::new();
     for cells in table.rows() {
         out.extend(cells.iter().take(1).flat_map(|name| wrapped(name, columns)));
         let named = table.columns().iter().zip(cells).skip(1).filter(|(_, cell)| !cell.is_empty());
-        let lines =
-            named.flat_map(|(column, cell)| wrapped(&format!("{}: {cell}", column.head), columns - GAP));
-        out.extend(lines.map(|line| format!("{}{line}", " ".repeat(GAP))));
+        let lines = named
+            .flat_map(|(column, cell)| wrapped(&format!("{}: {cell}", column.head), columns - COLUMN_GAP));
+        out.extend(lines.map(|line| format!("{}{line}", " ".repeat(COLUMN_GAP))));
     }
     out
 }

@@ -6,7 +6,7 @@ use cardscope_model::outside;
 use std::fmt::Write;
 
 /// Longest column head, in characters.
-const NAME: usize = 40;
+const MAX_HEAD: usize = 40;
 
 pub fn markdown(page: &Page) -> String {
     let mut out = match page.title.is_empty() {
@@ -17,7 +17,7 @@ pub fn markdown(page: &Page) -> String {
         NewsTone::Bad => format!("**{}**", plain(&reason.text)),
         _ => plain(&reason.text),
     });
-    out += &list(reasons);
+    out += &list_markdown(reasons);
     out += &block(&PageBlock::Facts(page.figures.clone()), 2);
     out += &page.sections.iter().map(|part| section(part, 2)).collect::<String>();
     if !page.next.is_empty() {
@@ -45,10 +45,10 @@ pub fn section(section: &PageSection, level: usize) -> String {
 
 /// Names and values as a list.
 pub fn facts(facts: &[PageFact]) -> String {
-    list(facts.iter().map(|(name, value)| format!("**{}**: {}", plain(name), plain(value))))
+    list_markdown(facts.iter().map(|(name, value)| format!("**{}**: {}", plain(name), plain(value))))
 }
 
-fn list(lines: impl Iterator<Item = String>) -> String {
+fn list_markdown(lines: impl Iterator<Item = String>) -> String {
     let lines: String = lines.map(|line| format!("- {line}\n")).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
@@ -58,25 +58,25 @@ fn block(block: &PageBlock, level: usize) -> String {
         return String::new();
     }
     match block {
-        PageBlock::Table(table) => grid(table),
+        PageBlock::Table(table) => table_markdown(table),
         PageBlock::Words(words) => format!("\n{}\n", plain(words)),
-        PageBlock::Lines(lines) => list(lines.iter().map(|line| plain(line))),
+        PageBlock::Lines(lines) => list_markdown(lines.iter().map(|line| plain(line))),
         PageBlock::Facts(all) => facts(all),
-        PageBlock::Remarks(remarks) => list(remarks.iter().map(|remark| {
+        PageBlock::Remarks(remarks) => list_markdown(remarks.iter().map(|remark| {
             let word = remark.word().map(|word| format!("**{word}**: ")).unwrap_or_default();
             format!("{word}{}", plain(&remark.words()))
         })),
         PageBlock::Commands(lines) => {
-            fenced(&lines.iter().map(|line| outside::line(line)).collect::<Vec<_>>().join("\n"))
+            fenced_block(&lines.iter().map(|line| outside::line(line)).collect::<Vec<_>>().join("\n"))
         }
-        PageBlock::Verbatim(text) => fenced(outside::page(text).trim_end()),
+        PageBlock::Verbatim(text) => fenced_block(outside::page(text).trim_end()),
         PageBlock::Section(part) => section(part, level + 1),
         PageBlock::Chart(_) | PageBlock::Picture(_) => String::new(),
     }
 }
 
 /// Fenced text. The fence is longer than any run of backticks in the text, so the text cannot close it.
-fn fenced(text: &str) -> String {
+fn fenced_block(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);
     format!("\n{fence}\n{text}\n{fence}\n")
@@ -89,15 +89,15 @@ pub fn plain(text: &str) -> String {
     let closed = !parts.len().is_multiple_of(2);
     let part = |(number, part): (usize, &&str)| match closed && !number.is_multiple_of(2) {
         // Hugo expands shortcodes even inside code.
-        true if part.contains("{{") || part.is_empty() => escaped(&format!("`{part}`")),
+        true if part.contains("{{") || part.is_empty() => escape_marks(&format!("`{part}`")),
         true => format!("`{part}`"),
-        false if closed || number == 0 => escaped(part),
-        false => escaped(&format!("`{part}")),
+        false if closed || number == 0 => escape_marks(part),
+        false => escape_marks(&format!("`{part}")),
     };
     parts.iter().enumerate().map(part).collect()
 }
 
-fn escaped(text: &str) -> String {
+fn escape_marks(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -112,19 +112,19 @@ fn escaped(text: &str) -> String {
 }
 
 /// A table with numbers aligned to the right.
-fn grid(table: &Table) -> String {
+fn table_markdown(table: &Table) -> String {
     // A pipe ends a cell even inside code. Pipes that are escaped already must not be escaped twice.
     let cell = |cell: &str| plain(cell).replace('|', "\\|").replace("\\\\|", "\\|");
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    let heads = table.columns().iter().map(|column| cell(&shortened(&column.head)));
+    let heads = table.columns().iter().map(|column| cell(&shorten_head(&column.head)));
     let rules = table.columns().iter().map(|column| if column.words { "---" } else { "---:" }.to_owned());
     let rows = table.rows().iter().map(|row| line(row.iter().map(|text| cell(text)).collect()));
     format!("\n{}{}{}", line(heads.collect()), line(rules.collect()), rows.collect::<String>())
 }
 
-fn shortened(head: &str) -> String {
-    match head.chars().count() > NAME {
-        true => format!("{}…", head.chars().take(NAME - 1).collect::<String>().trim_end()),
+fn shorten_head(head: &str) -> String {
+    match head.chars().count() > MAX_HEAD {
+        true => format!("{}…", head.chars().take(MAX_HEAD - 1).collect::<String>().trim_end()),
         false => head.to_owned(),
     }
 }

@@ -239,15 +239,15 @@ impl Page {
 
     /// Adds an open section, unless all its blocks are empty.
     pub fn add(&mut self, head: &str, body: impl IntoIterator<Item = PageBlock>) {
-        self.push(PageSection::new(head, body));
+        self.push_section(PageSection::new(head, body));
     }
 
     /// Adds a folded section, unless all its blocks are empty.
     pub fn fold(&mut self, head: &str, body: impl IntoIterator<Item = PageBlock>) {
-        self.push(PageSection::new(head, body).folded());
+        self.push_section(PageSection::new(head, body).folded());
     }
 
-    fn push(&mut self, section: PageSection) {
+    fn push_section(&mut self, section: PageSection) {
         if !section.blocks.is_empty() {
             self.sections.push(section);
         }
@@ -256,7 +256,7 @@ impl Page {
     /// Adds a reason. If the page has five already, a bad one replaces the last that is not bad; others are dropped.
     pub fn because(&mut self, tone: NewsTone, text: impl Into<String>) {
         let reason = AnswerReason { tone, text: text.into() };
-        if self.reasons.len() < REASONS {
+        if self.reasons.len() < MAX_REASONS {
             self.reasons.push(reason);
         } else if tone == NewsTone::Bad
             && let Some(other) = self.reasons.iter_mut().rev().find(|other| other.tone != NewsTone::Bad)
@@ -316,7 +316,7 @@ impl Page {
         }
         let text = sentence(&reader.to_string());
         self.reasons.insert(0, AnswerReason { tone: NewsTone::Warning, text });
-        self.reasons.truncate(REASONS);
+        self.reasons.truncate(MAX_REASONS);
     }
 
     /// Adds next steps, target, end, time and session of a document.
@@ -338,7 +338,7 @@ impl Page {
             }
         }
         suggested.into_iter().for_each(|step| self.step(step.what, step.command));
-        self.date = header.session.as_deref().and_then(began);
+        self.date = header.session.as_deref().and_then(session_start);
         self.end.push(format!("Target: {}", header.target));
         if let Some(error) = header.error.as_deref().map(|error| self.unsaid(error)) {
             // An error precedes the results measured before it. A user who interrupted the test needs no reason.
@@ -367,7 +367,7 @@ impl Page {
 }
 
 /// Start of a session. Its id is a UUID of version 7, which begins with the milliseconds since 1970 (RFC 9562, 5.7).
-fn began(session: &str) -> Option<String> {
+fn session_start(session: &str) -> Option<String> {
     let digits: String = session.chars().filter(|c| *c != '-').collect();
     let version_7 = digits.get(12..13) == Some("7") && digits.len() == 32;
     let milliseconds = i64::from_str_radix(digits.get(..12).filter(|_| version_7)?, 16).ok()?;
@@ -378,7 +378,7 @@ fn began(session: &str) -> Option<String> {
 /// Claims that the verdict of the answer or the result for the marks already covers.
 pub(crate) const SAID_BY_VERDICT: [&str; 2] = ["capacity", "mark-missed"];
 
-const REASONS: usize = 5;
+const MAX_REASONS: usize = 5;
 
 #[cfg(test)]
 mod tests {
@@ -390,9 +390,9 @@ mod tests {
         (0..2).for_each(|_| page.step("Test it:", Some("cardscope check DEVICE".into())));
         page.add("Speed", [PageBlock::Table(Table::new(["test"])), PageBlock::Lines(Vec::new())]);
         (0..9).for_each(|n| page.because(NewsTone::Plain, format!("{n}")));
-        assert_eq!((page.next.len(), page.sections.len(), page.reasons.len()), (1, 0, REASONS));
+        assert_eq!((page.next.len(), page.sections.len(), page.reasons.len()), (1, 0, MAX_REASONS));
         page.because(NewsTone::Bad, "The card lost data.");
-        assert_eq!(page.reasons.len(), REASONS);
+        assert_eq!(page.reasons.len(), MAX_REASONS);
         assert_eq!(page.reasons.last().map(|reason| reason.tone), Some(NewsTone::Bad), "bad news finds room");
     }
 
@@ -435,9 +435,12 @@ mod tests {
 
     #[test]
     fn session_start_is_read_from_uuid_version_7_only() {
-        assert_eq!(began("017f22e2-79b0-7cc3-98c4-dc0c0c07398f").as_deref(), Some("2022-02-22 19:22 UTC"));
+        assert_eq!(
+            session_start("017f22e2-79b0-7cc3-98c4-dc0c0c07398f").as_deref(),
+            Some("2022-02-22 19:22 UTC")
+        );
         for none in ["", "5c146b14-3c52-4afd-938a-375d0df1fbf6", "017f22e2"] {
-            assert_eq!(began(none), None, "{none}");
+            assert_eq!(session_start(none), None, "{none}");
         }
     }
 }

@@ -40,19 +40,19 @@ pub struct LineSpan {
 pub type StyledLine = Vec<LineSpan>;
 
 /// Blanks before the content of a section.
-const INDENT: usize = 2;
+const INDENT_COLUMNS: usize = 2;
 
 /// Least width of the names of facts.
-const NAME: usize = 16;
+const MIN_NAME_COLUMNS: usize = 16;
 
 pub fn lines(page: &Page, screen: &ScreenOptions) -> Vec<StyledLine> {
     let mut out = LineBuilder { columns: screen.columns.max(40), lines: Vec::new() };
     out.wrapped("", &page.answer, SpanStyle::News(page.tone));
     for reason in &page.reasons {
-        out.marked("  • ", SpanStyle::News(reason.tone), &reason.text, SpanStyle::Plain);
+        out.push_marked("  • ", SpanStyle::News(reason.tone), &reason.text, SpanStyle::Plain);
     }
     if !page.figures.is_empty() {
-        out.blank();
+        out.push_blank();
         out.facts(&page.figures);
     }
     let (details, first): (Vec<&PageSection>, Vec<&PageSection>) =
@@ -62,7 +62,7 @@ pub fn lines(page: &Page, screen: &ScreenOptions) -> Vec<StyledLine> {
     if screen.details {
         details.iter().for_each(|section| out.section(section));
     }
-    out.end(page, if screen.details { &[] } else { &details });
+    out.push_end(page, if screen.details { &[] } else { &details });
     out.lines
 }
 
@@ -88,7 +88,7 @@ struct LineBuilder {
 }
 
 impl LineBuilder {
-    fn blank(&mut self) {
+    fn push_blank(&mut self) {
         if self.lines.last().is_some_and(|line| !line.is_empty()) {
             self.lines.push(Vec::new());
         }
@@ -100,11 +100,11 @@ impl LineBuilder {
 
     /// Wraps a text, with `before` in front of its first line and blanks in front of the others.
     fn wrapped(&mut self, before: &str, text: &str, style: SpanStyle) {
-        self.marked(before, SpanStyle::Plain, text, style);
+        self.push_marked(before, SpanStyle::Plain, text, style);
     }
 
     /// The same with a style for the mark.
-    fn marked(&mut self, mark: &str, mark_style: SpanStyle, text: &str, style: SpanStyle) {
+    fn push_marked(&mut self, mark: &str, mark_style: SpanStyle, text: &str, style: SpanStyle) {
         let room = self.columns.saturating_sub(width(mark));
         for (number, line) in wrapped(text, room).into_iter().enumerate() {
             let mark = if number == 0 { mark.to_owned() } else { " ".repeat(width(mark)) };
@@ -118,7 +118,7 @@ impl LineBuilder {
         if body.lines.is_empty() {
             return;
         }
-        self.blank();
+        self.push_blank();
         if !section.head.is_empty() {
             self.line(&section.head, SpanStyle::Strong);
         }
@@ -126,7 +126,7 @@ impl LineBuilder {
     }
 
     fn block(&mut self, block: &PageBlock) {
-        let indent = " ".repeat(INDENT);
+        let indent = " ".repeat(INDENT_COLUMNS);
         match block {
             PageBlock::Facts(facts) => self.facts(facts),
             PageBlock::Table(table) => self.table(table),
@@ -148,11 +148,11 @@ impl LineBuilder {
                         Some("hint") => SpanStyle::News(NewsTone::Warning),
                         _ => SpanStyle::Dim,
                     };
-                    self.marked(&mark, style, &remark.words(), SpanStyle::Plain);
+                    self.push_marked(&mark, style, &remark.words(), SpanStyle::Plain);
                 }
             }
             PageBlock::Chart(chart) => {
-                self.blank();
+                self.push_blank();
                 plot::text(chart).lines().for_each(|line| self.line(line, SpanStyle::Plain));
             }
             PageBlock::Picture(picture) => {
@@ -163,25 +163,25 @@ impl LineBuilder {
     }
 
     fn facts(&mut self, facts: &[PageFact]) {
-        let name = facts.iter().map(|(name, _)| width(name)).fold(NAME, usize::max);
+        let name = facts.iter().map(|(name, _)| width(name)).fold(MIN_NAME_COLUMNS, usize::max);
         // A name longer than this gets its own line, so that values keep half of the screen.
-        let name = name.min(self.columns / 2 - INDENT);
+        let name = name.min(self.columns / 2 - INDENT_COLUMNS);
         for (label, value) in facts {
-            let indent = " ".repeat(INDENT);
+            let indent = " ".repeat(INDENT_COLUMNS);
             let beside = if width(label) > name { "" } else { label };
             if beside.is_empty() {
                 self.wrapped(&indent, label, SpanStyle::Dim);
             }
             let mark = format!("{indent}{}  ", filled(beside, name, true));
-            self.marked(&mark, SpanStyle::Dim, value, SpanStyle::Plain);
+            self.push_marked(&mark, SpanStyle::Dim, value, SpanStyle::Plain);
         }
     }
 
     fn table(&mut self, table: &Table) {
-        let indent = " ".repeat(INDENT);
-        for (number, laid) in tables(table, self.columns - INDENT).into_iter().enumerate() {
+        let indent = " ".repeat(INDENT_COLUMNS);
+        for (number, laid) in tables(table, self.columns - INDENT_COLUMNS).into_iter().enumerate() {
             if number > 0 {
-                self.blank();
+                self.push_blank();
             }
             for (number, line) in laid.lines.iter().enumerate() {
                 let style = if number < laid.heads { SpanStyle::Dim } else { SpanStyle::Plain };
@@ -198,7 +198,7 @@ impl LineBuilder {
         if steps.is_empty() {
             return;
         }
-        self.blank();
+        self.push_blank();
         self.line("Next", SpanStyle::Strong);
         for step in steps {
             self.wrapped("  ", &step.what, SpanStyle::Plain);
@@ -207,14 +207,14 @@ impl LineBuilder {
     }
 
     /// Adds the closing lines and the headings that `--details` would show.
-    fn end(&mut self, page: &Page, hidden: &[&PageSection]) {
+    fn push_end(&mut self, page: &Page, hidden: &[&PageSection]) {
         let heads: Vec<&str> =
             hidden.iter().map(|section| section.head.as_str()).filter(|h| !h.is_empty()).collect();
         let more = (!heads.is_empty()).then(|| format!("More with --details: {}.", heads.join("; ")));
         let known = page.end.iter().cloned();
         let all: Vec<String> = known.chain(more).collect();
         if !all.is_empty() && !self.lines.is_empty() {
-            self.blank();
+            self.push_blank();
         }
         all.iter().for_each(|line| self.wrapped("", line, SpanStyle::Dim));
     }
@@ -224,14 +224,14 @@ impl LineBuilder {
 pub fn spaced(line: &str) -> String {
     line.chars().fold(String::new(), |mut out, character| {
         match character {
-            '\t' => out.extend(std::iter::repeat_n(' ', TAB - width(&out) % TAB)),
+            '\t' => out.extend(std::iter::repeat_n(' ', TAB_COLUMNS - width(&out) % TAB_COLUMNS)),
             other => out.push(other),
         }
         out
     })
 }
 
-const TAB: usize = 8;
+const TAB_COLUMNS: usize = 8;
 
 #[cfg(test)]
 mod tests {

@@ -42,15 +42,15 @@ pub(super) fn restore(
         saved_bytes: backup.about().bytes,
         ..RestoreReport::default()
     };
-    report.recognised_by = Some(recognised(&backup, &opened, &mut report));
-    fits(&backup, &mut report)?;
+    report.recognised_by = Some(recognize(&backup, &opened, &mut report));
+    check_size(&backup, &mut report)?;
     let put = backup.put(opened.target.as_mut(), interrupt, events);
     let failure = put.map(|done| fill_in(&mut report, done)).err();
     Ok(VerbOutcome::of(report, failure.map(Failure::from)))
 }
 
 /// Compares the identities of card and backup. Another card is allowed with consent, and noted in the report.
-fn recognised(backup: &CardImage, opened: &OpenTarget, report: &mut RestoreReport) -> RecognisedBy {
+fn recognize(backup: &CardImage, opened: &OpenTarget, report: &mut RestoreReport) -> RecognisedBy {
     match (&backup.about().card_key, card_key(opened)) {
         (Some(was), Some(is)) if *was == is => RecognisedBy::Identity,
         (Some(_), Some(_)) => {
@@ -62,7 +62,7 @@ fn recognised(backup: &CardImage, opened: &OpenTarget, report: &mut RestoreRepor
 }
 
 /// Refuses a smaller card unless the image is empty beyond its end. Sizes are compared in exact bytes.
-fn fits(backup: &CardImage, report: &mut RestoreReport) -> Result<()> {
+fn check_size(backup: &CardImage, report: &mut RestoreReport) -> Result<()> {
     let (image, card, used) = (backup.about().bytes, report.announced_bytes, backup.used_bytes());
     if used > card {
         return Err(Failure::refused(format!(

@@ -46,21 +46,21 @@ pub(super) fn restore(
         target: target.clone(),
         saved_at: journal.about().began.clone(),
         announced_bytes: journal.about().announced_bytes,
-        saved_bytes: journal.saved().iter().map(|saved| saved.len).sum(),
+        saved_bytes: journal.saved_ranges().iter().map(|saved| saved.len).sum(),
         ..RestoreReport::default()
     };
     // Removing it failed after an earlier restore. Restoring it again could overwrite newer data.
     if journal.restored() {
         report.notes.push("this journal was restored before; nothing was written".to_owned());
-        return Ok(close(journal, report));
+        return Ok(remove_and_report(journal, report));
     }
     if journal.overwrote_nothing() {
         report.notes.push("its test overwrote nothing; nothing was written".to_owned());
-        return Ok(close(journal, report));
+        return Ok(remove_and_report(journal, report));
     }
     let mut opened =
         opening::open_to_restore(request.resolved(&target), &mut AnnouncingConsent(consent), interrupt)?;
-    let named = size_and_identity(&journal, &opened, &target)?;
+    let named = check_identity(&journal, &opened, &target)?;
     let failing = |stop| failure(stop, file);
     let mut card = IoDriver::new(opened.target.as_mut(), interrupt, BLOCK, DEPTH).map_err(failing)?;
     events.plan(StagePlan::from_stages([(COMPARING, 0.2), (RESTORING, 0.6), (SEARCHING, 0.2)]));
@@ -71,7 +71,7 @@ pub(super) fn restore(
     };
     report.recognised_by = Some(match named {
         true => RecognisedBy::Identity,
-        false => recognised(&survey, &journal, &target, consent)?,
+        false => recognize_by_content(&survey, &journal, &target, consent)?,
     });
     report.differed_bytes = Some(survey.differing);
     let spared = spared(&newer, &mut report, consent);
@@ -80,18 +80,18 @@ pub(super) fn restore(
     }
     let left: u64 = report.left.iter().map(|range| range.len).sum();
     if let Err(stop) =
-        bring_back(&mut card, &mut journal, &spared, survey.differing > left, &mut report, events)
-            .and_then(|()| look_beside(&mut card, &journal, survey.stamped_before == 0, &mut report, events))
+        restore_or_compare(&mut card, &mut journal, &spared, survey.differing > left, &mut report, events)
+            .and_then(|()| search_rest(&mut card, &journal, survey.stamped_before == 0, &mut report, events))
     {
         return Ok(VerbOutcome::of(report, Some(failing(stop))));
     }
     (report.counts, report.io_errors) = (card.counts(), card.io_errors().to_vec());
     drop(card);
-    Ok(settle(journal, report, &survey))
+    Ok(finish_journal(journal, report, &survey))
 }
 
 /// Restores what differs and compares. If nothing differs it only compares, in requests unlike those of the survey.
-fn bring_back(
+fn restore_or_compare(
     card: &mut IoDriver<'_>,
     journal: &mut Journal,
     spared: &[SavedRange],
@@ -114,7 +114,7 @@ fn bring_back(
 }
 
 /// Searches for test data in places that the journal does not have, or lost.
-fn look_beside(
+fn search_rest(
     card: &mut IoDriver<'_>,
     journal: &Journal,
     is_telling: bool,
@@ -138,7 +138,7 @@ fn look_beside(
 }
 
 /// Refuses a card of another size or identity before reading it. Returns true if the identity matches.
-fn size_and_identity(journal: &Journal, opened: &OpenTarget, target: &str) -> Result<bool> {
+fn check_identity(journal: &Journal, opened: &OpenTarget, target: &str) -> Result<bool> {
     let (about, medium) = (journal.about(), TargetMedium::of(opened));
     let another = |why: String| {
         Failure::refused(format!(
@@ -168,7 +168,7 @@ fn size_and_identity(journal: &Journal, opened: &OpenTarget, target: &str) -> Re
 
 /// Decides by content whether this is the card, and asks the user if it is doubtful. No consent is needed if every
 /// place holds its original, because nothing will be written.
-fn recognised(
+fn recognize_by_content(
     survey: &CardSurvey,
     journal: &Journal,
     target: &str,
@@ -221,10 +221,14 @@ fn spared(
 }
 
 /// Removes the journal if nothing needs it any more; otherwise reports why it remains.
-fn settle(journal: Journal, mut report: RestoreReport, survey: &CardSurvey) -> VerbOutcome<RestoreReport> {
+fn finish_journal(
+    journal: Journal,
+    mut report: RestoreReport,
+    survey: &CardSurvey,
+) -> VerbOutcome<RestoreReport> {
     let lost = report.missing_ranges;
     if lost > 0 {
-        report.notes.push(format!("the journal is damaged: at least {}", count_lost(lost)));
+        report.notes.push(format!("the journal is damaged: at least {}", lost_text(lost)));
     }
     if let Some((start, end)) = journal.damage().tail.filter(|_| report.may_lack_more) {
         report.notes.push(format!(
@@ -245,18 +249,18 @@ fn settle(journal: Journal, mut report: RestoreReport, survey: &CardSurvey) -> V
     } else {
         None
     };
-    let Some(why) = why else { return close(journal, report) };
+    let Some(why) = why else { return remove_and_report(journal, report) };
     report.notes.push(format!("the journal remains, since {why}; remove it when you no longer need it"));
-    report.may_have_changed = journal.list_changed(&changed(&report));
+    report.may_have_changed = journal.list_changed(&changed_ranges(&report));
     VerbOutcome::of(report, None)
 }
 
-fn count_lost(ranges: u64) -> String {
+fn lost_text(ranges: u64) -> String {
     if ranges == 1 { "1 range is lost".to_owned() } else { format!("{ranges} ranges are lost") }
 }
 
 /// Ranges that may differ from before the test.
-fn changed(report: &RestoreReport) -> Vec<SavedRange> {
+fn changed_ranges(report: &RestoreReport) -> Vec<SavedRange> {
     let RestoreReport { lost, unreadable, doubtful, originals_lost, .. } = report;
     let all = [lost, unreadable, doubtful, originals_lost].into_iter().flatten();
     joined(all.map(|range| SavedRange { offset: range.offset, len: range.len }))
@@ -270,7 +274,7 @@ fn is_certain(journal: &Journal, report: &RestoreReport, survey: &CardSurvey) ->
 }
 
 /// Removes the journal and finishes the report.
-fn close(journal: Journal, mut report: RestoreReport) -> VerbOutcome<RestoreReport> {
+fn remove_and_report(journal: Journal, mut report: RestoreReport) -> VerbOutcome<RestoreReport> {
     let failure = journal.finish().err().map(Failure::from);
     report.removed = failure.is_none();
     VerbOutcome::of(report, failure)

@@ -65,30 +65,32 @@ pub fn restore(
 
 /// Journals in the folder, oldest first, with their state.
 pub fn waiting() -> Result<Vec<WaitingJournal>> {
-    Ok(folder::waiting()?.iter().map(|path| wait_of(path)).collect())
+    Ok(folder::waiting()?.iter().map(|path| journal_state(path)).collect())
 }
 
 /// State of one journal. Opening it takes its lock, which a running test holds.
-fn wait_of(path: &Path) -> WaitingJournal {
+fn journal_state(path: &Path) -> WaitingJournal {
     match Journal::open(path) {
         Ok(journal) => WaitingJournal {
             state: if journal.restored() { "restored" } else { "waits" }.to_owned(),
             command: Some(format!("cardscope restore {}", quoted(&path.display().to_string()))),
-            ..known(path, journal.about(), journal.saved().iter().map(|saved| saved.len).sum())
+            ..journal_line(path, journal.about(), journal.saved_ranges().iter().map(|saved| saved.len).sum())
         },
         Err(UnusableJournal::Running(_)) => {
             let (about, saved_bytes) = Journal::look(path).unwrap_or_default();
             WaitingJournal {
                 state: "running".to_owned(),
                 process: processes_with(path).first().copied(),
-                ..known(path, &about, saved_bytes)
+                ..journal_line(path, &about, saved_bytes)
             }
         }
-        Err(error) => WaitingJournal { state: error.to_string(), ..known(path, &JournalFacts::default(), 0) },
+        Err(error) => {
+            WaitingJournal { state: error.to_string(), ..journal_line(path, &JournalFacts::default(), 0) }
+        }
     }
 }
 
-fn known(path: &Path, about: &JournalFacts, saved_bytes: u64) -> WaitingJournal {
+fn journal_line(path: &Path, about: &JournalFacts, saved_bytes: u64) -> WaitingJournal {
     WaitingJournal {
         file: path.display().to_string(),
         target: about.target.clone(),

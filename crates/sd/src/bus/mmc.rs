@@ -20,33 +20,33 @@ pub struct MmcTiming {
     pub fixed_mb_s: Option<f64>,
 }
 
-const fn clocked(code: u8, mode: &'static str, mhz: u64, per_clock: u8) -> MmcTiming {
+const fn clocked_timing(code: u8, mode: &'static str, mhz: u64, per_clock: u8) -> MmcTiming {
     MmcTiming { code, mode, nominal_hz: Some(mhz * 1_000_000), per_clock, fixed_mb_s: None }
 }
 
-const fn lanes(code: u8, mode: &'static str, fixed_mb_s: Option<f64>) -> MmcTiming {
+const fn lane_timing(code: u8, mode: &'static str, fixed_mb_s: Option<f64>) -> MmcTiming {
     MmcTiming { code, mode, nominal_hz: None, per_clock: 1, fixed_mb_s }
 }
 
 /// Timings of the kernel. UHS-II range A runs its lanes at half the rate of range B.
 pub static TIMINGS: [MmcTiming; 17] = [
-    clocked(0, "Default Speed", 25, 1),
-    clocked(1, "MMC High Speed", 52, 1),
-    clocked(2, "High Speed", 50, 1),
-    clocked(3, "SDR12", 25, 1),
-    clocked(4, "SDR25", 50, 1),
-    clocked(5, "SDR50", 100, 1),
-    clocked(6, "SDR104", 208, 1),
-    clocked(7, "DDR50", 50, 2),
-    clocked(8, "MMC DDR52", 52, 2),
-    clocked(9, "MMC HS200", 200, 1),
-    clocked(10, "MMC HS400", 200, 2),
-    lanes(11, "SD Express", None),
-    lanes(12, "SD Express 1.2 V", None),
-    lanes(13, "UHS-II range A", Some(78.0)),
-    lanes(14, "UHS-II range A half duplex", Some(156.0)),
-    lanes(15, "UHS-II FD156", Some(156.0)),
-    lanes(16, "UHS-II HD312", Some(312.0)),
+    clocked_timing(0, "Default Speed", 25, 1),
+    clocked_timing(1, "MMC High Speed", 52, 1),
+    clocked_timing(2, "High Speed", 50, 1),
+    clocked_timing(3, "SDR12", 25, 1),
+    clocked_timing(4, "SDR25", 50, 1),
+    clocked_timing(5, "SDR50", 100, 1),
+    clocked_timing(6, "SDR104", 208, 1),
+    clocked_timing(7, "DDR50", 50, 2),
+    clocked_timing(8, "MMC DDR52", 52, 2),
+    clocked_timing(9, "MMC HS200", 200, 1),
+    clocked_timing(10, "MMC HS400", 200, 2),
+    lane_timing(11, "SD Express", None),
+    lane_timing(12, "SD Express 1.2 V", None),
+    lane_timing(13, "UHS-II range A", Some(78.0)),
+    lane_timing(14, "UHS-II range A half duplex", Some(156.0)),
+    lane_timing(15, "UHS-II FD156", Some(156.0)),
+    lane_timing(16, "UHS-II HD312", Some(312.0)),
 ];
 
 /// Words of the kernel's log line and the bus mode that each stands for, longer words first.
@@ -94,7 +94,7 @@ impl MmcBus {
     pub fn from_ios(text: &str) -> Self {
         let mut bus = MmcBus::default();
         for (key, value) in text.lines().filter_map(|line| line.split_once(':')) {
-            bus.take(key.trim(), value.trim());
+            bus.parse_line(key.trim(), value.trim());
         }
         bus.ceiling_mb_s = bus.ceiling();
         bus
@@ -113,7 +113,7 @@ impl MmcBus {
         })
     }
 
-    fn take(&mut self, key: &str, value: &str) {
+    fn parse_line(&mut self, key: &str, value: &str) {
         let number = value.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
         let remark = value.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')')).map(str::trim);
         match key {
@@ -121,15 +121,15 @@ impl MmcBus {
             "actual clock" => self.actual_clock_hz = number,
             "vdd" => self.vdd = remark.map(str::to_owned),
             "power mode" => self.power_mode = remark.map(str::to_owned),
-            "bus width" => self.bus_width = lines(number, remark),
-            "timing spec" => self.take_timing(number, remark),
-            "signal voltage" => self.signal_voltage_v = number.and_then(signal_voltage),
+            "bus width" => self.bus_width = parse_bus_width(number, remark),
+            "timing spec" => self.parse_timing(number, remark),
+            "signal voltage" => self.signal_voltage_v = number.and_then(signal_voltage_of_code),
             "driver type" => self.driver_type = number.and_then(driver_type).map(str::to_owned),
             _ => {}
         }
     }
 
-    fn take_timing(&mut self, number: Option<u64>, remark: Option<&str>) {
+    fn parse_timing(&mut self, number: Option<u64>, remark: Option<&str>) {
         self.timing = number.and_then(|n| u8::try_from(n).ok());
         self.timing_text = remark.map(str::to_owned);
         self.mode = self.timing_row().map(|timing| timing.mode.to_owned());
@@ -158,12 +158,12 @@ impl MmcBus {
 }
 
 /// Parses `2 (4 bits)`: the number is a power of two, the remark is the width itself.
-fn lines(number: Option<u64>, remark: Option<&str>) -> Option<u8> {
+fn parse_bus_width(number: Option<u64>, remark: Option<&str>) -> Option<u8> {
     let said = remark.and_then(|text| text.split_whitespace().next()).and_then(|word| word.parse().ok());
     said.or_else(|| number.filter(|n| *n <= 3).map(|n| 1 << n))
 }
 
-fn signal_voltage(code: u64) -> Option<f64> {
+fn signal_voltage_of_code(code: u64) -> Option<f64> {
     [3.3, 1.8, 1.2].get(usize::try_from(code).ok()?).copied()
 }
 

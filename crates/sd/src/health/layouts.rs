@@ -11,11 +11,11 @@ impl HealthBytes<'_> {
         self.0[at].into()
     }
 
-    fn big(&self, at: usize, bytes: usize) -> u64 {
+    fn big_endian(&self, at: usize, bytes: usize) -> u64 {
         self.0[at..at + bytes].iter().fold(0, |n, byte| n << 8 | u64::from(*byte))
     }
 
-    fn little(&self, at: usize, bytes: usize) -> u64 {
+    fn little_endian(&self, at: usize, bytes: usize) -> u64 {
         self.0[at..at + bytes].iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte))
     }
 
@@ -40,100 +40,100 @@ impl HealthBytes<'_> {
 pub(super) fn decode(raw: RawRegister<PAGE_BYTES>) -> Option<CardHealth> {
     let page = HealthBytes(&raw.0);
     let (layout, told) = match [raw.0[0], raw.0[1]] {
-        [b'D', b'S' | b'W'] => (HealthLayout::SanDisk, sandisk(&page)),
-        [0x70, 0x58] => (HealthLayout::Longsys, longsys(&page)),
-        [b'M', b'E'] => (HealthLayout::Micron, micron(&page)),
-        [b'S', b'w'] => (HealthLayout::Swissbit, swissbit(&page)),
-        _ if plausible(&page) => (HealthLayout::Apacer, apacer(&page)),
+        [b'D', b'S' | b'W'] => (HealthLayout::SanDisk, decode_sandisk(&page)),
+        [0x70, 0x58] => (HealthLayout::Longsys, decode_longsys(&page)),
+        [b'M', b'E'] => (HealthLayout::Micron, decode_micron(&page)),
+        [b'S', b'w'] => (HealthLayout::Swissbit, decode_swissbit(&page)),
+        _ if is_plausible_page(&page) => (HealthLayout::Apacer, decode_apacer(&page)),
         _ => return None,
     };
     Some(CardHealth { raw, layout, told })
 }
 
 /// Converts the percent of life begun to the percent used: 01h is up to 0.99 % used, 64h up to 99.99 %.
-fn begun(percent: u64) -> Option<f64> {
+fn used_from_begun_percent(percent: u64) -> Option<f64> {
     percent.checked_sub(1).map(|over| over as f64)
 }
 
-fn sandisk(page: &HealthBytes<'_>) -> HealthFields {
+fn decode_sandisk(page: &HealthBytes<'_>) -> HealthFields {
     HealthFields {
         made: page.day(2),
-        life_used_percent: begun(page.u8(8)),
-        power_cycles: Some(page.big(24, 3)),
+        life_used_percent: used_from_begun_percent(page.u8(8)),
+        power_cycles: Some(page.big_endian(24, 3)),
         product: page.text(49, 32),
         ..HealthFields::default()
     }
 }
 
 /// Numbers are little-endian; wear is in thousandths of a cycle, data in sectors of 512 bytes.
-fn longsys(page: &HealthBytes<'_>) -> HealthFields {
+fn decode_longsys(page: &HealthBytes<'_>) -> HealthFields {
     HealthFields {
-        bad_blocks_at_first: Some(page.little(16, 4)),
-        bad_blocks_since: Some(page.little(20, 4)),
-        written_bytes: Some(page.little(24, 8).saturating_mul(512)),
-        spare_blocks: Some(page.little(32, 4)),
-        erase_cycles: Some(page.little(36, 4) as f64 / 1000.0),
-        life_used_percent: Some(100.0 - page.little(44, 4) as f64),
-        erase_cycles_rated: Some(page.little(52, 4) as f64),
+        bad_blocks_at_first: Some(page.little_endian(16, 4)),
+        bad_blocks_since: Some(page.little_endian(20, 4)),
+        written_bytes: Some(page.little_endian(24, 8).saturating_mul(512)),
+        spare_blocks: Some(page.little_endian(32, 4)),
+        erase_cycles: Some(page.little_endian(36, 4) as f64 / 1000.0),
+        life_used_percent: Some(100.0 - page.little_endian(44, 4) as f64),
+        erase_cycles_rated: Some(page.little_endian(52, 4) as f64),
         ..HealthFields::default()
     }
 }
 
 /// Life used is coded as SanDisk's. The next bytes, the shares of the TLC and the SLC area, are not decoded.
-fn micron(page: &HealthBytes<'_>) -> HealthFields {
-    HealthFields { life_used_percent: begun(page.u8(7)), ..HealthFields::default() }
+fn decode_micron(page: &HealthBytes<'_>) -> HealthFields {
+    HealthFields { life_used_percent: used_from_begun_percent(page.u8(7)), ..HealthFields::default() }
 }
 
 /// Numbers are big-endian. Those of the user area are decoded; those of the system area follow each of them.
-fn swissbit(page: &HealthBytes<'_>) -> HealthFields {
+fn decode_swissbit(page: &HealthBytes<'_>) -> HealthFields {
     HealthFields {
         firmware: page.text(32, 16),
-        erase_cycles_rated: Some(page.big(48, 4) as f64),
-        erase_cycles_most: Some(page.big(52, 4) as f64),
-        erase_cycles: Some(page.big(60, 4) as f64),
+        erase_cycles_rated: Some(page.big_endian(48, 4) as f64),
+        erase_cycles_most: Some(page.big_endian(52, 4) as f64),
+        erase_cycles: Some(page.big_endian(60, 4) as f64),
         life_used_percent: Some(100.0 - page.u8(80) as f64),
-        spare_blocks: Some(page.big(88, 4)),
-        bad_blocks_since: Some(page.big(96, 4)),
-        refreshes: Some(page.big(104, 4)),
-        bus_crc_errors: Some(page.big(112, 4)),
-        power_cycles: Some(page.big(116, 4)),
+        spare_blocks: Some(page.big_endian(88, 4)),
+        bad_blocks_since: Some(page.big_endian(96, 4)),
+        refreshes: Some(page.big_endian(104, 4)),
+        bus_crc_errors: Some(page.big_endian(112, 4)),
+        power_cycles: Some(page.big_endian(116, 4)),
         ..HealthFields::default()
     }
 }
 
 /// Numbers are big-endian. Bad blocks have one byte per die; erase counts are split in two halves.
-fn apacer(page: &HealthBytes<'_>) -> HealthFields {
+fn decode_apacer(page: &HealthBytes<'_>) -> HealthFields {
     let dies = |at: usize| page.0[at..at + 32].iter().map(|blocks| u64::from(*blocks)).sum();
     HealthFields {
         firmware: Some(format!("{}.{}", page.0[11], page.0[12])),
-        spare_blocks: Some(page.big(16, 2)),
+        spare_blocks: Some(page.big_endian(16, 2)),
         bad_blocks_at_first: Some(dies(32)),
         bad_blocks_since: Some(dies(184)),
-        life_used_percent: Some(life_used(page)),
-        erase_cycles: Some(erased(page, 0) as f64),
-        erase_cycles_most: Some(erased(page, 2) as f64),
-        power_cycles: Some(page.big(112, 4)),
-        unsafe_shutdowns: Some(page.big(128, 2)),
-        refreshes: Some(page.big(160, 2)),
+        life_used_percent: Some(apacer_life_used(page)),
+        erase_cycles: Some(apacer_erase_count(page, 0) as f64),
+        erase_cycles_most: Some(apacer_erase_count(page, 2) as f64),
+        power_cycles: Some(page.big_endian(112, 4)),
+        unsafe_shutdowns: Some(page.big_endian(128, 2)),
+        refreshes: Some(page.big_endian(160, 2)),
         ..HealthFields::default()
     }
 }
 
 /// Computes the life used from the life left, which is in hundredths of a percent: 99.97 left gives 0.03.
-fn life_used(page: &HealthBytes<'_>) -> f64 {
-    (10_000 - page.big(96, 2).min(10_000)) as f64 / 100.0
+fn apacer_life_used(page: &HealthBytes<'_>) -> f64 {
+    (10_000 - page.big_endian(96, 2).min(10_000)) as f64 / 100.0
 }
 
 /// Erases of a block: average (0), least (1) or most (2). The high half is at 104, the low half at 98.
-fn erased(page: &HealthBytes<'_>, which: usize) -> u64 {
-    page.big(104 + 2 * which, 2) << 16 | page.big(98 + 2 * which, 2)
+fn apacer_erase_count(page: &HealthBytes<'_>, which: usize) -> u64 {
+    page.big_endian(104 + 2 * which, 2) << 16 | page.big_endian(98 + 2 * which, 2)
 }
 
 /// Returns true if the figures of a page without a signature are consistent: shares of at most 100.00 %, good blocks
 /// at manufacture, at least one power-up, and an average erase count between least and most.
-fn plausible(page: &HealthBytes<'_>) -> bool {
-    let share = |at| page.big(at, 2) <= 10_000;
-    let good = page.big(64, 2);
-    let [average, least, most] = [0, 1, 2].map(|which| erased(page, which));
-    share(96) && share(64) && good > 0 && page.big(112, 4) > 0 && least <= average && average <= most
+fn is_plausible_page(page: &HealthBytes<'_>) -> bool {
+    let share = |at| page.big_endian(at, 2) <= 10_000;
+    let good = page.big_endian(64, 2);
+    let [average, least, most] = [0, 1, 2].map(|which| apacer_erase_count(page, which));
+    share(96) && share(64) && good > 0 && page.big_endian(112, 4) > 0 && least <= average && average <= most
 }

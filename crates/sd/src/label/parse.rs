@@ -5,10 +5,10 @@ use crate::mark::Mark;
 use crate::registers::CsdFamily;
 
 /// Longest label in characters; no card has room for more.
-const LONGEST: usize = 1000;
+const MAX_LABEL_CHARS: usize = 1000;
 
 /// Largest plausible capacity in bytes: 128 TB of SDUC and some margin.
-const LARGEST_CARD: f64 = 1e15;
+const MAX_CARD_BYTES: f64 = 1e15;
 
 /// Error of a label that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -18,7 +18,7 @@ pub enum LabelError {
     )]
     Empty,
     /// More than 1000 characters. Holds their number.
-    #[error("the label has {0} characters; no card has more than {LONGEST} printed on it")]
+    #[error("the label has {0} characters; no card has more than {MAX_LABEL_CHARS} printed on it")]
     Long(usize),
     #[error("the label names two capacities, {0} and {1}; give the one that is printed largest")]
     Capacities(String, String),
@@ -37,7 +37,7 @@ const FALSE_LOGOS: [&str; 7] = ["uhd", "hd", "fhd", "fullhd", "4kuhd", "8kuhd", 
 /// If it is empty or too long, or has two different capacities.
 pub fn parse(text: &str) -> Result<CardLabel, LabelError> {
     let characters = text.chars().count();
-    if characters > LONGEST {
+    if characters > MAX_LABEL_CHARS {
         return Err(LabelError::Long(characters));
     }
     let words = words(text);
@@ -47,7 +47,7 @@ pub fn parse(text: &str) -> Result<CardLabel, LabelError> {
     let mut reader = LabelReader { words: &words, at: 0, direction: None, label: CardLabel::default() };
     text.clone_into(&mut reader.label.text);
     while reader.at < words.len() {
-        let taken = reader.step()?;
+        let taken = reader.parse_word()?;
         reader.at += taken.max(1);
     }
     Ok(reader.label)
@@ -73,18 +73,18 @@ impl LabelReader<'_> {
     }
 
     /// Parses at the current word and returns the number of words consumed.
-    fn step(&mut self) -> Result<usize, LabelError> {
+    fn parse_word(&mut self) -> Result<usize, LabelError> {
         if let Some(number) = self.number(0) {
-            return self.quantity(number);
+            return self.parse_quantity(number);
         }
-        if let Some(taken) = self.class().or_else(|| self.bus()).or_else(|| self.family()) {
+        if let Some(taken) = self.parse_class().or_else(|| self.bus()).or_else(|| self.family()) {
             return Ok(taken);
         }
         let word = self.word(0).to_owned();
         if let Some(direction) = direction(&word) {
             self.direction = Some(direction);
-        } else if let Some((direction, mb_s)) = short_speed(&word) {
-            self.speed(mb_s, Some(direction), word.to_uppercase());
+        } else if let Some((direction, mb_s)) = parse_short_speed(&word) {
+            self.add_speed(mb_s, Some(direction), word.to_uppercase());
         } else if let Some(mark) = mark(&word) {
             self.mark(mark, &word);
         } else if FALSE_LOGOS.contains(&word.as_str()) {
@@ -95,17 +95,17 @@ impl LabelReader<'_> {
         Ok(1)
     }
 
-    fn quantity(&mut self, number: f64) -> Result<usize, LabelError> {
+    fn parse_quantity(&mut self, number: f64) -> Result<usize, LabelError> {
         let unit = self.word(1).to_owned();
-        let printed = format!("{}{}{unit}", self.word(0), if unit == MB_S { " " } else { "" });
+        let printed = format!("{}{}{unit}", self.word(0), if unit == NORMAL_SPEED_UNIT { " " } else { "" });
         if unit == "x" {
-            self.speed(number * MB_S_OF_X, None, printed);
+            self.add_speed(number * MB_S_OF_X, None, printed);
             return Ok(2);
         }
-        if unit == MB_S {
+        if unit == NORMAL_SPEED_UNIT {
             let behind = direction(self.word(2)).filter(|_| self.direction.is_none());
             let direction = self.direction.take().or(behind);
-            self.speed(number, direction, printed.replace(MB_S, "MB/s"));
+            self.add_speed(number, direction, printed.replace(NORMAL_SPEED_UNIT, "MB/s"));
             return Ok(if behind.is_some() { 3 } else { 2 });
         }
         // "4K" imitates a mark; no capacity is printed in kilobytes.
@@ -119,7 +119,7 @@ impl LabelReader<'_> {
         }
         // A number without a unit is a speed only after "read" or "write", as in "R 170".
         match self.direction.take() {
-            Some(direction) => self.speed(number, Some(direction), format!("{} MB/s", self.word(0))),
+            Some(direction) => self.add_speed(number, Some(direction), format!("{} MB/s", self.word(0))),
             None => self.label.unknown.push(self.word(0).to_owned()),
         }
         Ok(1)
@@ -137,7 +137,7 @@ impl LabelReader<'_> {
         }
     }
 
-    fn speed(&mut self, mb_s: f64, direction: Option<SpeedDirection>, printed: String) {
+    fn add_speed(&mut self, mb_s: f64, direction: Option<SpeedDirection>, printed: String) {
         self.direction = None;
         self.label.speeds.push(PrintedSpeed { mb_s, direction, printed });
     }
@@ -151,7 +151,7 @@ impl LabelReader<'_> {
     }
 
     /// Parses `class 10`, `UHS speed class 3`, `video speed class 30`, `application performance class 2`.
-    fn class(&mut self) -> Option<usize> {
+    fn parse_class(&mut self) -> Option<usize> {
         let (letter, length) = match [0, 1, 2].map(|ahead| self.word(ahead)) {
             ["video", "speed", "class"] => ("v", 3),
             ["application", "performance", "class"] => ("a", 3),
@@ -170,12 +170,12 @@ impl LabelReader<'_> {
     /// Parses `UHS-I`, `UHS II`, `SD Express`, and a lone I, II or III after the family.
     fn bus(&mut self) -> Option<usize> {
         let (bus, taken) = match (self.word(0), self.word(1)) {
-            ("uhs", second) => (roman(second)?, 2),
+            ("uhs", second) => (parse_roman(second)?, 2),
             ("sd" | "microsd", "express") => (PrintedBus::Express, 2),
             ("express", _) => (PrintedBus::Express, 1),
             (first, _) => match first.strip_prefix("uhs-").or_else(|| first.strip_prefix("uhs")) {
-                Some(number) => (roman(number)?, 1),
-                None if !self.label.families.is_empty() && first.starts_with('i') => (roman(first)?, 1),
+                Some(number) => (parse_roman(number)?, 1),
+                None if !self.label.families.is_empty() && first.starts_with('i') => (parse_roman(first)?, 1),
                 None => return None,
             },
         };
@@ -200,7 +200,7 @@ impl LabelReader<'_> {
     }
 }
 
-fn roman(text: &str) -> Option<PrintedBus> {
+fn parse_roman(text: &str) -> Option<PrintedBus> {
     match text {
         "i" | "1" => Some(PrintedBus::UhsI),
         "ii" | "2" => Some(PrintedBus::UhsII),
@@ -217,7 +217,7 @@ fn direction(word: &str) -> Option<SpeedDirection> {
     }
 }
 
-fn short_speed(word: &str) -> Option<(SpeedDirection, f64)> {
+fn parse_short_speed(word: &str) -> Option<(SpeedDirection, f64)> {
     let mut characters = word.chars();
     let direction = direction(characters.next()?.encode_utf8(&mut [0; 4]))?;
     let digits = characters.as_str();
@@ -245,11 +245,11 @@ fn capacity(number: f64, unit: &str) -> Option<u64> {
         _ => return None,
     };
     let bytes = number * factor;
-    (1.0..=LARGEST_CARD).contains(&bytes).then_some(bytes as u64)
+    (1.0..=MAX_CARD_BYTES).contains(&bytes).then_some(bytes as u64)
 }
 
 /// Normalized form of all spellings of 10^6 bytes per second.
-const MB_S: &str = "mb/s";
+const NORMAL_SPEED_UNIT: &str = "mb/s";
 
 /// Spellings of MB/s, longest first.
 const SPEED_UNITS: [&str; 6] = ["mbyte/s", "mb/sec", "mb/sek", "mb/s", "mbps", "m/s"];
@@ -261,7 +261,7 @@ const UNITS: [&str; 9] = ["mb/s", "gib", "tib", "mib", "gb", "tb", "mb", "x", "k
 /// quotation marks are removed.
 fn words(text: &str) -> Vec<String> {
     let plain: String = text.chars().map(|c| if is_quote(c) { ' ' } else { c }).collect();
-    plain.to_lowercase().split(is_gap).flat_map(units_as_one).flat_map(apart).collect()
+    plain.to_lowercase().split(is_gap).flat_map(split_at_slashes).flat_map(split_number_and_unit).collect()
 }
 
 fn is_quote(c: char) -> bool {
@@ -273,18 +273,22 @@ fn is_gap(c: char) -> bool {
 }
 
 /// Splits at slashes, as in `c10/u3`, but keeps `mb/s` as one word.
-fn units_as_one(word: &str) -> Vec<String> {
+fn split_at_slashes(word: &str) -> Vec<String> {
     for unit in SPEED_UNITS {
         if let Some(number) = word.strip_suffix(unit)
             && number.chars().all(|c| c.is_ascii_digit() || c == '.')
         {
-            return [number, MB_S].into_iter().filter(|w| !w.is_empty()).map(str::to_owned).collect();
+            return [number, NORMAL_SPEED_UNIT]
+                .into_iter()
+                .filter(|w| !w.is_empty())
+                .map(str::to_owned)
+                .collect();
         }
     }
     word.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-fn apart(word: String) -> Vec<String> {
+fn split_number_and_unit(word: String) -> Vec<String> {
     let digits = word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len());
     let (number, unit) = word.split_at(digits);
     match !number.is_empty() && UNITS.contains(&unit) {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Volume as its boot sector or superblock describes it. Offsets count from the start of the partition, in bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BootVolume {
-    /// `fat12`, `fat16`, `fat32`, `exfat`, `ntfs` or `ext4`.
+    /// `fat12`, `fat16`, `fat32`, `parse_exfat`, `ntfs` or `ext4`.
     pub file_system: String,
     pub cluster_bytes: u64,
     /// Start of the clusters or blocks for files.
@@ -36,16 +36,16 @@ pub fn read(head: &[u8]) -> Option<BootVolume> {
         return None;
     }
     // FAT comes last, because NTFS has a BIOS parameter block too.
-    exfat(head).or_else(|| ntfs(head)).or_else(|| ext4(head)).or_else(|| fat(head))
+    parse_exfat(head).or_else(|| ntfs(head)).or_else(|| ext4(head)).or_else(|| parse_fat(head))
 }
 
-fn le(bytes: &[u8], at: usize, len: usize) -> u64 {
+fn little_endian(bytes: &[u8], at: usize, len: usize) -> u64 {
     bytes
         .get(at..at + len)
         .map_or(0, |part| part.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
 }
 
-fn exfat(head: &[u8]) -> Option<BootVolume> {
+fn parse_exfat(head: &[u8]) -> Option<BootVolume> {
     if &head[3..11] != b"EXFAT   " {
         return None;
     }
@@ -58,28 +58,29 @@ fn exfat(head: &[u8]) -> Option<BootVolume> {
     Some(BootVolume {
         file_system: "exfat".to_owned(),
         cluster_bytes: 1 << cluster_shift,
-        data_offset: bytes(le(head, 88, 4))?,
-        fat_offset: bytes(le(head, 80, 4)),
-        fat_bytes: bytes(le(head, 84, 4)),
-        clusters: Some(le(head, 92, 4)),
-        hidden_sectors: Some(le(head, 64, 8)),
-        volume_bytes: bytes(le(head, 72, 8))?,
+        data_offset: bytes(little_endian(head, 88, 4))?,
+        fat_offset: bytes(little_endian(head, 80, 4)),
+        fat_bytes: bytes(little_endian(head, 84, 4)),
+        clusters: Some(little_endian(head, 92, 4)),
+        hidden_sectors: Some(little_endian(head, 64, 8)),
+        volume_bytes: bytes(little_endian(head, 72, 8))?,
     })
 }
 
 /// Returns bytes per sector and sectors per cluster of a BIOS parameter block, if both are plausible.
-fn units(head: &[u8]) -> Option<(u64, u64)> {
-    let (sector, per_cluster) = (le(head, 11, 2), le(head, 13, 1));
+fn bpb_units(head: &[u8]) -> Option<(u64, u64)> {
+    let (sector, per_cluster) = (little_endian(head, 11, 2), little_endian(head, 13, 1));
     let plausible =
         sector.is_power_of_two() && (512..=4096).contains(&sector) && per_cluster.is_power_of_two();
     plausible.then_some((sector, per_cluster))
 }
 
-fn fat(head: &[u8]) -> Option<BootVolume> {
-    let (sector, per_cluster) = units(head)?;
-    let (reserved, fats, root) = (le(head, 14, 2), le(head, 16, 1), le(head, 17, 2));
-    let either = |short: usize, long: usize| match le(head, short, 2) {
-        0 => le(head, long, 4),
+fn parse_fat(head: &[u8]) -> Option<BootVolume> {
+    let (sector, per_cluster) = bpb_units(head)?;
+    let (reserved, fats, root) =
+        (little_endian(head, 14, 2), little_endian(head, 16, 1), little_endian(head, 17, 2));
+    let either = |short: usize, long: usize| match little_endian(head, short, 2) {
+        0 => little_endian(head, long, 4),
         n => n,
     };
     let (total, fat_sectors) = (either(19, 32), either(22, 36));
@@ -103,7 +104,7 @@ fn fat(head: &[u8]) -> Option<BootVolume> {
         fat_offset: Some(reserved * sector),
         fat_bytes: Some(fat_sectors * sector),
         clusters: Some(clusters),
-        hidden_sectors: Some(le(head, 28, 4)),
+        hidden_sectors: Some(little_endian(head, 28, 4)),
         volume_bytes: total * sector,
     })
 }
@@ -113,12 +114,12 @@ fn ntfs(head: &[u8]) -> Option<BootVolume> {
     if &head[3..11] != b"NTFS    " {
         return None;
     }
-    let (sector, per_cluster) = units(head)?;
+    let (sector, per_cluster) = bpb_units(head)?;
     Some(BootVolume {
         file_system: "ntfs".to_owned(),
         cluster_bytes: sector * per_cluster,
-        hidden_sectors: Some(le(head, 28, 4)),
-        volume_bytes: le(head, 40, 8).checked_mul(sector)?,
+        hidden_sectors: Some(little_endian(head, 28, 4)),
+        volume_bytes: little_endian(head, 40, 8).checked_mul(sector)?,
         ..BootVolume::default()
     })
 }
@@ -126,11 +127,11 @@ fn ntfs(head: &[u8]) -> Option<BootVolume> {
 /// The data offset is 0, because ext4 numbers its blocks from the start of the partition.
 fn ext4(head: &[u8]) -> Option<BootVolume> {
     let block = head.get(1024..)?;
-    if le(block, 56, 2) != 0xef53 || le(block, 24, 4) > 6 {
+    if little_endian(block, 56, 2) != 0xef53 || little_endian(block, 24, 4) > 6 {
         return None;
     }
-    let cluster_bytes = 1024u64 << le(block, 24, 4);
-    let blocks = le(block, 4, 4) | le(block, 336, 4) << 32;
+    let cluster_bytes = 1024u64 << little_endian(block, 24, 4);
+    let blocks = little_endian(block, 4, 4) | little_endian(block, 336, 4) << 32;
     Some(BootVolume {
         file_system: "ext4".to_owned(),
         cluster_bytes,

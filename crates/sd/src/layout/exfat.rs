@@ -4,7 +4,7 @@ use super::table::{LayoutFrame, start_before};
 use super::types::{CardLayout, FileSystem};
 
 /// Sectors before the partition at least: 1 MiB, room for a partition table.
-const LEAST_START: u64 = 2048;
+const MIN_START: u64 = 2048;
 
 pub(super) fn exfat(frame: &LayoutFrame) -> CardLayout {
     let LayoutFrame { boundary, end, row, .. } = *frame;
@@ -15,7 +15,7 @@ pub(super) fn exfat(frame: &LayoutFrame) -> CardLayout {
     // start of the partition is chosen so that the clusters begin on the boundary, as with FAT16.
     let plain = boundary.is_power_of_two() && needed <= half;
     let align = if plain { half } else { needed.next_power_of_two() };
-    let start = if plain { boundary } else { start_before(boundary, 2 * align, LEAST_START) };
+    let start = if plain { boundary } else { start_before(boundary, 2 * align, MIN_START) };
     let data_start = start + 2 * align;
     CardLayout {
         total_sectors: frame.total_sectors,
@@ -55,13 +55,13 @@ pub fn amend(region: &mut [u8], layout: &CardLayout) -> bool {
     region[64..72].copy_from_slice(&layout.partition_start.to_le_bytes());
     region[84..88].copy_from_slice(&fat_sectors.to_le_bytes());
     let (covered, sums) = region.split_at_mut((BOOT_SECTORS - 1) * SECTOR_BYTES);
-    let sum = check_sum(covered).to_le_bytes();
+    let sum = boot_checksum(covered).to_le_bytes();
     sums.chunks_exact_mut(4).for_each(|place| place.copy_from_slice(&sum));
     true
 }
 
 /// Skips the flags and the percentage in use, which change while the volume is in use.
-fn check_sum(bytes: &[u8]) -> u32 {
+fn boot_checksum(bytes: &[u8]) -> u32 {
     let counted = bytes.iter().enumerate().filter(|(at, _)| ![106, 107, 112].contains(at));
     counted.fold(0u32, |sum, (_, byte)| sum.rotate_right(1).wrapping_add(u32::from(*byte)))
 }

@@ -40,16 +40,16 @@ pub(super) fn small(frame: &LayoutFrame) -> CardLayout {
     };
     let most = if bits == 12 { MOST_FAT12 } else { MOST_FAT16 };
     let mut cluster = frame.row.cluster;
-    let mut placement = settle_small(frame, cluster, bits);
+    let mut placement = fit_small_fat(frame, cluster, bits);
     // Capacities at the upper end of a row, which no real card has, would have one cluster too many.
     while placement.clusters > most {
         cluster *= 2;
-        placement = settle_small(frame, cluster, bits);
+        placement = fit_small_fat(frame, cluster, bits);
     }
     // A large boundary may leave a FAT16 with so few clusters that readers would take it for a FAT12.
     while bits == 16 && placement.clusters <= MOST_FAT12 && cluster > 1 {
         cluster /= 2;
-        placement = settle_small(frame, cluster, bits);
+        placement = fit_small_fat(frame, cluster, bits);
     }
     let sectors = frame.end - placement.start;
     let partition_type = match file_system {
@@ -57,10 +57,10 @@ pub(super) fn small(frame: &LayoutFrame) -> CardLayout {
         _ if sectors < BIG_FAT16_SECTORS => 0x04,
         _ => 0x06,
     };
-    layout(frame, file_system, partition_type, cluster, placement, ROOT_SECTORS)
+    build_layout(frame, file_system, partition_type, cluster, placement, ROOT_SECTORS)
 }
 
-fn settle_small(frame: &LayoutFrame, cluster: u64, bits: u64) -> FatPlacement {
+fn fit_small_fat(frame: &LayoutFrame, cluster: u64, bits: u64) -> FatPlacement {
     let mut fat = (frame.end / cluster * bits).div_ceil(8 * 512);
     loop {
         let used = SMALL_RESERVED + FATS * fat + ROOT_SECTORS;
@@ -82,18 +82,18 @@ fn settle_small(frame: &LayoutFrame, cluster: u64, bits: u64) -> FatPlacement {
 /// Lays out FAT32. The reserved sectors pad the FATs to the boundary, and the partition starts on the boundary.
 pub(super) fn fat32(frame: &LayoutFrame) -> CardLayout {
     let mut cluster = frame.row.cluster;
-    let mut placement = settle_fat32(frame, cluster);
+    let mut placement = fit_fat32(frame, cluster);
     // Just above 2 GiB, where no real card is, clusters of 32 KiB would be so few that readers would take it for a
     // FAT16.
     while placement.clusters <= MOST_FAT16 && cluster > 1 {
         cluster /= 2;
-        placement = settle_fat32(frame, cluster);
+        placement = fit_fat32(frame, cluster);
     }
     let partition_type = if frame.total_sectors <= MOST_CHS_SECTORS { 0x0b } else { 0x0c };
-    layout(frame, FileSystem::Fat32, partition_type, cluster, placement, 0)
+    build_layout(frame, FileSystem::Fat32, partition_type, cluster, placement, 0)
 }
 
-fn settle_fat32(frame: &LayoutFrame, cluster: u64) -> FatPlacement {
+fn fit_fat32(frame: &LayoutFrame, cluster: u64) -> FatPlacement {
     // The count of reserved sectors has 16 bits, so a larger boundary is padded before the partition instead.
     let step = if frame.boundary <= FAT32_STEP { frame.boundary } else { gcd(frame.boundary, FAT32_STEP) };
     let mut fat = (frame.end.div_ceil(cluster) * 4).div_ceil(512);
@@ -118,7 +118,7 @@ fn reserve(fat: u64, step: u64) -> u64 {
     if reserved < FAT32_RESERVED { reserved + step } else { reserved }
 }
 
-fn layout(
+fn build_layout(
     frame: &LayoutFrame,
     file_system: FileSystem,
     partition_type: u8,

@@ -5,9 +5,9 @@ use super::types::{CardLayout, SECTOR};
 /// Sectors of the backup table: 128 entries of 128 bytes and the header.
 pub const SECOND_SECTORS: u64 = 33;
 const ENTRIES: usize = 128;
-const ENTRY: usize = 128;
+const ENTRY_BYTES: usize = 128;
 const ENTRY_SECTORS: u64 = 32;
-const HEADER: usize = 92;
+const HEADER_BYTES: usize = 92;
 /// Partition type "Microsoft basic data", used for exFAT: EBD0A0A2-B9E5-4433-87C0-68B6B72699C7.
 const BASIC_DATA: [u8; 16] =
     [0xa2, 0xa0, 0xd0, 0xeb, 0xe5, 0xb9, 0x33, 0x44, 0x87, 0xc0, 0x68, 0xb6, 0xb7, 0x26, 0x99, 0xc7];
@@ -30,18 +30,18 @@ pub fn tables(layout: &CardLayout, card_sectors: u64, disk: [u8; 16], partition:
         let mut sector = vec![0u8; SECTOR as usize];
         sector[..8].copy_from_slice(b"EFI PART");
         sector[8..12].copy_from_slice(&[0, 0, 1, 0]);
-        put(&mut sector, 12, &(HEADER as u32).to_le_bytes());
-        put(&mut sector, 24, &own.to_le_bytes());
-        put(&mut sector, 32, &other.to_le_bytes());
-        put(&mut sector, 40, &(2 + ENTRY_SECTORS).to_le_bytes());
-        put(&mut sector, 48, &(card_sectors - SECOND_SECTORS - 1).to_le_bytes());
-        put(&mut sector, 56, &disk);
-        put(&mut sector, 72, &table.to_le_bytes());
-        put(&mut sector, 80, &(ENTRIES as u32).to_le_bytes());
-        put(&mut sector, 84, &(ENTRY as u32).to_le_bytes());
-        put(&mut sector, 88, &crc32(&entries).to_le_bytes());
-        let sum = crc32(&sector[..HEADER]);
-        put(&mut sector, 16, &sum.to_le_bytes());
+        write_at(&mut sector, 12, &(HEADER_BYTES as u32).to_le_bytes());
+        write_at(&mut sector, 24, &own.to_le_bytes());
+        write_at(&mut sector, 32, &other.to_le_bytes());
+        write_at(&mut sector, 40, &(2 + ENTRY_SECTORS).to_le_bytes());
+        write_at(&mut sector, 48, &(card_sectors - SECOND_SECTORS - 1).to_le_bytes());
+        write_at(&mut sector, 56, &disk);
+        write_at(&mut sector, 72, &table.to_le_bytes());
+        write_at(&mut sector, 80, &(ENTRIES as u32).to_le_bytes());
+        write_at(&mut sector, 84, &(ENTRY_BYTES as u32).to_le_bytes());
+        write_at(&mut sector, 88, &crc32(&entries).to_le_bytes());
+        let sum = crc32(&sector[..HEADER_BYTES]);
+        write_at(&mut sector, 16, &sum.to_le_bytes());
         sector
     };
     let second_start = card_sectors - SECOND_SECTORS;
@@ -53,15 +53,15 @@ pub fn tables(layout: &CardLayout, card_sectors: u64, disk: [u8; 16], partition:
 }
 
 fn entries(layout: &CardLayout, partition: [u8; 16]) -> Vec<u8> {
-    let mut entries = vec![0u8; ENTRIES * ENTRY];
-    put(&mut entries, 0, &BASIC_DATA);
-    put(&mut entries, 16, &partition);
-    put(&mut entries, 32, &layout.partition_start.to_le_bytes());
-    put(&mut entries, 40, &(layout.partition_end() - 1).to_le_bytes());
+    let mut entries = vec![0u8; ENTRIES * ENTRY_BYTES];
+    write_at(&mut entries, 0, &BASIC_DATA);
+    write_at(&mut entries, 16, &partition);
+    write_at(&mut entries, 32, &layout.partition_start.to_le_bytes());
+    write_at(&mut entries, 40, &(layout.partition_end() - 1).to_le_bytes());
     entries
 }
 
-fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
+fn write_at(bytes: &mut [u8], at: usize, value: &[u8]) {
     bytes[at..at + value.len()].copy_from_slice(value);
 }
 

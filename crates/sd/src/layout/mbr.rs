@@ -3,17 +3,17 @@
 use super::types::{CardLayout, ChsGeometry, PartitionScheme};
 
 /// Highest cylinder that fits ten bits.
-const MOST_CYLINDER: u64 = 1023;
+const MAX_CYLINDER: u64 = 1023;
 /// Address of all sectors beyond: cylinder 1023, head 254, sector 63.
-const BEYOND: [u8; 3] = [254, 0xff, 0xff];
+const CHS_BEYOND_LIMIT: [u8; 3] = [254, 0xff, 0xff];
 /// Type of the entry that protects a GPT from tools that know no GPT.
-const PROTECTIVE: u8 = 0xee;
+const PROTECTIVE_TYPE: u8 = 0xee;
 
 /// Encodes a sector as cylinder, head and sector of a partition entry.
 pub fn chs(sector: u64, geometry: ChsGeometry) -> [u8; 3] {
     let cylinder = sector / geometry.cylinder();
-    if cylinder > MOST_CYLINDER {
-        return BEYOND;
+    if cylinder > MAX_CYLINDER {
+        return CHS_BEYOND_LIMIT;
     }
     let head = sector / geometry.sectors_per_track % geometry.heads;
     let number = sector % geometry.sectors_per_track + 1;
@@ -25,7 +25,7 @@ pub fn record(layout: &CardLayout, id: u32) -> [u8; 512] {
     let mut record = [0u8; 512];
     let (kind, start, sectors) = match layout.scheme {
         PartitionScheme::Mbr => (layout.partition_type, layout.partition_start, layout.partition_sectors),
-        PartitionScheme::Gpt => (PROTECTIVE, 1, layout.total_sectors - 1),
+        PartitionScheme::Gpt => (PROTECTIVE_TYPE, 1, layout.total_sectors - 1),
     };
     record[440..444].copy_from_slice(&id.to_le_bytes());
     let entry = &mut record[446..462];

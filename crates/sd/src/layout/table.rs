@@ -44,7 +44,7 @@ pub const BIG_FAT16_SECTORS: u64 = 65_536;
 /// Most clusters of an SDUC card. The cluster size grows with the capacity.
 const SDUC_MOST_CLUSTERS: u64 = 4 << 20;
 
-fn row_of_sduc(sectors: u64) -> LayoutRow {
+fn sduc_row(sectors: u64) -> LayoutRow {
     let cluster = sectors.div_ceil(SDUC_MOST_CLUSTERS).next_power_of_two();
     LayoutRow {
         up_to: cluster * SDUC_MOST_CLUSTERS,
@@ -56,7 +56,7 @@ fn row_of_sduc(sectors: u64) -> LayoutRow {
 
 /// Returns the row of a capacity in sectors.
 pub fn row(sectors: u64) -> LayoutRow {
-    ROWS.iter().find(|row| sectors <= row.up_to).copied().unwrap_or_else(|| row_of_sduc(sectors))
+    ROWS.iter().find(|row| sectors <= row.up_to).copied().unwrap_or_else(|| sduc_row(sectors))
 }
 
 /// Largest capacity in MiB, heads, sectors per track.

@@ -39,21 +39,21 @@ impl ExpressIdentity {
         plausible.then(|| ExpressIdentity {
             pnm: String::from_utf8_lossy(pnm).trim_end().to_owned(),
             spec: format!("{}.{}", version[0] as char, version[1] as char),
-            psn: identify.sn.get(..8).and_then(hex_number),
-            mdt: identify.sn.get(8..11).and_then(date),
+            psn: identify.sn.get(..8).and_then(parse_hex),
+            mdt: identify.sn.get(8..11).and_then(parse_date),
         })
     }
 }
 
 /// Accepts hex digits only, because the standard parser would also accept a sign.
-fn hex_number(text: &str) -> Option<u32> {
+fn parse_hex(text: &str) -> Option<u32> {
     let digits = text.bytes().all(|b| b.is_ascii_hexdigit());
     u32::from_str_radix(text, 16).ok().filter(|_| digits)
 }
 
 /// Parses `18a` as October 2024: two hex digits of the year, one of the month.
-fn date(text: &str) -> Option<String> {
-    let code = hex_number(text)?;
+fn parse_date(text: &str) -> Option<String> {
+    let code = parse_hex(text)?;
     let (year, month) = (2000 + (code >> 4), code & 15);
     (1..=12).contains(&month).then(|| format!("{year}-{month:02}"))
 }

@@ -23,7 +23,7 @@ decoded! {
             (mdts > 0).then(|| 1u64.checked_shl(12 + u32::from(mdts)).unwrap_or(u64::MAX)),
             "The same in bytes for pages of 4 KiB; `None` for no limit.";
         cntlid: u16 = b.u16(78), "Controller id.";
-        ver: Option<String> = version(b.u32(80)), "Version of NVMe, `1.3`; `None` where not reported.";
+        ver: Option<String> = format_version(b.u32(80)), "Version of NVMe, `1.3`; `None` where not reported.";
         oacs: u16 = b.u16(256), "Optional admin commands, one bit each.";
         npss: u8 = b.u8(263), "Highest power state; one more than it are there.";
         apsta: bool = b.u8(265) & 1 == 1, "Autonomous power state transitions are supported.";
@@ -55,7 +55,7 @@ decoded! {
 
 from_bytes!(IdentifyController, "Identify Controller", 4096);
 
-fn version(ver: u32) -> Option<String> {
+fn format_version(ver: u32) -> Option<String> {
     let (major, minor, tertiary) = (ver >> 16, ver >> 8 & 0xff, ver & 0xff);
     match (ver, tertiary) {
         (0, _) => None,

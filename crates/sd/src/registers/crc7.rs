@@ -17,7 +17,7 @@ pub enum CrcStatus {
 }
 
 /// Last bytes that hosts deliver in place of the card's: 00 SDHCI, 01 and 08 i.MX and others.
-const JUNK: [u8; 3] = [0x00, 0x01, 0x08];
+const HOST_JUNK_BYTES: [u8; 3] = [0x00, 0x01, 0x08];
 
 /// CRC7: polynomial x^7 + x^3 + 1, start 0, most significant bit first.
 pub fn crc7(message: &[u8]) -> u8 {
@@ -36,7 +36,7 @@ pub fn check(register: &[u8; 16]) -> CrcStatus {
         _ if register.iter().all(|b| *b == 0) => CrcStatus::Absent,
         _ if register.iter().all(|b| *b == 0xff) => CrcStatus::Absent,
         true => CrcStatus::Ok,
-        false if JUNK.contains(&last) => CrcStatus::Absent,
+        false if HOST_JUNK_BYTES.contains(&last) => CrcStatus::Absent,
         false => CrcStatus::Mismatch,
     }
 }

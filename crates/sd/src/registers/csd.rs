@@ -50,9 +50,9 @@ decoded! {
         tran_speed: u8 = byte(103, 96), "Speed of one line, code.";
         tran_speed_mbit_s: Option<f64> = tran_speed_mbit_s(tran_speed), "Speed of one line in Mbit/s.";
         ccc: u16 = raw.bits(95, 84) as u16, "Command classes, one bit each.";
-        ccc_classes: Vec<u8> = classes(ccc).collect(), "Command classes by number.";
+        ccc_classes: Vec<u8> = class_numbers(ccc).collect(), "Command classes by number.";
         ccc_names: Vec<String> =
-            classes(ccc).map(|class| CCC_CLASSES[usize::from(class)].to_owned()).collect(),
+            class_numbers(ccc).map(|class| CCC_CLASSES[usize::from(class)].to_owned()).collect(),
             "Command classes by name.";
         read_bl_len: u8 = byte(83, 80), "Read block, power of two.";
         read_bl_len_bytes: u32 = 1 << read_bl_len, "Read block in bytes.";
@@ -93,7 +93,7 @@ decoded! {
         wp_upc: bool = raw.bit(9),
             "Write-protected until the next power cycle; means something where SSR says WP_UPC is supported.";
         capacity_bytes: Option<u64> =
-            if blank.is_none() { capacity(c_size, c_size_mult, read_bl_len) } else { None },
+            if blank.is_none() { user_area_bytes(c_size, c_size_mult, read_bl_len) } else { None },
             "User area in bytes; `None` for an empty register.";
         family: Option<CsdFamily> = if blank.is_none() { family(csd_structure, c_size) } else { None },
             "Capacity family.";
@@ -125,7 +125,7 @@ impl Csd {
     }
 }
 
-fn classes(ccc: u16) -> impl Iterator<Item = u8> {
+fn class_numbers(ccc: u16) -> impl Iterator<Item = u8> {
     (0..12).filter(move |class| ccc >> class & 1 == 1)
 }
 
@@ -136,7 +136,7 @@ fn c_size(raw: &RawRegister<16>, structure: u8) -> u32 {
 }
 
 /// Returns the user area in bytes. Only version 1.0 has a multiplier.
-fn capacity(c_size: u32, c_size_mult: Option<u8>, read_bl_len: u8) -> Option<u64> {
+fn user_area_bytes(c_size: u32, c_size_mult: Option<u8>, read_bl_len: u8) -> Option<u64> {
     let steps = u64::from(c_size) + 1;
     match c_size_mult {
         Some(mult) => Some(steps << (u32::from(mult) + 2 + u32::from(read_bl_len))),
@@ -182,17 +182,17 @@ const FILE_FORMATS: [&str; 4] =
     ["partitioned like a hard disk", "floppy-like, boot sector only", "universal file format", "other"];
 
 fn taac_seconds(code: u8) -> Option<f64> {
-    let tenths = mantissa(code)?;
+    let tenths = mantissa_tenths(code)?;
     // Division of whole numbers keeps 1.5 ms exactly 0.0015; the unit is 1 ns times ten to the unit code.
     Some(f64::from(tenths) / (10.0 * 10f64.powi(9 - i32::from(code & 7))))
 }
 
 fn tran_speed_mbit_s(code: u8) -> Option<f64> {
     let unit_kbit_s = [100u32, 1_000, 10_000, 100_000].get(usize::from(code & 7))?;
-    Some(f64::from(mantissa(code)? * unit_kbit_s) / 10_000.0)
+    Some(f64::from(mantissa_tenths(code)? * unit_kbit_s) / 10_000.0)
 }
 
-fn mantissa(code: u8) -> Option<u32> {
+fn mantissa_tenths(code: u8) -> Option<u32> {
     Some(MANTISSA_TENTHS[usize::from(code >> 3 & 15)]).filter(|tenths| *tenths > 0)
 }
 

@@ -51,7 +51,7 @@ pub fn parse<const N: usize>(register: &'static str, text: &str) -> Result<[u8; 
         0 => return Err(wrong(HexFault::Empty(wanted))),
         odd if odd % 2 == 1 => return Err(wrong(HexFault::OddLength(odd, wanted))),
         _ if count != wanted => {
-            return Err(wrong(HexFault::WrongLength(count, wanted, hint(&digits, wanted))));
+            return Err(wrong(HexFault::WrongLength(count, wanted, guess_register(&digits, wanted))));
         }
         _ => {}
     }
@@ -98,7 +98,7 @@ macro_rules! from_hex {
 }
 pub(super) use from_hex;
 
-fn hint(digits: &[u8], wanted: usize) -> &'static str {
+fn guess_register(digits: &[u8], wanted: usize) -> &'static str {
     match digits.len() {
         8 => ": 8 digits are an OCR",
         16 => ": 16 digits are an SCR",

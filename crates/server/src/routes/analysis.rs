@@ -24,10 +24,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Limit of cards in a comparison.
-const MOST_COMPARED: usize = 50;
+const MAX_COMPARED: usize = 50;
 
 /// Limit of a workload's weight, so that sums stay finite.
-const MOST_WEIGHT: f64 = 1e6;
+const MAX_WEIGHT: f64 = 1e6;
 
 /// Compares cards by their ids.
 #[utoipa::path(get, path = "/api/compare", tag = "analysis", params(("card" = Vec<String>, Query, description = "Ids of cards")), responses((status = 200, body = RenderedPage), (status = 422, body = crate::api::ApiProblem)))]
@@ -36,7 +36,7 @@ pub(super) async fn compare(
     RawQuery(query): RawQuery,
 ) -> Result<Json<RenderedPage>, RequestRefusal> {
     blocking(&server, move |server| {
-        let publication = published(server, query.as_deref())?;
+        let publication = publish_cards(server, query.as_deref())?;
         Ok(Json(records::made(&publication, publication::page::page)))
     })
     .await
@@ -52,7 +52,7 @@ pub(super) async fn report(
         let name = values(query.as_deref(), "format").pop().unwrap_or_else(|| "html".to_owned());
         let format = publication::by_name(&name)
             .ok_or_else(|| RequestRefusal::odd(format!("there is no format {name:?}")))?;
-        let publication = published(server, query.as_deref())?;
+        let publication = publish_cards(server, query.as_deref())?;
         let bytes = (format.write)(&publication).map_err(|why| RequestRefusal::odd(why.to_string()))?;
         let file = format!("attachment; filename=\"cardscope.{}\"", format.extension);
         Ok(([(CONTENT_TYPE, "application/octet-stream".to_owned()), (CONTENT_DISPOSITION, file)], bytes)
@@ -85,13 +85,13 @@ pub(super) async fn rank(
     State(server): State<Arc<ServerState>>,
     JsonBody(order): JsonBody<RankOrder>,
 ) -> Result<Json<RankedCards>, RequestRefusal> {
-    blocking(&server, move |server| ranked(server, order).map(Json)).await
+    blocking(&server, move |server| rank_cards(server, order).map(Json)).await
 }
 
-fn ranked(server: &ServerState, order: RankOrder) -> Result<RankedCards, RequestRefusal> {
+fn rank_cards(server: &ServerState, order: RankOrder) -> Result<RankedCards, RequestRefusal> {
     let job = known::builtin(&order.job)
         .map_err(|_| RequestRefusal::odd(format!("there is no job {:?}", order.job)))?;
-    let by = RankingKey::Own(Box::new(weighted(job, &order.weights)?));
+    let by = RankingKey::Own(Box::new(apply_weights(job, &order.weights)?));
     if let Some(host) = &order.host
         && known::hosts()?.iter().all(|known| known.name != *host)
     {
@@ -99,7 +99,7 @@ fn ranked(server: &ServerState, order: RankOrder) -> Result<RankedCards, Request
     }
     let choice = MeasurementChoice {
         without_collection: order.own,
-        archive: at(server),
+        archive: archive_option(server),
         ..MeasurementChoice::default()
     };
     let request = RankRequest {
@@ -131,7 +131,7 @@ fn ranked(server: &ServerState, order: RankOrder) -> Result<RankedCards, Request
 }
 
 /// Applies weights to a job; workloads of weight 0 are dropped.
-fn weighted(
+fn apply_weights(
     mut job: cardscope_model::job::Job,
     weights: &BTreeMap<String, f64>,
 ) -> Result<cardscope_model::job::Job, RequestRefusal> {
@@ -139,9 +139,9 @@ fn weighted(
         let work = job.work.iter_mut().find(|work| work.what == *name);
         let work =
             work.ok_or_else(|| RequestRefusal::odd(format!("job {} has no workload {name:?}", job.name)))?;
-        if !(0.0..=MOST_WEIGHT).contains(weight) {
+        if !(0.0..=MAX_WEIGHT).contains(weight) {
             return Err(RequestRefusal::odd(format!(
-                "the weight of {name:?} must be a number from 0 to {MOST_WEIGHT}"
+                "the weight of {name:?} must be a number from 0 to {MAX_WEIGHT}"
             )));
         }
         work.weight = *weight;
@@ -153,16 +153,16 @@ fn weighted(
     }
 }
 
-fn at(server: &ServerState) -> ArchiveAt {
+fn archive_option(server: &ServerState) -> ArchiveAt {
     ArchiveAt { archive: server.archive.clone() }
 }
 
 /// Publishes the cards of the query. Cards are given by id, since a name could be that of a file; cards without
 /// measurements are left out.
-fn published(server: &ServerState, query: Option<&str>) -> Result<Publication, RequestRefusal> {
+fn publish_cards(server: &ServerState, query: Option<&str>) -> Result<Publication, RequestRefusal> {
     let asked = cards::known(server, values(query, "card"))?;
-    if asked.is_empty() || asked.len() > MOST_COMPARED {
-        return Err(RequestRefusal::odd(format!("choose 1 to {MOST_COMPARED} cards")));
+    if asked.is_empty() || asked.len() > MAX_COMPARED {
+        return Err(RequestRefusal::odd(format!("choose 1 to {MAX_COMPARED} cards")));
     }
     let cards: Vec<String> = cards::measured(server, asked)?;
     if cards.is_empty() {
@@ -172,7 +172,7 @@ fn published(server: &ServerState, query: Option<&str>) -> Result<Publication, R
     }
     let compared = Compared {
         cards,
-        choice: MeasurementChoice { archive: at(server), ..MeasurementChoice::default() },
+        choice: MeasurementChoice { archive: archive_option(server), ..MeasurementChoice::default() },
         ..Compared::default()
     };
     Ok(publish::publish(&publish::PublishRequest { compared, ..publish::PublishRequest::default() })?)

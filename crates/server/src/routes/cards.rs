@@ -28,7 +28,7 @@ use cardscope_session::options::ArchiveAt;
 use std::sync::Arc;
 
 /// Limit of an attachment in bytes.
-const LARGEST_PICTURE: usize = 20 << 20;
+const MAX_ATTACHMENT_BYTES: usize = 20 << 20;
 
 /// Lists cards that match the query.
 #[utoipa::path(get, path = "/api/cards", tag = "cards", params(CardQuery), responses((status = 200, body = CardWindow)))]
@@ -72,7 +72,7 @@ pub(super) async fn change(
 ) -> Result<Json<CardResource>, RequestRefusal> {
     let Path(id) = id?;
     blocking(&server, move |server| {
-        let edit = edit(own(server, &id)?, change)?;
+        let edit = edit(require_editable(server, &id)?, change)?;
         archive::edit(server.archive.as_deref(), &edit, &server.answers)?;
         changed(server)?;
         card(server, &id).map(Json)
@@ -92,17 +92,17 @@ pub(super) async fn attach(
     let Path(id) = id?;
     let Query(FileName { name }) = name?;
     let too_large = || {
-        let why = format!("{name:?} is larger than {} MiB", LARGEST_PICTURE >> 20);
+        let why = format!("{name:?} is larger than {} MiB", MAX_ATTACHMENT_BYTES >> 20);
         RequestRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
     };
     // Refused before the whole body is received.
-    if announced(&headers).is_some_and(|bytes| bytes > LARGEST_PICTURE as u64) {
+    if announced(&headers).is_some_and(|bytes| bytes > MAX_ATTACHMENT_BYTES as u64) {
         return Err(too_large());
     }
-    let bytes = axum::body::to_bytes(body, LARGEST_PICTURE).await;
+    let bytes = axum::body::to_bytes(body, MAX_ATTACHMENT_BYTES).await;
     let bytes: Bytes = bytes.map_err(|_| too_large())?;
     blocking(&server, move |server| {
-        own(server, &id)?;
+        require_editable(server, &id)?;
         archive::attach(server.archive.as_deref(), &id, &name, &bytes)?;
         changed(server)?;
         card(server, &id).map(Json)
@@ -119,7 +119,7 @@ pub(super) async fn attachment(
     let Path((id, hash)) = path?;
     blocking(&server, move |server| {
         let cards = server.shelf.cards(server.archive.as_deref())?;
-        cards.card(&id).ok_or_else(no_card)?;
+        cards.card(&id).ok_or_else(unknown_card)?;
         let found = archive::attached_bytes(server.archive.as_deref(), &id, &hash)?;
         let (file, bytes) = found.ok_or_else(|| RequestRefusal::not_found("such file on this card"))?;
         // Only pictures are served with their own type: another attachment could contain a script.
@@ -158,18 +158,18 @@ pub(super) fn measured(server: &ServerState, ids: Vec<String>) -> Result<Vec<Str
 }
 
 /// Returns the id if the card can be changed, which only cards of the archive can.
-fn own<'a>(server: &ServerState, id: &'a str) -> Result<&'a str, RequestRefusal> {
+fn require_editable<'a>(server: &ServerState, id: &'a str) -> Result<&'a str, RequestRefusal> {
     let cards = server.shelf.cards(server.archive.as_deref())?;
     match cards.card(id) {
         Some(card) if card.published => Err(RequestRefusal::conflict(
             "this card comes with the program and cannot be changed; import its logs to have your own",
         )),
         Some(_) => Ok(id),
-        None => Err(no_card()),
+        None => Err(unknown_card()),
     }
 }
 
-fn no_card() -> RequestRefusal {
+fn unknown_card() -> RequestRefusal {
     RequestRefusal::not_found("card of that id")
 }
 
@@ -190,13 +190,13 @@ fn edit(id: &str, change: CardChange) -> Result<CardEdit, RequestRefusal> {
 fn card(server: &ServerState, id: &str) -> Result<CardResource, RequestRefusal> {
     let archive = server.archive.as_deref();
     let cards = server.shelf.cards(archive)?;
-    let row = cards.card(id).cloned().ok_or_else(no_card)?;
+    let row = cards.card(id).cloned().ok_or_else(unknown_card)?;
     let shown = archive::card(archive, id, &server.answers)?;
     let identity = archive::said(archive, id)?.map(|said| {
         records::within_lines(&said, |said: &Identity| identity::page(said, TemperatureUnit::Celsius))
     });
     // A card without results has nothing to publish; its sessions show everything.
-    let html = if row.speeds.is_empty() { String::new() } else { published(server, id)? };
+    let html = if row.speeds.is_empty() { String::new() } else { measurements_html(server, id)? };
     Ok(CardResource {
         facts: shown.as_ref().map(facts).unwrap_or_default(),
         events: shown.as_ref().map(|shown| shown.events.clone()).unwrap_or_default(),
@@ -210,7 +210,7 @@ fn card(server: &ServerState, id: &str) -> Result<CardResource, RequestRefusal> 
     })
 }
 
-fn published(server: &ServerState, id: &str) -> Result<String, RequestRefusal> {
+fn measurements_html(server: &ServerState, id: &str) -> Result<String, RequestRefusal> {
     let choice = MeasurementChoice {
         archive: ArchiveAt { archive: server.archive.clone() },
         ..MeasurementChoice::default()

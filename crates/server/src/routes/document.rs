@@ -8,24 +8,24 @@ use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr, Required, Response, ResponseBuilder};
 
-const ALWAYS: [(&str, &str); 3] = [
+const COMMON_ERRORS: [(&str, &str); 3] = [
     ("401", "The token is missing or wrong"),
     ("403", "The Host or the Origin is not ours"),
     ("503", "The archive or a device cannot be read or written"),
 ];
 
-const NAMED: [(&str, &str); 1] = [("404", "There is none of that name")];
+const PATH_ERRORS: [(&str, &str); 1] = [("404", "There is none of that name")];
 
-const ASKED: [(&str, &str); 1] = [("422", "A value is not understood")];
+const QUERY_ERRORS: [(&str, &str); 1] = [("422", "A value is not understood")];
 
-const SENT: [(&str, &str); 4] = [
+const BODY_ERRORS: [(&str, &str); 4] = [
     ("400", "The body is not JSON, or did not come whole"),
     ("413", "The body is too large"),
     ("415", "The body is not called application/json"),
     ("422", "A value is not understood"),
 ];
 
-const FILE: [(&str, &str); 3] = [
+const FILE_ERRORS: [(&str, &str); 3] = [
     ("400", "The file did not come whole"),
     ("413", "The file is too large"),
     ("507", "The file cannot be stored"),
@@ -40,7 +40,7 @@ pub fn openapi() -> OpenApi {
         "Printed by `cardscope serve`",
     )));
     document.components.get_or_insert_default().add_security_scheme("token", token);
-    document.paths.paths.values_mut().flat_map(operations).for_each(complete);
+    document.paths.paths.values_mut().flat_map(operations).for_each(complete_operation);
     document
 }
 
@@ -49,7 +49,7 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
 }
 
 /// Adds shared errors and a unique operation id, since modules have functions of equal names.
-fn complete(operation: &mut Operation) {
+fn complete_operation(operation: &mut Operation) {
     let tag = operation.tags.iter().flatten().next().cloned().unwrap_or_default();
     let name = operation.operation_id.take().unwrap_or_default();
     operation.operation_id = Some(if tag == name { name } else { format!("{tag}_{name}") });
@@ -59,29 +59,33 @@ fn complete(operation: &mut Operation) {
     };
     let takes = |media_type: &str| matches!(&operation.request_body, Some(RefOr::T(body)) if body.content.contains_key(media_type));
     let (has_document, has_file) = (takes("application/json"), takes("application/octet-stream"));
-    let mut reasons = ALWAYS.to_vec();
+    let mut reasons = COMMON_ERRORS.to_vec();
     if has(ParameterIn::Path) {
-        reasons.extend(NAMED);
+        reasons.extend(PATH_ERRORS);
     }
     if has(ParameterIn::Query) {
-        reasons.extend(ASKED);
+        reasons.extend(QUERY_ERRORS);
     }
     if has_document {
-        reasons.extend(SENT);
+        reasons.extend(BODY_ERRORS);
     }
     if has_file {
-        reasons.extend(FILE);
+        reasons.extend(FILE_ERRORS);
     }
     if let (true, Some(RefOr::T(body))) = (has_file, &mut operation.request_body) {
         // An uploaded file may be empty.
         body.required = Some(Required::False);
     }
     for (status, reason) in reasons {
-        operation.responses.responses.entry(status.to_owned()).or_insert_with(|| problem(reason).into());
+        operation
+            .responses
+            .responses
+            .entry(status.to_owned())
+            .or_insert_with(|| problem_response(reason).into());
     }
 }
 
-fn problem(reason: &str) -> Response {
+fn problem_response(reason: &str) -> Response {
     let body = ContentBuilder::new().schema(Some(Ref::from_schema_name(ApiProblem::name()))).build();
     ResponseBuilder::new().description(reason).content("application/json", body).build()
 }

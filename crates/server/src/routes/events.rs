@@ -12,10 +12,10 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio_stream::{Stream, StreamExt, wrappers::ReceiverStream};
 
 /// Number of events by which a connection may lag.
-const ROOM: usize = 64;
+const CHANNEL_CAPACITY: usize = 64;
 
 /// Interval of keep-alive comments, by which a lost connection is noticed.
-const ALIVE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
 /// Streams events: `task` (a Task without moments), `moment` (a TaskMoment), `forgotten`, `devices`, `archive`, `gap`.
 ///
@@ -26,7 +26,7 @@ pub(super) async fn events(
     headers: HeaderMap,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
-    let (sender, receiver) = tokio::sync::mpsc::channel(ROOM);
+    let (sender, receiver) = tokio::sync::mpsc::channel(CHANNEL_CAPACITY);
     let EventSubscription { first, mut then } = server.hub.subscribe(last);
     let mut closing = server.closing.subscribe();
     drop(server);
@@ -57,5 +57,6 @@ pub(super) async fn events(
         // A gap of a slow connection has no number.
         Ok(if event.number == 0 { said } else { said.id(event.number.to_string()) })
     };
-    Sse::new(ReceiverStream::new(receiver).map(said)).keep_alive(KeepAlive::new().interval(ALIVE))
+    Sse::new(ReceiverStream::new(receiver).map(said))
+        .keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL))
 }

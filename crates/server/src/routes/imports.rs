@@ -56,10 +56,10 @@ pub(super) async fn import(
     State(server): State<Arc<ServerState>>,
     JsonBody(order): JsonBody<ImportOrder>,
 ) -> Result<Json<ImportedLogs>, RequestRefusal> {
-    blocking(&server, move |server| imported(server, &order).map(Json)).await
+    blocking(&server, move |server| import_uploads(server, &order).map(Json)).await
 }
 
-fn imported(server: &ServerState, order: &ImportOrder) -> Result<ImportedLogs, RequestRefusal> {
+fn import_uploads(server: &ServerState, order: &ImportOrder) -> Result<ImportedLogs, RequestRefusal> {
     if order.uploads.is_empty() {
         return Err(RequestRefusal::odd("nothing to import: send a file first"));
     }
@@ -88,7 +88,7 @@ fn imported(server: &ServerState, order: &ImportOrder) -> Result<ImportedLogs, R
             server.uploads.remove(id);
         }
     }
-    let report = shown(outcome.report, order);
+    let report = with_original_names(outcome.report, order);
     let made = records::made(&report, page);
     Ok(ImportedLogs {
         answer: made.answer,
@@ -99,7 +99,7 @@ fn imported(server: &ServerState, order: &ImportOrder) -> Result<ImportedLogs, R
 }
 
 /// Replaces the paths of uploads in the document by their original names.
-fn shown(mut report: ImportReport, order: &ImportOrder) -> ImportReport {
+fn with_original_names(mut report: ImportReport, order: &ImportOrder) -> ImportReport {
     for line in &mut report.files {
         let sent = order.uploads.iter().find_map(|id| line.file.split_once(&format!("/{id}/")));
         if let Some((_, name)) = sent {

@@ -67,7 +67,7 @@ pub(super) async fn check(
             }
             Err(why) => {
                 let error = why.to_string();
-                let (line, column) = place(&error);
+                let (line, column) = error_position(&error);
                 RecipeCheck { error: Some(error), line, column, ..RecipeCheck::default() }
             }
         }))
@@ -76,7 +76,7 @@ pub(super) async fn check(
 }
 
 /// Line and column in an error message: `line 4, column 9`.
-fn place(error: &str) -> (Option<usize>, Option<usize>) {
+fn error_position(error: &str) -> (Option<usize>, Option<usize>) {
     let number = |word: &str| {
         let behind = &error[error.find(word)? + word.len()..];
         behind.trim_start().split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn error_position_is_parsed() {
         let wrong = recipes::explain("name = \"mine\"\ntitle = 3\n").unwrap_err().to_string();
-        assert_eq!(place(&wrong).0, Some(2), "{wrong}");
-        assert_eq!(place("no place"), (None, None));
+        assert_eq!(error_position(&wrong).0, Some(2), "{wrong}");
+        assert_eq!(error_position("no place"), (None, None));
     }
 }

@@ -20,8 +20,8 @@ use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
 
 /// Default and maximum number of sessions in an answer.
-const USUAL: usize = 50;
-const MOST: usize = 1000;
+const DEFAULT_LIMIT: usize = 50;
+const MAX_LIMIT: usize = 1000;
 
 /// Lists sessions, newest first.
 #[utoipa::path(get, path = "/api/sessions", tag = "sessions", params(ListWindow), responses((status = 200, body = SessionWindow)))]
@@ -31,7 +31,7 @@ pub(super) async fn list(
 ) -> Result<Json<SessionWindow>, RequestRefusal> {
     let Query(ListWindow { offset, limit }) = window?;
     blocking(&server, move |server| {
-        let (offset, limit) = (offset.unwrap_or_default(), limit.unwrap_or(USUAL).min(MOST));
+        let (offset, limit) = (offset.unwrap_or_default(), limit.unwrap_or(DEFAULT_LIMIT).min(MAX_LIMIT));
         let (lines, total) = archive::newest(server.archive.as_deref(), offset, limit, &server.answers)?;
         Ok(Json(SessionWindow { total, sessions: lines.into_iter().map(SessionLine::from).collect() }))
     })
@@ -46,7 +46,7 @@ pub(super) async fn get(
 ) -> Result<Json<SessionResource>, RequestRefusal> {
     let Path(id) = id?;
     blocking(&server, move |server| {
-        let (kind, document, page) = found(server, &id)?;
+        let (kind, document, page) = load_page(server, &id)?;
         Ok(Json(SessionResource {
             session: id,
             kind,
@@ -88,7 +88,7 @@ pub(super) async fn file(
     let Path(id) = id?;
     let Query(DownloadQuery { format }) = saved?;
     blocking(&server, move |server| {
-        let (kind, document, page) = found(server, &id)?;
+        let (kind, document, page) = load_page(server, &id)?;
         let (ending, media_type, text) = match format {
             DownloadFormat::Html => ("html", "text/html; charset=utf-8", html::document(&page)),
             DownloadFormat::Json => {
@@ -108,7 +108,7 @@ pub(super) async fn file(
 }
 
 /// Returns verb, document and page of a session.
-fn found(server: &ServerState, id: &str) -> Result<(String, Value, Page), RequestRefusal> {
+fn load_page(server: &ServerState, id: &str) -> Result<(String, Value, Page), RequestRefusal> {
     let whole = id.len() == 36 && id.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
     if !whole {
         return Err(RequestRefusal::not_found("session of that id"));

@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// Editable properties: key of the override, label, suggested values.
-const KNOBS: &[(&str, &str, &[&str])] = &[
+const EDITABLE_PROPERTIES: &[(&str, &str, &[&str])] = &[
     (
         "fake",
         "Lie about capacity",
@@ -57,7 +57,7 @@ pub(super) async fn get(
         if odd(&name) || asked.iter().any(|(key, value)| odd(key) || odd(value)) {
             return Err(RequestRefusal::odd("a value holds a sign that a card's name cannot have"));
         }
-        complete(&mut asked, &name)?;
+        complete_fake(&mut asked, &name)?;
         let overrides: Vec<String> = asked.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let behind = if overrides.is_empty() { String::new() } else { format!("?{}", overrides.join("&")) };
         let target = format!("sim:{name}{behind}");
@@ -65,11 +65,11 @@ pub(super) async fn get(
         let knob = |(key, label, choices): &(&str, &str, &[&str])| CardKnob {
             key: (*key).to_owned(),
             label: (*label).to_owned(),
-            value: value_of(&asked, key, &shown.document["archetype"]),
+            value: current_value(&asked, key, &shown.document["archetype"]),
             choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
         };
         Ok(Json(SimulatedCard {
-            knobs: KNOBS.iter().map(knob).collect(),
+            knobs: EDITABLE_PROPERTIES.iter().map(knob).collect(),
             truth: shown.document["truth"].clone(),
             name: shown.name,
             title: shown.title,
@@ -82,7 +82,7 @@ pub(super) async fn get(
 
 /// Adds the sizes of a fake if the client gave only its kind: a quarter of the card is real, and the addresses repeat
 /// after that size or after half of the card.
-fn complete(asked: &mut Vec<(String, String)>, name: &str) -> Result<(), RequestRefusal> {
+fn complete_fake(asked: &mut Vec<(String, String)>, name: &str) -> Result<(), RequestRefusal> {
     let value = |key: &str| asked.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone());
     let Some(kind) = value("fake").filter(|kind| kind != "none") else { return Ok(()) };
     let announced =
@@ -101,7 +101,7 @@ fn complete(asked: &mut Vec<(String, String)>, name: &str) -> Result<(), Request
 }
 
 /// Current value of a property: the override, else the one of the card's file.
-fn value_of(asked: &[(String, String)], key: &str, archetype: &Value) -> String {
+fn current_value(asked: &[(String, String)], key: &str, archetype: &Value) -> String {
     if let Some((_, value)) = asked.iter().find(|(known, _)| known == key) {
         return value.clone();
     }

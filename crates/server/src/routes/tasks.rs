@@ -24,7 +24,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 /// Limit of an argument in bytes; the kernel accepts more.
-const LONGEST: usize = 4096;
+const MAX_ARGUMENT_BYTES: usize = 4096;
 
 /// Lists running, waiting and ended tests, newest first.
 #[utoipa::path(get, path = "/api/tasks", tag = "tasks", responses((status = 200, body = TaskList)))]
@@ -53,7 +53,7 @@ pub(super) async fn get(
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<TaskResource>, RequestRefusal> {
     let Path(id) = id?;
-    server.tasks.get(&id).map(Json).ok_or_else(no_task)
+    server.tasks.get(&id).map(Json).ok_or_else(unknown_task)
 }
 
 /// Stops a test; the card's data are restored first.
@@ -64,8 +64,8 @@ pub(super) async fn stop(
 ) -> Result<Json<TaskResource>, RequestRefusal> {
     let Path(id) = id?;
     // Signals first: writing the file of tasks may be slow.
-    let task = server.tasks.stop(&id).ok_or_else(no_task)?;
-    remembered(&server).await?;
+    let task = server.tasks.stop(&id).ok_or_else(unknown_task)?;
+    save_tasks(&server).await?;
     Ok(Json(task))
 }
 
@@ -77,16 +77,16 @@ pub(super) async fn forget(
 ) -> Result<StatusCode, RequestRefusal> {
     let Path(id) = id?;
     if server.tasks.forget(&id) {
-        remembered(&server).await?;
+        save_tasks(&server).await?;
         return Ok(StatusCode::NO_CONTENT);
     }
     match server.tasks.get(&id) {
         Some(_) => Err(RequestRefusal::conflict("this test has not ended; stop it first")),
-        None => Err(no_task()),
+        None => Err(unknown_task()),
     }
 }
 
-async fn remembered(server: &Arc<ServerState>) -> Result<(), RequestRefusal> {
+async fn save_tasks(server: &Arc<ServerState>) -> Result<(), RequestRefusal> {
     blocking(server, |server| {
         server.tasks.remember();
         Ok(())
@@ -94,7 +94,7 @@ async fn remembered(server: &Arc<ServerState>) -> Result<(), RequestRefusal> {
     .await
 }
 
-fn no_task() -> RequestRefusal {
+fn unknown_task() -> RequestRefusal {
     RequestRefusal::not_found("test of that id")
 }
 
@@ -124,9 +124,12 @@ fn ready(server: &ServerState, mut request: TaskRequest) -> Result<ReadyTask, Re
     }
     // The target comes last, so that it cannot be taken for an option's value.
     arguments.push(request.target.clone().into());
-    if arguments.iter().any(|argument| argument.len() > LONGEST || argument.as_bytes().contains(&0)) {
+    if arguments
+        .iter()
+        .any(|argument| argument.len() > MAX_ARGUMENT_BYTES || argument.as_bytes().contains(&0))
+    {
         return Err(RequestRefusal::odd(format!(
-            "a text of the order is longer than {LONGEST} bytes or holds a NUL"
+            "a text of the order is longer than {MAX_ARGUMENT_BYTES} bytes or holds a NUL"
         )));
     }
     Ok(ReadyTask { request, title, arguments, loses_data, _recipe: recipe })

@@ -12,10 +12,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// Limit of a line of events in bytes; longer ones are cut.
-const LONGEST_LINE: u64 = 1 << 20;
+const MAX_LINE_BYTES: u64 = 1 << 20;
 
 /// Limit of a document in bytes, some hundred times the largest known.
-const LONGEST_DOCUMENT: u64 = 1 << 30;
+const MAX_DOCUMENT_BYTES: u64 = 1 << 30;
 
 #[derive(Debug, Clone)]
 pub(super) struct ChildLaunch<'a> {
@@ -80,14 +80,14 @@ impl RunningChild {
 
 fn document(stdout: impl Read) -> Value {
     let mut text = Vec::new();
-    let _ = stdout.take(LONGEST_DOCUMENT).read_to_end(&mut text);
+    let _ = stdout.take(MAX_DOCUMENT_BYTES).read_to_end(&mut text);
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
 fn line(from: &mut impl BufRead) -> Option<String> {
     loop {
         let mut bytes = Vec::new();
-        match from.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut bytes) {
+        match from.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut bytes) {
             Ok(0) | Err(_) => return None,
             Ok(_) => {}
         }

@@ -31,13 +31,13 @@ use track::SampleHistory;
 use uuid::Uuid;
 
 /// Limit of ended tasks in the list; their results remain in the archive.
-const KEPT: usize = 200;
+const MAX_ENDED: usize = 200;
 
 /// Limit of queued tasks.
-const MOST_WAITING: usize = 200;
+const MAX_WAITING: usize = 200;
 
 /// Limit of notes, of findings and of speeds of one task.
-const MOST_SAID: usize = 500;
+const MAX_MESSAGES: usize = 500;
 
 /// Validated task, ready to start.
 #[derive(Debug, Clone)]
@@ -122,7 +122,7 @@ impl TaskQueue {
             verb: ready.request.verb.name.to_owned(),
             target: ready.request.target.clone(),
             title: ready.title.clone(),
-            queued_at: now(),
+            queued_at: now_utc(),
             loses_data: ready.loses_data,
             restores: ready.restores(),
             says: ready.says(),
@@ -133,18 +133,18 @@ impl TaskQueue {
             if self.closing.load(Ordering::Relaxed) {
                 return Err(Failure::refused("the server is about to end; start the test after that"));
             }
-            if inner.waiting.len() >= MOST_WAITING {
-                let why = format!("{MOST_WAITING} tests wait already; start this one when some have ended");
+            if inner.waiting.len() >= MAX_WAITING {
+                let why = format!("{MAX_WAITING} tests wait already; start this one when some have ended");
                 return Err(Failure::refused(why));
             }
             inner.waiting.insert(task.id.clone(), ready);
             let entry = QueuedTask { task: task.clone(), track: SampleHistory::default(), pid: None };
             inner.all.insert(task.id.clone(), entry);
-            inner.trim();
+            inner.trim_ended();
         }
         self.changed(&task.id);
         self.remember();
-        self.start_what_can_be();
+        self.start_ready();
         Ok(self.get(&task.id).unwrap_or(task))
     }
 
@@ -156,7 +156,7 @@ impl TaskQueue {
             let entry = inner.all.get_mut(id)?;
             match (dropped, entry.pid) {
                 (Some(_), _) => {
-                    entry.end(TaskState::Interrupted, Some("stopped before it began".to_owned()));
+                    entry.set_end(TaskState::Interrupted, Some("stopped before it began".to_owned()));
                 }
                 // Sent once: a second signal would end the child before it has restored the card.
                 (None, pid) if entry.task.state == TaskState::Running => {
@@ -202,27 +202,27 @@ impl TaskQueue {
         lock(&self.inner).all.values().any(|entry| !entry.task.state.has_ended())
     }
 
-    fn start_what_can_be(self: &Arc<Self>) {
+    fn start_ready(self: &Arc<Self>) {
         loop {
-            let Some((id, ready)) = lock(&self.inner).next(self.simulated_at_once) else { return };
+            let Some((id, ready)) = lock(&self.inner).take_next(self.simulated_at_once) else { return };
             let tasks = Arc::clone(self);
             let name = id.clone();
             let thread = std::thread::Builder::new().name("task".into());
-            if let Err(error) = thread.spawn(move || tasks.run(&name, &ready)) {
+            if let Err(error) = thread.spawn(move || tasks.run_task(&name, &ready)) {
                 self.ended(&id, TaskState::Failed, Some(format!("no thread can be started: {error}")), None);
             }
         }
     }
 
     /// Runs a task to its end, on its own thread.
-    fn run(self: &Arc<Self>, id: &str, ready: &ReadyTask) {
+    fn run_task(self: &Arc<Self>, id: &str, ready: &ReadyTask) {
         let mut arguments: Vec<OsString> = vec![ready.request.verb.name.into()];
         arguments.extend(ready.arguments.iter().cloned());
         arguments.extend(["--json", "--events"].map(OsString::from));
         // Last check before the child's own: the task may have waited for hours.
         if let Some(changed) = ready.changed() {
             self.ended(id, TaskState::Failed, Some(changed), None);
-            return self.start_what_can_be();
+            return self.start_ready();
         }
         let launch = ChildLaunch { program: &self.program, arguments, archive: self.archive.as_deref() };
         match launch.start() {
@@ -231,19 +231,19 @@ impl TaskQueue {
                 self.ended(id, TaskState::Failed, Some(why), None);
             }
             Ok(running) => {
-                self.began(id, running.pid());
+                self.set_started(id, running.pid());
                 let ended = running.hear(|told| self.told(id, told));
-                let (state, error) = came_to(&ended);
+                let (state, error) = end_state(&ended);
                 self.ended(id, state, error, Some(&ended));
             }
         }
-        self.start_what_can_be();
+        self.start_ready();
     }
 
-    fn began(&self, id: &str, pid: u32) {
+    fn set_started(&self, id: &str, pid: u32) {
         let stopped = self.with(id, |entry| {
             entry.pid = Some(pid);
-            entry.task.started_at = Some(now());
+            entry.task.started_at = Some(now_utc());
             entry.task.state == TaskState::Stopping
         });
         // It was stopped before its process existed.
@@ -277,9 +277,9 @@ impl TaskQueue {
         let answered = ended.and_then(|ended| records::answer(&verb, &ended.document));
         self.with(id, |entry| {
             if let Some(ended) = ended {
-                entry.result(ended, answered.map(|(_, tone)| tone));
+                entry.apply_result(ended, answered.map(|(_, tone)| tone));
             }
-            entry.end(state, error);
+            entry.set_end(state, error);
         });
         self.changed(id);
         self.remember();
@@ -308,7 +308,7 @@ impl TaskQueue {
 
 impl QueueState {
     /// Picks the oldest task whose device is free, and marks it as running.
-    fn next(&mut self, simulated_at_once: usize) -> Option<(String, ReadyTask)> {
+    fn take_next(&mut self, simulated_at_once: usize) -> Option<(String, ReadyTask)> {
         let running: Vec<&str> = self
             .all
             .values()
@@ -329,10 +329,10 @@ impl QueueState {
     }
 
     /// Drops the oldest ended tasks beyond the limit.
-    fn trim(&mut self) {
+    fn trim_ended(&mut self) {
         let ended: Vec<String> =
             self.all.values().filter(|e| e.task.state.has_ended()).map(|e| e.task.id.clone()).collect();
-        for id in ended.iter().take(ended.len().saturating_sub(KEPT)) {
+        for id in ended.iter().take(ended.len().saturating_sub(MAX_ENDED)) {
             self.all.remove(id);
         }
     }
@@ -363,7 +363,7 @@ impl QueuedTask {
     }
 
     /// Applies the child's document and the tone of its page.
-    fn result(&mut self, ended: &ChildEnd, tone: Option<NewsTone>) {
+    fn apply_result(&mut self, ended: &ChildEnd, tone: Option<NewsTone>) {
         let document = &ended.document;
         let text = |field: &str| document[field].as_str().map(str::to_owned);
         self.task.answer = text("answer");
@@ -371,16 +371,16 @@ impl QueuedTask {
         self.task.tone = tone;
     }
 
-    fn end(&mut self, state: TaskState, error: Option<String>) {
+    fn set_end(&mut self, state: TaskState, error: Option<String>) {
         self.pid = None;
         self.task.state = state;
         self.task.error = error;
-        self.task.ended_at = Some(now());
+        self.task.ended_at = Some(now_utc());
     }
 }
 
 /// Maps the exit status and the document of the child to a task's state and error.
-fn came_to(ended: &ChildEnd) -> (TaskState, Option<String>) {
+fn end_state(ended: &ChildEnd) -> (TaskState, Option<String>) {
     let error = ended.document["error"].as_str().map(str::to_owned);
     match ended.status {
         // A bad verdict also completes a test.
@@ -392,12 +392,12 @@ fn came_to(ended: &ChildEnd) -> (TaskState, Option<String>) {
 }
 
 fn push<T>(to: &mut Vec<T>, what: T) {
-    if to.len() < MOST_SAID {
+    if to.len() < MAX_MESSAGES {
         to.push(what);
     }
 }
 
-fn now() -> String {
+fn now_utc() -> String {
     jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 

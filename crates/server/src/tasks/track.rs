@@ -3,10 +3,10 @@
 use cardscope_model::progress::ProgressSample;
 
 /// Limit of samples.
-const MOST: usize = 600;
+const MAX_SAMPLES: usize = 600;
 
 /// Initial interval in seconds.
-const EVERY_S: f64 = 0.2;
+const INITIAL_INTERVAL_S: f64 = 0.2;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct SampleHistory {
@@ -17,11 +17,11 @@ pub(super) struct SampleHistory {
 impl SampleHistory {
     /// Adds a sample unless it follows the last one too closely.
     pub(super) fn push(&mut self, moment: &ProgressSample) {
-        self.every_s = self.every_s.max(EVERY_S);
+        self.every_s = self.every_s.max(INITIAL_INTERVAL_S);
         if self.moments.last().is_some_and(|last| moment.at < last.at + self.every_s) {
             return;
         }
-        if self.moments.len() == MOST {
+        if self.moments.len() == MAX_SAMPLES {
             let mut at = 0;
             self.moments.retain(|_| {
                 at += 1;
@@ -48,7 +48,7 @@ mod tests {
             track.push(&ProgressSample { at: f64::from(tick) * 0.2, ..ProgressSample::default() });
         }
         let moments = track.moments();
-        assert!(moments.len() <= MOST && moments.len() > MOST / 3, "{}", moments.len());
+        assert!(moments.len() <= MAX_SAMPLES && moments.len() > MAX_SAMPLES / 3, "{}", moments.len());
         assert!(moments.first().is_some_and(|m| m.at < 600.0));
         assert!(moments.last().is_some_and(|m| m.at > 86_000.0));
         let gaps = moments.windows(2).map(|pair| pair[1].at - pair[0].at);

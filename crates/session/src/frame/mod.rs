@@ -178,7 +178,7 @@ pub fn perform<P: Procedure>(
         ended = Ok(());
     } else if report.header.suspect_reader.is_some() {
         // The test had no data to preserve and went on, but its reads are no evidence about the card.
-        report.body.reader_is_suspect();
+        report.body.mark_reader_suspect();
     }
     if ended.is_ok() && !session.recorded {
         ended = session.begin_row(&mut report);
@@ -193,7 +193,7 @@ pub fn perform<P: Procedure>(
     }
     let failure = session.put_image_back(&mut report, failure);
     keep_no_clean_verdict(&mut report, failure.as_ref());
-    report.header.next.splice(0..0, waiting(&session.opened.waiting_journals));
+    report.header.next.splice(0..0, unrestored_journal_steps(&session.opened.waiting_journals));
     for finding in &report.header.findings {
         session.events.event(&ProgressEvent::Finding(finding.into()));
     }
@@ -201,7 +201,7 @@ pub fn perform<P: Procedure>(
 }
 
 fn blame_reader<B: ReportBody>(report: &mut Report<B>, reader: SuspectReader) {
-    report.body.reader_is_suspect();
+    report.body.mark_reader_suspect();
     if let Some(moved) = report.body.moved() {
         moved.data_kept |= moved.bytes_written == 0;
     }
@@ -366,7 +366,7 @@ impl VerbSession<'_> {
         findings: &mut Vec<Finding>,
         failure: Option<Failure>,
     ) -> Option<Failure> {
-        let untouched = self.journal.as_ref().is_none_or(|journal| journal.saved().is_empty());
+        let untouched = self.journal.as_ref().is_none_or(|journal| journal.saved_ranges().is_empty());
         if !untouched && !self.is_back {
             self.put_back(None, None, moved);
         }
@@ -395,7 +395,7 @@ impl VerbSession<'_> {
         };
         let error = match back {
             Ok(back) => {
-                report.body.restored_without(back.lost_bytes());
+                report.body.record_lost_bytes(back.lost_bytes());
                 if let Some(moved) = report.body.moved() {
                     moved.bytes_restored = back.bytes;
                     moved.restored(backup::list_changed(&path, &report.header.target, &back));
@@ -413,13 +413,13 @@ impl VerbSession<'_> {
             }
             Err(error) => error,
         };
-        report.header.caveats.push(still_in(&path, &error));
+        report.header.caveats.push(unrestored_image_caveat(&path, &error));
         let command = format!("{} {}", quoted_path(&path), quoted(&report.header.target));
         // Another card may be in the reader by now, so the step says which one is needed.
         report
             .header
             .next
-            .insert(0, restore("with the tested card in the reader, restore its data", &command));
+            .insert(0, restore_step("with the tested card in the reader, restore its data", &command));
         Some(match failure {
             // The location of the card's data must not be hidden by the error of the verb.
             Some(Failure::Io(why) | Failure::Refused(why)) => Failure::io_for(format!("{why}; {error}"), why),
@@ -462,15 +462,15 @@ pub fn count(moved: &mut IoTotals, card: &mut IoDriver<'_>, began: f64) {
     moved.add_failed(card.counts(), card.io_errors());
 }
 
-fn waiting(journals: &[String]) -> impl Iterator<Item = NextStep> {
-    journals.iter().map(|journal| restore("restore the card's data", &quoted(journal)))
+fn unrestored_journal_steps(journals: &[String]) -> impl Iterator<Item = NextStep> {
+    journals.iter().map(|journal| restore_step("restore the card's data", &quoted(journal)))
 }
 
-fn restore(what: &str, from: &str) -> NextStep {
+fn restore_step(what: &str, from: &str) -> NextStep {
     NextStep { what: what.to_owned(), command: Some(format!("cardscope restore {from}")) }
 }
 
-fn still_in(file: &Path, error: &Failure) -> Caveat {
+fn unrestored_image_caveat(file: &Path, error: &Failure) -> Caveat {
     let (file, typed) = (file.display(), quoted_path(file));
     Caveat::Other {
         text: format!(

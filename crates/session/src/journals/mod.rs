@@ -67,10 +67,10 @@ pub(crate) fn none_waits(target: &str, opened: &mut OpenTarget, interrupt: &Inte
     if folder::folder().is_err() {
         return Ok(());
     }
-    against(&folder::waiting()?, target, opened, interrupt)
+    check_journals(&folder::waiting()?, target, opened, interrupt)
 }
 
-fn against(
+fn check_journals(
     files: &[PathBuf],
     target: &str,
     opened: &mut OpenTarget,
@@ -82,21 +82,21 @@ fn against(
             Ok(journal) => journal,
             Err(UnusableJournal::Running(_)) => continue,
             Err(UnusableJournal::Unknown(_)) if !file.exists() => continue,
-            Err(UnusableJournal::Unknown(why)) => return Err(unknown(target, file, why)),
+            Err(UnusableJournal::Unknown(why)) => return Err(refuse_unreadable_journal(target, file, why)),
         };
         if journal.restored() || journal.overwrote_nothing() {
             continue;
         }
         match whose(&mut journal, &medium, opened, interrupt)? {
-            JournalOwner::Its(_) => return Err(its(target, file, &journal.about().began)),
-            JournalOwner::Unsure(why) => return Err(unsure(target, file, &why)),
-            JournalOwner::Another(why) => opened.caveats.push(another(file, &why)),
+            JournalOwner::Its(_) => return Err(refuse_own_journal(target, file, &journal.about().began)),
+            JournalOwner::Unsure(why) => return Err(refuse_uncertain_journal(target, file, &why)),
+            JournalOwner::Another(why) => opened.caveats.push(other_card_caveat(file, &why)),
         }
     }
     Ok(())
 }
 
-fn its(target: &str, file: &Path, began: &str) -> Failure {
+fn refuse_own_journal(target: &str, file: &Path, began: &str) -> Failure {
     let (file, target) = (quoted_path(file), quoted(target));
     Failure::refused(format!(
         "a test of this card, started at {began}, was interrupted, and its saved data waits in a journal; \
@@ -104,7 +104,7 @@ fn its(target: &str, file: &Path, began: &str) -> Failure {
     ))
 }
 
-fn unsure(target: &str, file: &Path, why: &str) -> Failure {
+fn refuse_uncertain_journal(target: &str, file: &Path, why: &str) -> Failure {
     let (shown, file, target) = (file.display(), quoted_path(file), quoted(target));
     Failure::refused(format!(
         "the journal {shown} may belong to this card: {why}. Nothing was written. If it does, run `cardscope \
@@ -112,7 +112,7 @@ fn unsure(target: &str, file: &Path, why: &str) -> Failure {
     ))
 }
 
-fn unknown(target: &str, file: &Path, why: ErrorCause) -> Failure {
+fn refuse_unreadable_journal(target: &str, file: &Path, why: ErrorCause) -> Failure {
     let words = format!(
         "{why}. It may belong to this card, so nothing was written to {target}; if it does not, move the \
          file {} to another folder",
@@ -121,7 +121,7 @@ fn unknown(target: &str, file: &Path, why: ErrorCause) -> Failure {
     Failure::refused_for(words, why)
 }
 
-fn another(file: &Path, why: &str) -> Caveat {
+fn other_card_caveat(file: &Path, why: &str) -> Caveat {
     let (shown, file) = (file.display(), quoted_path(file));
     Caveat::Other {
         text: format!(

@@ -1,7 +1,7 @@
 //! Cards without identity that are opened for writing while a journal is unrestored: the same card, others, copies, empty and
 //! used ones.
 
-use super::against;
+use super::check_journals;
 use crate::error::Result;
 use crate::testing::opened;
 use cardscope_engine::content::{IoContent, fill};
@@ -35,10 +35,10 @@ fn data(seed: u64) -> Vec<u8> {
 impl KilledTest {
     /// Creates a card with this content after some batches, of which the last was not written.
     fn new(before: Vec<u8>, batches: usize) -> Self {
-        Self::with(before, batches, |_| ())
+        Self::with_journal_change(before, batches, |_| ())
     }
 
-    fn with(before: Vec<u8>, batches: usize, then: impl FnOnce(&mut Journal)) -> Self {
+    fn with_journal_change(before: Vec<u8>, batches: usize, then: impl FnOnce(&mut Journal)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let card = dir.path().join("killed.img");
         std::fs::write(&card, &before).unwrap();
@@ -71,7 +71,7 @@ impl KilledTest {
     }
 
     /// Opens a card with this content for writing. Returns the caveats or the refusal.
-    fn opening(&self, content: &[u8]) -> Result<String> {
+    fn open_content(&self, content: &[u8]) -> Result<String> {
         let card = self.dir.path().join("card.img");
         std::fs::write(&card, content).unwrap();
         let result = self.opening_target(card.to_str().unwrap());
@@ -82,13 +82,13 @@ impl KilledTest {
     fn opening_target(&self, target: &str) -> Result<String> {
         let mut card = opened(target);
         let noted = card.caveats.len();
-        against(std::slice::from_ref(&self.journal), target, &mut card, &InterruptFlag::default())?;
+        check_journals(std::slice::from_ref(&self.journal), target, &mut card, &InterruptFlag::default())?;
         Ok(card.caveats[noted..].iter().map(ToString::to_string).collect())
     }
 
     #[track_caller]
-    fn refuses(&self, content: &[u8], why: &str) {
-        let refusal = self.opening(content).err().map(|f| (f.exit_status(), f.to_string()));
+    fn assert_refused(&self, content: &[u8], why: &str) {
+        let refusal = self.open_content(content).err().map(|f| (f.exit_status(), f.to_string()));
         let (status, text) = refusal.expect("it is not written to");
         for word in [why, "othing was written", "cardscope restore", self.journal.to_str().unwrap()] {
             assert!(text.contains(word), "{word:?} in {text}");
@@ -97,8 +97,8 @@ impl KilledTest {
     }
 
     #[track_caller]
-    fn tests(&self, content: &[u8]) {
-        let note = self.opening(content).unwrap();
+    fn assert_opened(&self, content: &[u8]) {
+        let note = self.open_content(content).unwrap();
         assert!(note.contains(self.journal.to_str().unwrap()) && note.lines().count() == 1, "{note}");
     }
 }
@@ -106,35 +106,38 @@ impl KilledTest {
 #[test]
 fn own_card_is_refused_and_other_cards_are_tested() {
     let killed = KilledTest::new(data(1), 6);
-    killed.refuses(&killed.after, "a test of this card");
-    killed.tests(&data(2));
-    killed.tests(&vec![0; BYTES]);
+    killed.assert_refused(&killed.after, "a test of this card");
+    killed.assert_opened(&data(2));
+    killed.assert_opened(&vec![0; BYTES]);
     let empty = KilledTest::new(vec![0xff; BYTES], 6);
-    empty.refuses(&empty.after, "a test of this card");
-    empty.tests(&data(2));
+    empty.assert_refused(&empty.after, "a test of this card");
+    empty.assert_opened(&data(2));
 }
 
 #[test]
 fn copies_and_empty_cards_are_tested_if_the_card_must_have_stamps() {
     for before in [data(1), vec![0; BYTES]] {
         let killed = KilledTest::new(before, 12);
-        killed.tests(&killed.before);
+        killed.assert_opened(&killed.before);
         let early = KilledTest::new(killed.before.clone(), 1);
-        assert!(early.opening(&early.before).is_err(), "the run may have been killed before it wrote");
-        let late =
-            KilledTest::with(killed.before.clone(), 12, |journal| journal.restoring(RestoreProgress::Begun));
-        assert!(late.opening(&late.before).is_err(), "or when almost all was back");
+        assert!(early.open_content(&early.before).is_err(), "the run may have been killed before it wrote");
+        let late = KilledTest::with_journal_change(killed.before.clone(), 12, |journal| {
+            journal.record_restoring(RestoreProgress::Begun)
+        });
+        assert!(late.open_content(&late.before).is_err(), "or when almost all was back");
     }
 }
 
 #[test]
 fn partly_restored_and_used_cards_are_refused() {
-    let killed = KilledTest::with(data(1), 6, |journal| journal.restoring(RestoreProgress::Begun));
+    let killed = KilledTest::with_journal_change(data(1), 6, |journal| {
+        journal.record_restoring(RestoreProgress::Begun)
+    });
     let half = [&killed.before[..BYTES / 2], &killed.after[BYTES / 2..]].concat();
-    killed.refuses(&half, "a test of this card");
+    killed.assert_refused(&half, "a test of this card");
     let killed = KilledTest::new(data(1), 6);
     let used = [&data(3)[..BYTES / 2], &killed.after[BYTES / 2..]].concat();
-    killed.refuses(&used, "may belong to this card");
+    killed.assert_refused(&used, "may belong to this card");
 }
 
 #[test]
@@ -150,23 +153,23 @@ fn unreadable_card_is_refused() {
 #[test]
 fn smaller_reader_size_does_not_hide_the_card() {
     let killed = KilledTest::new(data(1), 6);
-    killed.refuses(&killed.after[..BYTES - (1 << 20)], "may belong to this card");
-    killed.tests(&data(2)[..BYTES - (1 << 20)]);
-    killed.tests(&vec![0; BYTES / 2]);
+    killed.assert_refused(&killed.after[..BYTES - (1 << 20)], "may belong to this card");
+    killed.assert_opened(&data(2)[..BYTES - (1 << 20)]);
+    killed.assert_opened(&vec![0; BYTES / 2]);
 }
 
 #[test]
 fn unreadable_journal_blocks_every_card() {
     let killed = KilledTest::new(data(1), 6);
     std::fs::write(&killed.journal, "cardscope journal 9\nwhatever comes").unwrap();
-    let refusal = killed.opening(&data(2)).unwrap_err().to_string();
+    let refusal = killed.open_content(&data(2)).unwrap_err().to_string();
     for word in ["version 9", "nothing was written", "another folder", killed.journal.to_str().unwrap()] {
         assert!(refusal.contains(word), "{word:?} in {refusal}");
     }
     // A journal gets its name once its beginning is on disk, so one without a beginning was truncated.
     for start in ["", "cardscope journal 1\n", "cardscope journal 1\nHEAD"] {
         std::fs::write(&killed.journal, start).unwrap();
-        let refusal = killed.opening(&data(2)).unwrap_err().to_string();
+        let refusal = killed.open_content(&data(2)).unwrap_err().to_string();
         assert!(
             refusal.contains("header is damaged") && refusal.contains("nothing was written"),
             "{refusal}"

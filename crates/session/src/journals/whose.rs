@@ -18,17 +18,17 @@ use cardscope_model::units::DecimalSize;
 
 /// A card is in doubt if more than 1 in 10 sectors holds neither saved data nor a stamp. Some may: a bad card corrupts data,
 /// and it may have been used since.
-const ONE_IN: u64 = 10;
+const MIN_MATCHES_PER_MISMATCH: u64 = 10;
 
 /// Differing sectors that prove a different card: 8 places of 4 KiB.
-const ENOUGH: u64 = 64;
+const MIN_CONTRARY_SECTORS: u64 = 64;
 
 /// Cards formatted by the same tool share a few sectors (partition table, start of the FAT): at most 1 for every 20 that
 /// differ.
-const ALIKE: u64 = 20;
+const MAX_COMMON_RATIO: u64 = 20;
 
 /// Places of 4 KiB that are sampled for a journal before a card is written to.
-const PLACES: usize = 128;
+const SAMPLED_PLACES: usize = 128;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JournalOwner {
@@ -70,7 +70,7 @@ impl TargetMedium {
     }
 
     /// True if the journal's target and this one overlap.
-    fn meets(&self, about: &JournalFacts) -> bool {
+    fn overlaps_journal(&self, about: &JournalFacts) -> bool {
         let start = about.start_bytes.unwrap_or(self.start);
         start < self.start + self.bytes && self.start < start + about.announced_bytes
     }
@@ -92,7 +92,7 @@ pub(super) fn whose(
     let about = journal.about();
     match medium.named(about) {
         Some(false) => return Ok(JournalOwner::Another("the card has another identity".to_owned())),
-        _ if !medium.meets(about) => {
+        _ if !medium.overlaps_journal(about) => {
             return Ok(JournalOwner::Another("it is from another part of a card".to_owned()));
         }
         Some(true) => return Ok(JournalOwner::Its(RecognisedBy::Identity)),
@@ -100,7 +100,7 @@ pub(super) fn whose(
     }
     let (shift, same_part, was) = (medium.shift(about), medium.same_part(about), about.announced_bytes);
     let mut card = IoDriver::new(opened.target.as_mut(), interrupt, 4096, 1)?;
-    let (survey, _) = survey(&mut card, journal, SurveyExtent::Sample(PLACES), shift)?;
+    let (survey, _) = survey(&mut card, journal, SurveyExtent::Sample(SAMPLED_PLACES), shift)?;
     let content = by_content(&survey, journal.put_back_begun());
     if same_part {
         return Ok(content);
@@ -128,23 +128,23 @@ pub fn by_content(survey: &CardSurvey, begun: Option<bool>) -> JournalOwner {
     if read == 0 {
         return JournalOwner::Unsure("none of its sectors could be read".to_owned());
     }
-    if ours == 0 && begun == Some(false) && unstamped >= ENOUGH {
+    if ours == 0 && begun == Some(false) && unstamped >= MIN_CONTRARY_SECTORS {
         return JournalOwner::Another(format!("{unstamped} overwritten sectors do not hold test data"));
     }
-    if ours == 0 && foreign >= ENOUGH && same * ALIKE <= foreign {
+    if ours == 0 && foreign >= MIN_CONTRARY_SECTORS && same * MAX_COMMON_RATIO <= foreign {
         return JournalOwner::Another(neither);
     }
     if telling == 0 {
         return JournalOwner::Unsure("all its sectors are empty".to_owned());
     }
     // A seed produces the same stamps on every card, so only sectors that no test touched distinguish them.
-    if untouched.0 == 0 && untouched.1 >= ENOUGH / 2 {
+    if untouched.0 == 0 && untouched.1 >= MIN_CONTRARY_SECTORS / 2 {
         return JournalOwner::Unsure(format!("{} untouched sectors have changed", untouched.1));
     }
     if ours == 0 && begun != Some(true) {
         return JournalOwner::Unsure("it holds no test data, like a copy of the card".to_owned());
     }
-    match foreign * ONE_IN <= telling {
+    match foreign * MIN_MATCHES_PER_MISMATCH <= telling {
         true => JournalOwner::Its(RecognisedBy::Content),
         false => JournalOwner::Unsure(neither),
     }
@@ -155,15 +155,15 @@ mod tests {
     use super::*;
 
     /// Survey with numbers of sectors that hold the original data, stamps, or other data. The rest is empty.
-    fn seen(same: u64, ours: u64, foreign: u64) -> CardSurvey {
+    fn survey_with(same: u64, ours: u64, foreign: u64) -> CardSurvey {
         CardSurvey { same, ours, foreign, read: 1000, ..CardSurvey::default() }
     }
 
-    fn is_its(survey: &CardSurvey, begun: Option<bool>) -> bool {
+    fn is_tested_card(survey: &CardSurvey, begun: Option<bool>) -> bool {
         by_content(survey, begun) == JournalOwner::Its(RecognisedBy::Content)
     }
 
-    fn is_another(survey: &CardSurvey, begun: Option<bool>) -> bool {
+    fn is_other_card(survey: &CardSurvey, begun: Option<bool>) -> bool {
         matches!(by_content(survey, begun), JournalOwner::Another(_))
     }
 
@@ -174,45 +174,54 @@ mod tests {
     #[test]
     fn card_matches_with_up_to_a_tenth_of_other_sectors() {
         for begun in [None, Some(false), Some(true)] {
-            assert!(is_its(&seen(0, 9, 1), begun) && is_its(&seen(50, 40, 10), begun));
-            assert!(is_unsure(&seen(49, 40, 11), begun), "somebody used the card since");
-            assert!(is_unsure(&seen(0, 1, 900), begun), "a single stamp is enough for doubt");
+            assert!(
+                is_tested_card(&survey_with(0, 9, 1), begun)
+                    && is_tested_card(&survey_with(50, 40, 10), begun)
+            );
+            assert!(is_unsure(&survey_with(49, 40, 11), begun), "somebody used the card since");
+            assert!(is_unsure(&survey_with(0, 1, 900), begun), "a single stamp is enough for doubt");
         }
-        assert!(is_its(&seen(90, 0, 10), Some(true)), "an interrupted putting back has left no stamp");
+        assert!(
+            is_tested_card(&survey_with(90, 0, 10), Some(true)),
+            "an interrupted putting back has left no stamp"
+        );
     }
 
     #[test]
     fn different_content_is_another_card_despite_few_common_sectors() {
         for begun in [None, Some(false), Some(true)] {
-            assert!(is_another(&seen(0, 0, 64), begun));
-            assert!(is_another(&seen(10, 0, 200), begun), "formatted by the same tool");
-            assert!(is_unsure(&seen(11, 0, 200), begun));
-            assert!(is_unsure(&seen(0, 0, 63), begun), "too little to say so");
+            assert!(is_other_card(&survey_with(0, 0, 64), begun));
+            assert!(is_other_card(&survey_with(10, 0, 200), begun), "formatted by the same tool");
+            assert!(is_unsure(&survey_with(11, 0, 200), begun));
+            assert!(is_unsure(&survey_with(0, 0, 63), begun), "too little to say so");
         }
     }
 
     #[test]
     fn empty_and_unreadable_cards_are_uncertain() {
-        assert!(is_unsure(&seen(0, 0, 0), None) && is_unsure(&seen(0, 0, 0), Some(true)));
+        assert!(is_unsure(&survey_with(0, 0, 0), None) && is_unsure(&survey_with(0, 0, 0), Some(true)));
         let unread = CardSurvey { unread: 1000, ..CardSurvey::default() };
         assert!(is_unsure(&unread, None) && is_unsure(&unread, Some(false)));
     }
 
     #[test]
     fn copy_without_stamps_is_not_the_card() {
-        let copy = CardSurvey { unstamped: 64, ..seen(900, 0, 0) };
-        assert!(is_another(&copy, Some(false)));
-        assert!(is_its(&copy, Some(true)), "its own stamps may be overwritten already");
-        assert!(is_unsure(&copy, None) && is_unsure(&seen(900, 0, 0), Some(false)), "or never written");
-        let empty = CardSurvey { unstamped: 64, ..seen(0, 0, 0) };
-        assert!(is_another(&empty, Some(false)) && is_unsure(&empty, None));
-        assert!(is_its(&CardSurvey { unstamped: 900, ..seen(900, 1, 0) }, Some(false)));
+        let copy = CardSurvey { unstamped: 64, ..survey_with(900, 0, 0) };
+        assert!(is_other_card(&copy, Some(false)));
+        assert!(is_tested_card(&copy, Some(true)), "its own stamps may be overwritten already");
+        assert!(
+            is_unsure(&copy, None) && is_unsure(&survey_with(900, 0, 0), Some(false)),
+            "or never written"
+        );
+        let empty = CardSurvey { unstamped: 64, ..survey_with(0, 0, 0) };
+        assert!(is_other_card(&empty, Some(false)) && is_unsure(&empty, None));
+        assert!(is_tested_card(&CardSurvey { unstamped: 900, ..survey_with(900, 1, 0) }, Some(false)));
     }
 
     #[test]
     fn same_seed_stamps_on_changed_card_are_uncertain() {
-        assert!(is_unsure(&CardSurvey { untouched: (0, 32), ..seen(0, 968, 32) }, Some(false)));
-        assert!(is_its(&CardSurvey { untouched: (8, 32), ..seen(8, 960, 32) }, Some(false)));
+        assert!(is_unsure(&CardSurvey { untouched: (0, 32), ..survey_with(0, 968, 32) }, Some(false)));
+        assert!(is_tested_card(&CardSurvey { untouched: (8, 32), ..survey_with(8, 960, 32) }, Some(false)));
     }
 
     #[test]
@@ -224,8 +233,11 @@ mod tests {
             start_bytes,
             ..JournalFacts::default()
         };
-        assert!(medium(0, 1000).meets(&about(Some(900))) && !medium(0, 1000).same_part(&about(Some(900))));
-        assert!(!medium(0, 900).meets(&about(Some(900))));
+        assert!(
+            medium(0, 1000).overlaps_journal(&about(Some(900)))
+                && !medium(0, 1000).same_part(&about(Some(900)))
+        );
+        assert!(!medium(0, 900).overlaps_journal(&about(Some(900))));
         assert_eq!(medium(512, 100).shift(&about(Some(2048))), 1536);
         assert!(medium(512, 100).same_part(&about(None)), "earlier versions did not say");
         assert_eq!(medium(0, 100).named(&about(None)), Some(true));

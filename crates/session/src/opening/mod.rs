@@ -44,7 +44,7 @@ pub fn open_resolved(
     interrupt: &InterruptFlag,
 ) -> Result<OpenTarget> {
     let name = target.name.clone();
-    let mut opened = open_any(target, writes, OpenPurpose::Test, consent, interrupt)?;
+    let mut opened = open_for(target, writes, OpenPurpose::Test, consent, interrupt)?;
     // In a directory only test files are written, so unrestored data of the card is safe.
     if writes && !opened.is_directory() {
         journals::none_waits(&name, &mut opened, interrupt)?;
@@ -59,7 +59,7 @@ pub fn open_to_restore(
     consent: &mut dyn ConsentSource,
     interrupt: &InterruptFlag,
 ) -> Result<OpenTarget> {
-    open_any(target, true, OpenPurpose::Restore, consent, interrupt)
+    open_for(target, true, OpenPurpose::Restore, consent, interrupt)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,7 +70,7 @@ enum OpenPurpose {
     Restore,
 }
 
-fn open_any(
+fn open_for(
     target: ResolvedTarget,
     writes: bool,
     purpose: OpenPurpose,
@@ -81,9 +81,9 @@ fn open_any(
     let ResolvedTarget { name, found, object } = target;
     let name = name.as_str();
     let ResolvedKind::Real(pinned) = found else {
-        let mut opened = simulated(name)?;
+        let mut opened = open_simulated(name)?;
         if writes {
-            look_at_reader(&mut opened, consent, interrupt)?;
+            check_reader(&mut opened, consent, interrupt)?;
         }
         return Ok(opened);
     };
@@ -91,7 +91,7 @@ fn open_any(
     let mut announce = |text: &str| consent.announce(text);
     let mut asking = PermissionDialog::with(&mut announce, interrupt);
     let held = pinned.and_then(|pinned| ClaimedTarget::of(pinned, access, &mut asking));
-    let held = held.map_err(|error| not_held(name, error))?;
+    let held = held.map_err(|error| hold_failure(name, error))?;
     let held = Arc::new(held);
     // The object is checked again, because opening the device can make a reader detect a different card.
     if let (Some(object), ClaimedKind::Device(device)) = (&object, held.kind()) {
@@ -105,18 +105,18 @@ fn open_any(
         ClaimedKind::File => {
             let keeps_data = writes && purpose == OpenPurpose::Test && !consent.loses_data();
             if keeps_data && let Some(why) = held.unlike_card().map_err(Failure::io)? {
-                return Err(unlike_card(name, why));
+                return Err(refuse_unlike_card(name, why));
             }
-            agree(name, &held, writes, consent, interrupt, real::file(name, &held, writes, interrupt)?)
+            ask_consent(name, &held, writes, consent, interrupt, real::file(name, &held, writes, interrupt)?)
         }
         ClaimedKind::Device(device) => {
             let opened = real::device(name, &held, device, writes, interrupt)?;
-            agree(name, &held, writes, consent, interrupt, opened)
+            ask_consent(name, &held, writes, consent, interrupt, opened)
         }
     }
 }
 
-fn simulated(name: &str) -> Result<OpenTarget> {
+fn open_simulated(name: &str) -> Result<OpenTarget> {
     #[cfg(any(test, feature = "fault-injection"))]
     if let Some(opened) = slot::opened() {
         return opened;
@@ -131,7 +131,7 @@ fn simulated(name: &str) -> Result<OpenTarget> {
 }
 
 /// Checks the reader before data is lost. Tests that preserve data check it themselves and refuse a suspect one.
-fn look_at_reader(
+fn check_reader(
     opened: &mut OpenTarget,
     consent: &dyn ConsentSource,
     interrupt: &InterruptFlag,
@@ -145,7 +145,7 @@ fn look_at_reader(
 
 /// Asks for consent about the open object, and afterwards checks that it is still the same one. The question names a
 /// suspect reader.
-fn agree(
+fn ask_consent(
     name: &str,
     held: &ClaimedTarget,
     writes: bool,
@@ -156,7 +156,7 @@ fn agree(
     if !writes {
         return Ok(opened);
     }
-    look_at_reader(&mut opened, consent, interrupt)?;
+    check_reader(&mut opened, consent, interrupt)?;
     let contents = held.contents().map_err(Failure::io)?;
     let known = held.also_known_as().map_or_else(|| name.to_owned(), |real| format!("{name} ({real})"));
     let device = if let ClaimedKind::Device(device) = held.kind() { Some(device) } else { None };
@@ -179,21 +179,21 @@ fn agree(
 
 /// Refusal of a file that is probably not a card's image. Tests that preserve data ask no question, so nobody would notice
 /// a wrong file.
-fn unlike_card(name: &str, why: UnlikeCard) -> Failure {
+fn refuse_unlike_card(name: &str, why: UnlikeCard) -> Failure {
     Failure::refused(format!(
         "{name} is not the image of a card: {why}; nothing was written. Name a card (`cardscope list`), its image, or a new \
          one (`truncate -s 1G card.img`)"
     ))
 }
 
-fn not_held(name: &str, error: HoldError) -> Failure {
+fn hold_failure(name: &str, error: HoldError) -> Failure {
     match error {
-        HoldError::Name(errno) => no_target(name, errno.into()),
+        HoldError::Name(errno) => missing_target(name, errno.into()),
         other => Failure::refused(other),
     }
 }
 
-fn no_target(name: &str, error: std::io::Error) -> Failure {
+fn missing_target(name: &str, error: std::io::Error) -> Failure {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     let advice = match error.kind() {
         NotFound | NotADirectory => {

@@ -65,7 +65,7 @@ pub(super) fn at_stake(
 
 pub(super) fn directory(held: &Arc<ClaimedTarget>, interrupt: &InterruptFlag) -> Result<OpenTarget> {
     let folder = ResolvedFolder::over(held.descriptor().map_err(Failure::io)?, held.name());
-    let opened = on_file_system(held, interrupt, |options| RealTarget::directory(folder, options))?;
+    let opened = open_on_file_system(held, interrupt, |options| RealTarget::directory(folder, options))?;
     Ok(opened.on_disk_of_system(filesystem::shared_with_system(&SystemRoots::host(), &held.path())))
 }
 
@@ -76,7 +76,7 @@ pub(super) fn file(
     interrupt: &InterruptFlag,
 ) -> Result<OpenTarget> {
     let file = held.descriptor().map_err(Failure::io)?;
-    let mut opened = on_file_system(held, interrupt, |options| {
+    let mut opened = open_on_file_system(held, interrupt, |options| {
         RealTarget::file(file, Path::new(name), RealOptions { read_only: !writes, ..options })
     })?;
     opened.may_write = writes;
@@ -87,7 +87,7 @@ pub(super) fn file(
 pub fn mounted(directory: OwnedFd, name: &Path, interrupt: &InterruptFlag) -> Result<OpenTarget> {
     let mut for_files = RealOptions::default();
     let held = Arc::new(ClaimedTarget::directory(directory, name).map_err(Failure::refused)?);
-    let mut opened = on_file_system(&held, interrupt, |options| {
+    let mut opened = open_on_file_system(&held, interrupt, |options| {
         for_files = options;
         Ok(NullTarget::new(0))
     })?;
@@ -95,7 +95,7 @@ pub fn mounted(directory: OwnedFd, name: &Path, interrupt: &InterruptFlag) -> Re
     Ok(opened.on_disk_of_system(filesystem::shared_with_system(&SystemRoots::host(), &held.path())))
 }
 
-fn on_file_system<T: Target + 'static>(
+fn open_on_file_system<T: Target + 'static>(
     held: &Arc<ClaimedTarget>,
     interrupt: &InterruptFlag,
     open: impl FnOnce(RealOptions) -> Result<T, TargetError>,
@@ -126,7 +126,7 @@ fn opened<T: Target + 'static>(
     };
     let mut caveats = below.map(FileSystem::caveats).unwrap_or_default();
     if let Some((name, disk)) = disk {
-        caveats.extend(ask(&system, name, disk, &mut options)?);
+        caveats.extend(add_queries(&system, name, disk, &mut options)?);
     }
     let target = Box::new(open(options).map_err(Failure::refused)?);
     let identity = disk.and_then(|(_, disk)| inspect::inspect(&system, disk).ok());
@@ -150,7 +150,12 @@ fn temperature(sensors: &SensorThreads) -> TemperatureSource {
 
 /// Sets the queries that the card answers without touching its flash. Missing ones become caveats.
 /// Refuses if the card was removed or exchanged, since the guards checked another one.
-fn ask(system: &SystemRoots, name: &str, device: &str, options: &mut RealOptions) -> Result<Vec<Caveat>> {
+fn add_queries(
+    system: &SystemRoots,
+    name: &str,
+    device: &str,
+    options: &mut RealOptions,
+) -> Result<Vec<Caveat>> {
     let DeviceCommands { ping, health, missing, gone } = commands(system, device);
     if gone {
         return Err(Failure::refused(format!(

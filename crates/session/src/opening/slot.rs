@@ -8,15 +8,15 @@ use std::cell::RefCell;
 type CardReplacement = Box<dyn FnMut() -> Result<OpenTarget>>;
 
 thread_local! {
-    static SLOT: RefCell<Option<CardReplacement>> = const { RefCell::new(None) };
+    static REPLACEMENT: RefCell<Option<CardReplacement>> = const { RefCell::new(None) };
 }
 
 /// Replaces all simulated cards from now on.
 pub fn fill(opening: impl FnMut() -> Result<OpenTarget> + 'static) {
-    SLOT.with_borrow_mut(|slot| *slot = Some(Box::new(opening)));
+    REPLACEMENT.with_borrow_mut(|slot| *slot = Some(Box::new(opening)));
 }
 
 /// Opens the replacement, or returns None if there is none.
 pub(super) fn opened() -> Option<Result<OpenTarget>> {
-    SLOT.with_borrow_mut(|slot| slot.as_mut().map(|opening| opening()))
+    REPLACEMENT.with_borrow_mut(|slot| slot.as_mut().map(|opening| opening()))
 }

@@ -10,21 +10,31 @@ use cardscope_model::units::{BinarySize, DecimalSize, ExactCapacity, three_digit
 /// Paragraphs that describe the card, each about one part.
 pub fn describe(card: &Archetype) -> Vec<String> {
     let source = card.source.as_ref().map(|source| format!("Source: {source}."));
-    let mut paragraphs = vec![source, Some(announced(card))];
-    paragraphs.extend([Some(capacity(card)), faults(card), Some(state(card))]);
-    paragraphs.push(Some(card.constant.as_ref().map_or_else(|| units(card), constant)));
-    paragraphs
-        .extend([card.read.as_ref().map(|r| reads(r, card.queue.depth)), card.write.as_ref().map(writes)]);
-    paragraphs.extend([front(card), card.fat_region.as_ref().map(region), card.wear.as_ref().map(wear)]);
-    paragraphs.extend([card.cache.as_ref().map(cache), card.thermal.as_ref().map(heat), rig(card)]);
+    let mut paragraphs = vec![source, Some(announced_text(card))];
+    paragraphs.extend([Some(capacity_text(card)), faults_text(card), Some(start_text(card))]);
+    paragraphs.push(Some(card.constant.as_ref().map_or_else(|| units_text(card), constant_text)));
+    paragraphs.extend([
+        card.read.as_ref().map(|r| reads(r, card.queue.depth)),
+        card.write.as_ref().map(writes_text),
+    ]);
+    paragraphs.extend([
+        joining_text(card),
+        card.fat_region.as_ref().map(region_text),
+        card.wear.as_ref().map(wear_text),
+    ]);
+    paragraphs.extend([
+        card.cache.as_ref().map(cache_text),
+        card.thermal.as_ref().map(heat_text),
+        rig_text(card),
+    ]);
     paragraphs.into_iter().flatten().collect()
 }
 
-fn announced(card: &Archetype) -> String {
+fn announced_text(card: &Archetype) -> String {
     format!("Announces {}.", ExactCapacity(card.announced_bytes))
 }
 
-fn units(card: &Archetype) -> String {
+fn units_text(card: &Archetype) -> String {
     let f = &card.flash;
     let planes = if f.planes > 1 { format!(" of {} planes", f.planes) } else { String::new() };
     let segment =
@@ -33,7 +43,7 @@ fn units(card: &Archetype) -> String {
     format!("Flash: page {page}{planes}, erase block {block}{segment}.")
 }
 
-fn constant(c: &ConstantCard) -> String {
+fn constant_text(c: &ConstantCard) -> String {
     let ConstantCard { command_s, mb_s } = c;
     let each = time(*command_s);
     format!("Answers each command in {each} plus its bytes at {mb_s} MB/s, without noise and without heat.")
@@ -55,9 +65,9 @@ fn reads(r: &ReadTimes, depth: u32) -> String {
     format!("Reads: {base} before the first byte, then {} MB/s; {queue}.{unmapped}{misses}", r.mb_s)
 }
 
-fn writes(write: &WriteTimes) -> String {
+fn writes_text(write: &WriteTimes) -> String {
     match write {
-        WriteTimes::Hybrid(h) => hybrid(h),
+        WriteTimes::Hybrid(h) => hybrid_text(h),
         WriteTimes::Log(l) => {
             let (fixed, random, merge) = (time(l.fixed_s), time(l.random_s), time(l.merge_s));
             let (mb_s, log) = (l.mb_s, BinarySize(l.log_bytes));
@@ -74,11 +84,11 @@ fn writes(write: &WriteTimes) -> String {
     }
 }
 
-fn blocks(count: u32) -> String {
+fn block_count(count: u32) -> String {
     if count == 1 { "1 block".to_owned() } else { format!("{count} blocks") }
 }
 
-fn hybrid(h: &HybridWrite) -> String {
+fn hybrid_text(h: &HybridWrite) -> String {
     let close = match h.close {
         CloseCopy::Partial => "its rest is copied",
         CloseCopy::Full => "all of it is copied",
@@ -90,9 +100,9 @@ fn hybrid(h: &HybridWrite) -> String {
     });
     let open = match (h.open_linear, h.open_random) {
         (linear, 0) => {
-            format!("{} may be open in order, each write out of order merges its block", blocks(linear))
+            format!("{} may be open in order, each write out of order merges its block", block_count(linear))
         }
-        (linear, random) => format!("{} may be open in order and {random} out of order", blocks(linear)),
+        (linear, random) => format!("{} may be open in order and {random} out of order", block_count(linear)),
     };
     let HybridWrite { mb_s, copy_mb_s, fixed_s, .. } = *h;
     let fixed = time(fixed_s);
@@ -102,14 +112,14 @@ fn hybrid(h: &HybridWrite) -> String {
     )
 }
 
-fn front(card: &Archetype) -> Option<String> {
+fn joining_text(card: &Archetype) -> Option<String> {
     let size = BinarySize(Some(card.front.ram_bytes).filter(|bytes| *bytes > 0)?);
     Some(format!(
         "Its memory joins writes that continue each other, up to {size}; until a flush they could be lost."
     ))
 }
 
-fn region(r: &FatRegion) -> String {
+fn region_text(r: &FatRegion) -> String {
     let size = BinarySize(r.bytes);
     match r.page_write_s.map(time) {
         Some(t) => {
@@ -124,7 +134,7 @@ fn region(r: &FatRegion) -> String {
     }
 }
 
-fn wear(w: &WearParameters) -> String {
+fn wear_text(w: &WearParameters) -> String {
     let end = match w.end {
         EndOfLife::ReadOnly => "it can only be read",
         EndOfLife::SwallowsWrites => "it accepts writes and drops them",
@@ -142,7 +152,7 @@ fn wear(w: &WearParameters) -> String {
     )
 }
 
-fn rig(card: &Archetype) -> Option<String> {
+fn rig_text(card: &Archetype) -> Option<String> {
     let r = &card.rig;
     let parts: Vec<_> = [
         r.bus_mb_s.map(|speed| format!("the bus carries {speed} MB/s")),
@@ -151,12 +161,12 @@ fn rig(card: &Archetype) -> Option<String> {
     ]
     .into_iter()
     .flatten()
-    .chain(defects(card))
+    .chain(reader_defects(card))
     .collect();
     (!parts.is_empty()).then(|| format!("Rig: {}.", parts.join(", ")))
 }
 
-fn defects(card: &Archetype) -> impl Iterator<Item = String> {
+fn reader_defects(card: &Archetype) -> impl Iterator<Item = String> {
     let (r, shown) = (&card.rig, card.shown_bytes());
     let stale = match r.stale_reads {
         StaleReads::None => None,
@@ -179,7 +189,7 @@ fn defects(card: &Archetype) -> impl Iterator<Item = String> {
     .flatten()
 }
 
-fn cache(c: &PslcCache) -> String {
+fn cache_text(c: &PslcCache) -> String {
     let dynamic = c.bits.map_or(String::new(), |bits| {
         format!(", at most {} of what is free,", share(c.alpha / f64::from(bits)))
     });
@@ -214,7 +224,7 @@ fn collection(
     )
 }
 
-fn heat(t: &ThermalNode) -> String {
+fn heat_text(t: &ThermalNode) -> String {
     let what = match t.throttle {
         ThrottleKind::Clock => "everything runs",
         ThrottleKind::Duty => "its data path may be busy",
@@ -239,11 +249,11 @@ fn time(seconds: f64) -> String {
     }
 }
 
-fn capacity(card: &Archetype) -> String {
+fn capacity_text(card: &Archetype) -> String {
     let fake = &card.fake;
     let size = |bytes: Option<u64>| DecimalSize(bytes.unwrap_or(0));
     let (real, wrap) = (size(fake.real_bytes), size(fake.wrap_bytes));
-    let (share, unit) = (percent(fake.damaged_share), BinarySize(fake.damaged_unit_bytes));
+    let (share, unit) = (rounded_percent(fake.damaged_share), BinarySize(fake.damaged_unit_bytes));
     let kind = match fake.kind {
         FakeKind::None => return "The capacity is real.".to_owned(),
         FakeKind::Limbo if fake.real_bytes == Some(0) => "Fake: keeps no data.".to_owned(),
@@ -258,16 +268,19 @@ fn capacity(card: &Archetype) -> String {
             format!("Damaged: {share} % of its units of {unit} lose data.")
         }
         FakeKind::Overcommitted => {
-            format!("Overcommitted: every address works until {real} are in use; then {}.", when_full(fake))
+            format!(
+                "Overcommitted: every address works until {real} are in use; then {}.",
+                full_pool_text(fake)
+            )
         }
         FakeKind::ReadOnly => {
             return "Worn out: accepts writes but keeps the old data.".to_owned();
         }
     };
-    [Some(kind), hidden(fake), lost(fake)].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    [Some(kind), write_cache_text(fake), lost_text(fake)].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-fn when_full(fake: &FakeCapacity) -> String {
+fn full_pool_text(fake: &FakeCapacity) -> String {
     match fake.pool_full {
         PoolFull::Vanish => "what is written to new places vanishes".to_owned(),
         PoolFull::Slow => format!("writes take {} times as long", fake.slow_factor),
@@ -275,7 +288,7 @@ fn when_full(fake: &FakeCapacity) -> String {
     }
 }
 
-fn hidden(fake: &FakeCapacity) -> Option<String> {
+fn write_cache_text(fake: &FakeCapacity) -> Option<String> {
     let size = BinarySize(fake.cache_bytes?);
     let order = match fake.cache_kind {
         CacheKind::Direct => "each block has one place in it",
@@ -287,7 +300,7 @@ fn hidden(fake: &FakeCapacity) -> Option<String> {
     Some(format!("A cache of {size} hides it for a while: {order}, it {strict}{reset}."))
 }
 
-fn lost(fake: &FakeCapacity) -> Option<String> {
+fn lost_text(fake: &FakeCapacity) -> Option<String> {
     let reads = match (fake.kind, fake.lost) {
         (FakeKind::Wraparound | FakeKind::AddressLine, _) => return None,
         (_, LostRead::Zeros) => "reads as zeros",
@@ -301,7 +314,7 @@ fn lost(fake: &FakeCapacity) -> Option<String> {
     Some(format!("What is lost {reads}."))
 }
 
-fn faults(card: &Archetype) -> Option<String> {
+fn faults_text(card: &Archetype) -> Option<String> {
     let f = &card.faults;
     let unit = BinarySize(f.unit_bytes);
     let parts: Vec<_> = [
@@ -314,7 +327,7 @@ fn faults(card: &Archetype) -> Option<String> {
     ]
     .into_iter()
     .filter(|(share, _)| *share > 0.0)
-    .map(|(share, what)| format!("{} % {what}", percent(share)))
+    .map(|(share, what)| format!("{} % {what}", rounded_percent(share)))
     .chain((f.error_tries > 1).then(|| format!("each error comes {} times", f.error_tries)))
     .collect();
     let ranges = (!f.error_ranges.is_empty()).then(|| format!("Commands fail at {}.", f.error_ranges));
@@ -335,8 +348,8 @@ fn faults(card: &Archetype) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-fn state(card: &Archetype) -> String {
-    let used = percent(card.state.used_share);
+fn start_text(card: &Archetype) -> String {
+    let used = rounded_percent(card.state.used_share);
     let unwritten = match card.state.unwritten {
         UnwrittenRead::Zeros => "zeros",
         UnwrittenRead::Ones => "0xFF",
@@ -351,6 +364,6 @@ fn state(card: &Archetype) -> String {
 }
 
 /// Share in percent, rounded so that errors of binary fractions do not show.
-fn percent(share: f64) -> f64 {
+fn rounded_percent(share: f64) -> f64 {
     (share * 1e14).round() / 1e12
 }

@@ -12,7 +12,7 @@ use std::ops::Range;
 impl CardTruth {
     /// Derives the truth from parameters and seed. A card of constant speed has no flash units.
     pub fn of(card: &Archetype, seed: u64) -> CardTruth {
-        let (usable_bytes, good_bytes) = stored(card, seed);
+        let (usable_bytes, good_bytes) = usable_and_good_bytes(card, seed);
         let mapped = card.constant.is_none();
         let unit_shows =
             card.read.as_ref().is_some_and(|r| r.within_read_unit_s.is_some() || card.front.path_s > 0.0);
@@ -58,12 +58,12 @@ fn queue_depth(card: &Archetype) -> u32 {
     });
     let transfer_s = 4096.0 / (read.mb_s.min(card.rig.bus_mb_s.unwrap_or(f64::INFINITY)) * 1e6);
     let gain = (base_s + transfer_s) / serial_s.max(transfer_s);
-    (f64::from(card.queue.depth).min(gain).min(on_planes(card))).round() as u32
+    (f64::from(card.queue.depth).min(gain).min(depth_on_planes(card))).round() as u32
 }
 
 /// Commands at work at a time on planes that each take one: of q in flight at random places on p planes
 /// p·q/(p + q − 1), as in any closed queue of equal servers.
-fn on_planes(card: &Archetype) -> f64 {
+fn depth_on_planes(card: &Archetype) -> f64 {
     let (planes, depth) = (f64::from(card.flash.planes), f64::from(card.queue.depth));
     if planes > 1.0 { planes * depth / (planes + depth - 1.0) } else { f64::INFINITY }
 }
@@ -88,15 +88,15 @@ fn verdict(card: &Archetype, good_bytes: u64) -> Verdict {
 }
 
 /// Length of the prefix that keeps its data, and number of all bytes that do, after all faults have begun.
-fn stored(card: &Archetype, seed: u64) -> (u64, u64) {
+fn usable_and_good_bytes(card: &Archetype, seed: u64) -> (u64, u64) {
     let end = end(card);
     let (map, failing) = (FakeMap::at_last(card, seed), content::FaultModel::new(&card.faults, seed).failing);
     let ranges = &card.faults.error_ranges;
     let (mut good, mut first_bad) = (0, end);
-    for own in own_places(card, end) {
+    for own in distinct_ranges(card, end) {
         let mut at = own.start;
         while at < own.end {
-            let (kept, len) = run(&map, failing, ranges, at, own.end - at);
+            let (kept, len) = kept_run(&map, failing, ranges, at, own.end - at);
             if kept {
                 good += len;
             } else {
@@ -113,7 +113,8 @@ fn stored(card: &Archetype, seed: u64) -> (u64, u64) {
         sectors.dedup();
         // Sectors that are bad for another reason must not be subtracted twice.
         let counted =
-            sectors.iter().filter(|sector| run(&map, failing, ranges, **sector, SECTOR).0).count() as u64;
+            sectors.iter().filter(|sector| kept_run(&map, failing, ranges, **sector, SECTOR).0).count()
+                as u64;
         good -= counted * SECTOR;
         first_bad = sectors.first().map_or(first_bad, |sector| first_bad.min(*sector));
     }
@@ -121,7 +122,7 @@ fn stored(card: &Archetype, seed: u64) -> (u64, u64) {
 }
 
 /// Address ranges that share no place with lower ones: up to `end`, and with a dead address line every other range.
-fn own_places(card: &Archetype, end: u64) -> impl Iterator<Item = Range<u64>> {
+fn distinct_ranges(card: &Archetype, end: u64) -> impl Iterator<Item = Range<u64>> {
     let all = if card.fake.kind == FakeKind::AddressLine { card.announced_bytes } else { end };
     (0..all).step_by(2 * end.max(1) as usize).map(move |start| start..(start + end).min(all))
 }
@@ -145,7 +146,13 @@ fn end(card: &Archetype) -> u64 {
 }
 
 /// Returns whether the data at `at` is kept, and for how many bytes, at most `len`, that answer holds.
-fn run(map: &FakeMap, failing: Option<ChosenUnits>, ranges: &ErrorRanges, at: u64, len: u64) -> (bool, u64) {
+fn kept_run(
+    map: &FakeMap,
+    failing: Option<ChosenUnits>,
+    ranges: &ErrorRanges,
+    at: u64,
+    len: u64,
+) -> (bool, u64) {
     let route = map.route(at, len);
     let (fails, len) = failing.map_or((false, route.len), |units| units.run(at, route.len));
     let (errs, len) = ranges.run(at, len);

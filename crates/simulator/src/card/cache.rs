@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 const CHUNK_SHIFT: u32 = 18;
 
 /// Cycle of data written to TLC directly, or never.
-const TLC: u8 = 0;
+const TLC_CYCLE: u8 = 0;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct CacheState {
@@ -87,7 +87,7 @@ impl PslcModel {
                 open: p.start_bytes != Some(0),
                 last_write: 0.0,
                 last_command: 0.0,
-                cycles: vec![TLC; (card.announced_bytes >> CHUNK_SHIFT) as usize + 1],
+                cycles: vec![TLC_CYCLE; (card.announced_bytes >> CHUNK_SHIFT) as usize + 1],
                 cycle: 1,
             },
             timing: timing(p, card, mb_s),
@@ -124,16 +124,16 @@ impl PslcModel {
         // Converting by way of i64 is several times as fast.
         let bytes = (room as i64 as u64).min(len);
         self.state.used += number(bytes);
-        self.draw(number(len));
-        self.place(piece.offset, len, bytes == len);
+        self.use_pool(number(len));
+        self.mark_chunks(piece.offset, len, bytes == len);
         if bytes == len {
             return CachedWrite { bytes, per_byte: self.per_byte };
         }
         self.state.open = false;
-        self.when_full(bytes, len)
+        self.overflow_write(bytes, len)
     }
 
-    fn when_full(&self, bytes: u64, len: u64) -> CachedWrite {
+    fn overflow_write(&self, bytes: u64, len: u64) -> CachedWrite {
         match self.p.when_full {
             WhenFull::Direct => CachedWrite { bytes, per_byte: self.per_byte },
             WhenFull::Fold => {
@@ -145,7 +145,7 @@ impl PslcModel {
 
     /// Each byte written uses up one of the blocks for cleaning.
     #[inline]
-    fn draw(&mut self, bytes: f64) {
+    fn use_pool(&mut self, bytes: f64) {
         if self.most_pool.is_finite() {
             self.state.pool = (self.state.pool - bytes).max(0.0);
         }
@@ -181,8 +181,8 @@ impl PslcModel {
     }
 
     #[inline]
-    fn place(&mut self, offset: u64, len: u64, cached: bool) {
-        let mark = if cached { self.state.cycle } else { TLC };
+    fn mark_chunks(&mut self, offset: u64, len: u64, cached: bool) {
+        let mark = if cached { self.state.cycle } else { TLC_CYCLE };
         let first = (offset >> CHUNK_SHIFT) as usize;
         let last = ((offset + len - 1) >> CHUNK_SHIFT) as usize;
         if first == last {

@@ -87,12 +87,12 @@ impl HybridEngine {
         {
             return cost;
         }
-        let mut cost = self.follow(offset, jumps, first);
+        let mut cost = self.follow_stream(offset, jumps, first);
         let (mut at, end) = (offset, offset + len);
         while at < end {
             let au = self.au.number(at);
             let piece = end.min((au + 1) * self.au.bytes) - at;
-            cost += self.write_in(au, at - au * self.au.bytes, piece, jumps && at == offset);
+            cost += self.write_in_block(au, at - au * self.au.bytes, piece, jumps && at == offset);
             at += piece;
         }
         let stream = &mut self.state.stream;
@@ -108,7 +108,7 @@ impl HybridEngine {
 
     /// Follows the stream of writes; returns the cost of beginning this one.
     #[inline]
-    fn follow(&mut self, offset: u64, jumps: bool, first: bool) -> f64 {
+    fn follow_stream(&mut self, offset: u64, jumps: bool, first: bool) -> f64 {
         let stream = &mut self.state.stream;
         let mut cost = if first { ns(self.p.fixed_s) } else { 0.0 };
         if jumps {
@@ -150,8 +150,8 @@ impl HybridEngine {
     }
 
     #[inline]
-    fn write_in(&mut self, au: u64, offset: u64, len: u64, jumps: bool) -> f64 {
-        let mut cost = self.bring_to_the_end(au, offset);
+    fn write_in_block(&mut self, au: u64, offset: u64, len: u64, jumps: bool) -> f64 {
+        let mut cost = self.open_as_latest(au, offset);
         cost += self.merge_full_log(offset, len);
         let Some(block) = self.state.open.last_mut() else { return cost };
         self.in_order = !block.random && offset == block.to;
@@ -161,12 +161,12 @@ impl HybridEngine {
         block.to = offset + len;
         block.log_bytes += len;
         if self.in_order {
-            cost += self.straight(offset, len, jumps);
+            cost += self.in_order_write_cost(offset, len, jumps);
         } else {
             block.random = true;
-            cost += self.out_of_order(len);
+            cost += self.random_write_cost(len);
         }
-        self.drop_whole();
+        self.drop_complete_block();
         cost
     }
 
@@ -179,11 +179,11 @@ impl HybridEngine {
             return 0.0;
         }
         *block = OpenBlock::new(block.au, offset);
-        self.copy(self.au.bytes)
+        self.copy_bytes(self.au.bytes)
     }
 
     #[inline]
-    fn bring_to_the_end(&mut self, au: u64, offset: u64) -> f64 {
+    fn open_as_latest(&mut self, au: u64, offset: u64) -> f64 {
         let open = &mut self.state.open;
         if open.last().is_some_and(|o| o.au == au) {
             return 0.0;
@@ -199,7 +199,7 @@ impl HybridEngine {
 
     /// Drops a block that was written whole in order: only its predecessor is erased (switch merge).
     #[inline]
-    fn drop_whole(&mut self) {
+    fn drop_complete_block(&mut self) {
         if self.state.open.last().is_some_and(|o| o.to - o.from == self.au.bytes) {
             self.state.open.pop();
             self.state.work.erased_units += 1;
@@ -207,7 +207,7 @@ impl HybridEngine {
     }
 
     #[inline]
-    fn straight(&self, offset: u64, len: u64, jumps: bool) -> f64 {
+    fn in_order_write_cost(&self, offset: u64, len: u64, jumps: bool) -> f64 {
         let p = &self.p;
         let mut cost = len as f64 * self.per_byte;
         if len < self.page.bytes {
@@ -225,7 +225,7 @@ impl HybridEngine {
     }
 
     #[inline]
-    fn out_of_order(&mut self, len: u64) -> f64 {
+    fn random_write_cost(&mut self, len: u64) -> f64 {
         let pages = (self.plane.number(len - 1) + 1) * self.plane.bytes;
         let mut cost = ns(self.p.random_s) + pages as f64 * self.per_byte;
         if len < self.page.bytes {
@@ -252,14 +252,14 @@ impl HybridEngine {
     }
 
     fn close(&mut self, block: &OpenBlock) -> f64 {
-        self.copy(match self.p.close {
+        self.copy_bytes(match self.p.close {
             CloseCopy::Partial if !block.random => self.au.bytes - (block.to - block.from),
             CloseCopy::Written => block.log_bytes.min(self.au.bytes),
             CloseCopy::Partial | CloseCopy::Full => self.au.bytes,
         })
     }
 
-    fn copy(&mut self, bytes: u64) -> f64 {
+    fn copy_bytes(&mut self, bytes: u64) -> f64 {
         let work = &mut self.state.work;
         work.merges += 1;
         work.copied_bytes += bytes;

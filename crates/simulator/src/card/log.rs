@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Bytes of an entry of the log.
-const ENTRY: u64 = 4096;
+const ENTRY_BYTES: u64 = 4096;
 
 /// Streams of writes in order that are recognised at the same time.
-const STREAMS: usize = 16;
+const MAX_STREAMS: usize = 16;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct LogState {
@@ -23,7 +23,7 @@ pub(crate) struct LogState {
     entries: VecDeque<u32>,
     /// Merge time in ns that has accrued and is not yet paid.
     debt: f64,
-    streams: [u64; STREAMS],
+    streams: [u64; MAX_STREAMS],
     oldest_stream: usize,
     /// Bytes written since the last erasure was counted.
     filled: u64,
@@ -49,7 +49,7 @@ pub(crate) struct LogEngine {
 
 impl LogEngine {
     pub(crate) fn new(p: &LogWrite, flash: &FlashUnits, announced: u64, bus_mb_s: f64) -> Self {
-        let capacity = (p.log_bytes / ENTRY).max(1) as usize;
+        let capacity = (p.log_bytes / ENTRY_BYTES).max(1) as usize;
         let units = (announced / flash.au_bytes + 2) as usize;
         LogEngine {
             p: *p,
@@ -64,7 +64,7 @@ impl LogEngine {
                 units,
                 entries: VecDeque::with_capacity(capacity.min(1 << 20) + 1),
                 debt: 0.0,
-                streams: [u64::MAX; STREAMS],
+                streams: [u64::MAX; MAX_STREAMS],
                 oldest_stream: 0,
                 filled: 0,
                 work: MappingWork::default(),
@@ -74,14 +74,14 @@ impl LogEngine {
 
     #[inline]
     pub(crate) fn write(&mut self, offset: u64, len: u64, first: bool) -> f64 {
-        self.use_up(len);
+        self.count_erasures(len);
         // Later pieces of a command, and writes of a whole unit, need no log.
-        self.in_order = self.state.continues(offset, len) || !first || len >= self.au.bytes;
+        self.in_order = self.state.continues_stream(offset, len) || !first || len >= self.au.bytes;
         if self.in_order {
             let fixed = if first { ns(self.p.fixed_s) } else { 0.0 };
             return fixed + len as f64 * self.per_byte;
         }
-        self.out_of_order(offset, len)
+        self.write_out_of_order(offset, len)
     }
 
     #[inline]
@@ -91,7 +91,7 @@ impl LogEngine {
 
     /// Counts erasures: every write, in order or to the log, uses up erased units.
     #[inline]
-    fn use_up(&mut self, len: u64) {
+    fn count_erasures(&mut self, len: u64) {
         self.state.filled += len;
         if self.state.filled >= self.au.bytes {
             self.state.work.erased_units += self.au.number(self.state.filled);
@@ -100,16 +100,16 @@ impl LogEngine {
     }
 
     #[inline]
-    fn out_of_order(&mut self, offset: u64, len: u64) -> f64 {
-        let entries = len.div_ceil(ENTRY);
+    fn write_out_of_order(&mut self, offset: u64, len: u64) -> f64 {
+        let entries = len.div_ceil(ENTRY_BYTES);
         for i in 0..entries {
-            self.enter(self.au.number(offset + i * ENTRY) as u32);
+            self.add_entry(self.au.number(offset + i * ENTRY_BYTES) as u32);
         }
         // A write never costs more than an immediate merge of its unit.
         let share = f64::from(self.distinct) * entries as f64 * self.share;
         let merge = ns(self.p.merge_s);
         self.state.debt += merge * share.min(1.0);
-        let rest = len.saturating_sub(ENTRY);
+        let rest = len.saturating_sub(ENTRY_BYTES);
         let mut cost = ns(self.p.random_s) + rest as f64 * self.per_byte;
         if self.state.debt >= merge && merge > 0.0 {
             self.state.debt -= merge;
@@ -122,7 +122,7 @@ impl LogEngine {
     }
 
     #[inline]
-    fn enter(&mut self, unit: u32) {
+    fn add_entry(&mut self, unit: u32) {
         if self.state.entries.len() == self.capacity
             && let Some(old) = self.state.entries.pop_front()
         {
@@ -140,20 +140,20 @@ impl LogEngine {
         self.in_log = vec![0; state.units.max(highest)];
         state.entries.iter().for_each(|unit| self.in_log[*unit as usize] += 1);
         self.distinct = self.in_log.iter().filter(|n| **n > 0).count() as u32;
-        self.state = LogState { oldest_stream: state.oldest_stream % STREAMS, ..state };
+        self.state = LogState { oldest_stream: state.oldest_stream % MAX_STREAMS, ..state };
     }
 }
 
 impl LogState {
     /// True if the write continues a stream; if not, it begins one in place of the oldest.
     #[inline]
-    fn continues(&mut self, offset: u64, len: u64) -> bool {
+    fn continues_stream(&mut self, offset: u64, len: u64) -> bool {
         if let Some(stream) = self.streams.iter_mut().find(|s| **s == offset) {
             *stream = offset + len;
             return true;
         }
         self.streams[self.oldest_stream] = offset + len;
-        self.oldest_stream = (self.oldest_stream + 1) % STREAMS;
+        self.oldest_stream = (self.oldest_stream + 1) % MAX_STREAMS;
         false
     }
 }

@@ -34,10 +34,10 @@ use timing::{CommandCost, RampTiming, later, ns, number};
 use wear::WearTracker;
 
 /// Pieces in which a long command is charged, so that heat and cache follow its course.
-const PIECE: u64 = 8 << 20;
+const PIECE_BYTES: u64 = 8 << 20;
 
 /// Commands in flight that the table of queue costs distinguishes.
-const DEPTHS: usize = 256;
+const MAX_DEPTH: usize = 256;
 
 /// Times are nanoseconds since the card was inserted.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub(crate) struct CardModel {
     /// 1 / Q, with Q the depth of the queue.
     queue_share: f64,
     /// Factors by commands in flight: for reads and for writes, each outside the cache and in it.
-    queue_cost: [[Box<[f32; DEPTHS]>; 2]; 2],
+    queue_cost: [[Box<[f32; MAX_DEPTH]>; 2]; 2],
     flush: f64,
     discard: f64,
     last_end: f64,
@@ -100,47 +100,50 @@ impl CardModel {
     pub(crate) fn serve(&mut self, now: f64, command: CardCommand) -> f64 {
         self.tally.count(&command);
         if self.ram.is_some() {
-            return self.serve_through_ram(now, command);
+            return self.execute_through_ram(now, command);
         }
-        self.serve_by_flash(now, command)
+        self.execute_on_flash(now, command)
     }
 
     #[inline(always)]
-    fn serve_by_flash(&mut self, now: f64, command: CardCommand) -> f64 {
+    fn execute_on_flash(&mut self, now: f64, command: CardCommand) -> f64 {
         if let Some(heat) = &mut self.heat {
             heat.begin(now, self.last_end);
         }
         if let Some(pslc) = &mut self.pslc {
             pslc.begin(now);
         }
-        let end = self.serve_piece(now, CardCommand { len: command.len.min(PIECE), ..command }, true);
-        if command.len <= PIECE { end } else { self.serve_rest(now, command) }
+        let end = self.execute_piece(now, CardCommand { len: command.len.min(PIECE_BYTES), ..command }, true);
+        if command.len <= PIECE_BYTES { end } else { self.execute_rest(now, command) }
     }
 
     /// Executes all pieces of a long command but the first.
     #[inline(never)]
-    fn serve_rest(&mut self, now: f64, command: CardCommand) -> f64 {
-        let (mut done, mut end) = (PIECE, self.last_end);
+    fn execute_rest(&mut self, now: f64, command: CardCommand) -> f64 {
+        let (mut done, mut end) = (PIECE_BYTES, self.last_end);
         while done < command.len {
-            let piece =
-                CardCommand { offset: command.offset + done, len: PIECE.min(command.len - done), ..command };
-            end = self.serve_piece(now, piece, false);
-            done += PIECE;
+            let piece = CardCommand {
+                offset: command.offset + done,
+                len: PIECE_BYTES.min(command.len - done),
+                ..command
+            };
+            end = self.execute_piece(now, piece, false);
+            done += PIECE_BYTES;
         }
         end
     }
 
-    /// Same as [`CardModel::serve_by_flash`], not inlined: for callers that are rare.
+    /// Same as [`CardModel::execute_on_flash`], not inlined: for callers that are rare.
     #[inline(never)]
-    fn serve_apart(&mut self, now: f64, command: CardCommand) -> f64 {
-        self.serve_by_flash(now, command)
+    fn execute_on_flash_outlined(&mut self, now: f64, command: CardCommand) -> f64 {
+        self.execute_on_flash(now, command)
     }
 
     /// Executes a piece of a command. Always inline, with all that it calls: costs that are returned through memory and
     /// copied at once stall the processor for longer than the computation takes.
     #[inline(always)]
-    fn serve_piece(&mut self, now: f64, piece: CardCommand, first: bool) -> f64 {
-        let slot = (piece.in_flight as usize).min(DEPTHS - 1);
+    fn execute_piece(&mut self, now: f64, piece: CardCommand, first: bool) -> f64 {
+        let slot = (piece.in_flight as usize).min(MAX_DEPTH - 1);
         // A write decides where its data lies, so the cache is asked after it; a read moves nothing.
         let cost = if piece.write {
             self.write_cost_of(later(now, self.last_end), piece, first)
@@ -220,7 +223,7 @@ impl CardModel {
             cost.access += if missed { page.map_miss } else { 0.0 };
         }
         if self.wear.is_some() {
-            cost.service += self.wear_out(piece);
+            cost.service += self.wear_by_write(piece);
         }
         cost
     }
@@ -263,7 +266,7 @@ impl CardModel {
     }
 
     /// Wears the card by a write; returns the time that worn blocks add to it.
-    fn wear_out(&mut self, piece: CardCommand) -> f64 {
+    fn wear_by_write(&mut self, piece: CardCommand) -> f64 {
         let Some(wear) = &mut self.wear else { return 0.0 };
         let erased = match &self.engine {
             // A card of constant speed maps nothing: it erases a block for each block of data written.
@@ -285,7 +288,7 @@ impl CardModel {
     }
 
     /// Executes a command on a controller that joins writes in its memory.
-    fn serve_through_ram(&mut self, now: f64, command: CardCommand) -> f64 {
+    fn execute_through_ram(&mut self, now: f64, command: CardCommand) -> f64 {
         // An idle controller has written back its memory in the meantime.
         let last_end = self.last_end;
         if let Some(range) = self.ram.as_mut().and_then(|ram| ram.rested(now, last_end)) {
@@ -296,12 +299,12 @@ impl CardModel {
         if !write {
             let (here, first) = (ram.holds(offset, len), ram.in_the_way(offset, len));
             if here {
-                return self.answer(now, len);
+                return self.answer_from_ram(now, len);
             }
             if let Some(range) = first {
                 self.store(now, range, in_flight);
             }
-            return self.serve_apart(now, command);
+            return self.execute_on_flash_outlined(now, command);
         }
         let step = ram.write(offset, len);
         if let Some(range) = step.before {
@@ -311,17 +314,17 @@ impl CardModel {
             return self.store(now, range, in_flight);
         }
         self.tally.joined_writes += 1;
-        self.answer(now, len)
+        self.answer_from_ram(now, len)
     }
 
     /// Writes a range from the controller's memory to the flash.
     fn store(&mut self, now: f64, range: Range<u64>, in_flight: u32) -> f64 {
         let (offset, len) = (range.start, range.end - range.start);
-        self.serve_apart(now, CardCommand { write: true, offset, len, in_flight })
+        self.execute_on_flash_outlined(now, CardCommand { write: true, offset, len, in_flight })
     }
 
     /// Ends a command that the controller's memory answers.
-    fn answer(&mut self, now: f64, len: u64) -> f64 {
+    fn answer_from_ram(&mut self, now: f64, len: u64) -> f64 {
         let cost = self.ram.as_ref().map_or(0.0, |ram| ram.cost(len));
         let draw = self.noise.draw(false);
         self.last_end = now.max(self.last_end) + cost * draw.factor;
@@ -423,12 +426,12 @@ fn needs_mapped(a: &Archetype) -> bool {
     collects || a.cache.is_some_and(|c| c.bits.is_some()) || a.read.is_some_and(|r| r.unmapped_s.is_some())
 }
 
-fn steps(list: &[QueueCost], factor: fn(&QueueCost) -> f64) -> Box<[f32; DEPTHS]> {
+fn steps(list: &[QueueCost], factor: fn(&QueueCost) -> f64) -> Box<[f32; MAX_DEPTH]> {
     let mut sorted = list.to_vec();
     sorted.sort_by_key(|s| s.in_flight);
-    let mut table = Box::new([1.0f32; DEPTHS]);
+    let mut table = Box::new([1.0f32; MAX_DEPTH]);
     for step in sorted {
-        let from = (step.in_flight as usize).min(DEPTHS);
+        let from = (step.in_flight as usize).min(MAX_DEPTH);
         table[from..].fill(factor(&step) as f32);
     }
     table

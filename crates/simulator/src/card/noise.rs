@@ -9,13 +9,13 @@ use cardscope_model::random::SeededRandom;
 use std::sync::LazyLock;
 
 /// Factors in a table: a power of two, so that bits of the random number select one.
-const TABLE: usize = 1024;
+const TABLE_SIZE: usize = 1024;
 
 #[derive(Debug)]
 pub(crate) struct NoiseSource {
     pub(super) random: SeededRandom,
-    read: Box<[f32; TABLE]>,
-    write: Box<[f32; TABLE]>,
+    read: Box<[f32; TABLE_SIZE]>,
+    write: Box<[f32; TABLE_SIZE]>,
     /// A hiccup occurs if the upper half of the random number is below this.
     hiccup_below: u32,
     hiccup_ns: f64,
@@ -43,11 +43,14 @@ impl NoiseSource {
     pub(crate) fn draw(&mut self, write: bool) -> NoiseDraw {
         let bits = self.random.next_u64();
         let factors = if write { &self.write } else { &self.read };
-        NoiseDraw { factor: f64::from(factors[bits as usize % TABLE]), hiccup_ns: self.hiccup(bits) }
+        NoiseDraw {
+            factor: f64::from(factors[bits as usize % TABLE_SIZE]),
+            hiccup_ns: self.draw_hiccup(bits),
+        }
     }
 
     #[inline]
-    fn hiccup(&mut self, bits: u64) -> f64 {
+    fn draw_hiccup(&mut self, bits: u64) -> f64 {
         if ((bits >> 32) as u32) < self.hiccup_below {
             -libm::log(self.random.above_zero()) * self.hiccup_ns
         } else {
@@ -56,16 +59,16 @@ impl NoiseSource {
     }
 }
 
-static QUANTILES: LazyLock<[f64; TABLE]> =
-    LazyLock::new(|| std::array::from_fn(|i| quantile((i as f64 + 0.5) / TABLE as f64)));
+static QUANTILES: LazyLock<[f64; TABLE_SIZE]> =
+    LazyLock::new(|| std::array::from_fn(|i| normal_quantile((i as f64 + 0.5) / TABLE_SIZE as f64)));
 
 /// Factors exp(σ·z) for these quantiles z.
-fn table(sigma: f64) -> Box<[f32; TABLE]> {
+fn table(sigma: f64) -> Box<[f32; TABLE_SIZE]> {
     Box::new(QUANTILES.map(|z| libm::exp(sigma * z) as f32))
 }
 
 /// Quantile of the normal distribution, by bisection of its distribution function.
-fn quantile(p: f64) -> f64 {
+fn normal_quantile(p: f64) -> f64 {
     let (mut low, mut high) = (-6.0, 6.0);
     for _ in 0..60 {
         let middle = (low + high) / 2.0;

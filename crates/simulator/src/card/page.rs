@@ -89,7 +89,7 @@ impl PageEngine {
         // One unit always stays erased: collection copies into it.
         let unit = gc.unit_bytes as f64;
         while self.state.free < unit && self.state.stale_whole + self.state.stale_scattered >= 1.0 {
-            stall += self.collect(&gc, w.mapped as f64);
+            stall += self.collect_unit(&gc, w.mapped as f64);
         }
         stall
     }
@@ -104,7 +104,7 @@ impl PageEngine {
         }
     }
 
-    fn collect(&mut self, gc: &GarbageCollection, mapped: f64) -> f64 {
+    fn collect_unit(&mut self, gc: &GarbageCollection, mapped: f64) -> f64 {
         let unit = gc.unit_bytes as f64;
         let s = &mut self.state;
         s.work.merges += 1;

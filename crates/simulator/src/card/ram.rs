@@ -6,7 +6,7 @@ use crate::archetype::CommandPath;
 use std::ops::Range;
 
 /// Idle time in ns after which the controller writes back its memory (assumed).
-const REST: f64 = 10e6;
+const REST_NS: f64 = 10e6;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RamStep {
@@ -64,7 +64,7 @@ impl RamBuffer {
     /// Removes and returns the data that the controller has written back between `last_end` and `now`.
     #[inline]
     pub(crate) fn rested(&mut self, now: f64, last_end: f64) -> Option<Range<u64>> {
-        if now - last_end > REST { self.drain() } else { None }
+        if now - last_end > REST_NS { self.drain() } else { None }
     }
 
     pub(crate) fn drain(&mut self) -> Option<Range<u64>> {

@@ -64,7 +64,7 @@ impl CardModel {
     /// Continues from a saved state. Parts that only one of both has (heat that was switched off, for example) begin
     /// anew. Fails for the state of a card of another shape, and changes nothing then.
     pub(crate) fn resume(&mut self, state: CardState) -> Result<(), OtherCard> {
-        if !self.fits(&state) {
+        if !self.fits_card(&state) {
             return Err(OtherCard);
         }
         match (&mut self.engine, state.engine) {
@@ -73,22 +73,22 @@ impl CardModel {
             (MappingEngine::Page(page), EngineState::Page(state)) => page.state = state,
             _ => {}
         }
-        put(self.pslc.as_mut().map(|p| &mut p.state), state.pslc);
+        replace_if_both(self.pslc.as_mut().map(|p| &mut p.state), state.pslc);
         if let Some((heat, state)) = self.heat.as_mut().zip(state.heat) {
             heat.resume(state);
         }
-        put(self.ram.as_mut().map(|r| &mut r.held), state.held);
-        put(self.mapped.as_mut(), state.mapped);
-        put(self.map_cache.as_mut().map(|m| &mut m.state), state.map_cache);
-        put(self.wear.as_mut().map(|w| &mut w.state), state.wear);
-        put(self.reads.as_mut().map(|r| &mut r.next), state.read_next);
+        replace_if_both(self.ram.as_mut().map(|r| &mut r.held), state.held);
+        replace_if_both(self.mapped.as_mut(), state.mapped);
+        replace_if_both(self.map_cache.as_mut().map(|m| &mut m.state), state.map_cache);
+        replace_if_both(self.wear.as_mut().map(|w| &mut w.state), state.wear);
+        replace_if_both(self.reads.as_mut().map(|r| &mut r.next), state.read_next);
         self.noise.random = SeededRandom::from_state(state.random);
         (self.last_end, self.tally, self.worn) = (state.last_end, state.tally, state.worn);
         Ok(())
     }
 
     /// True if engines and lengths of tables are those of this card.
-    fn fits(&self, state: &CardState) -> bool {
+    fn fits_card(&self, state: &CardState) -> bool {
         fn same<T>(mine: Option<&T>, theirs: Option<&T>, length: impl Fn(&T) -> usize) -> bool {
             mine.zip(theirs).is_none_or(|(a, b)| length(a) == length(b))
         }
@@ -109,7 +109,7 @@ impl CardModel {
     }
 }
 
-fn put<T>(place: Option<&mut T>, saved: Option<T>) {
+fn replace_if_both<T>(place: Option<&mut T>, saved: Option<T>) {
     if let Some((place, saved)) = place.zip(saved) {
         *place = saved;
     }
@@ -124,7 +124,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     /// Executes commands of all kinds and lengths one after the other; returns their ends.
-    fn live(card: &mut CardModel, archetype: &Archetype, from: u64, count: u64) -> Vec<u64> {
+    fn run_commands(card: &mut CardModel, archetype: &Archetype, from: u64, count: u64) -> Vec<u64> {
         let mut random = SeededRandom::from_state(from);
         let span = archetype.announced_bytes.min(2048 * MIB) / 4096;
         let mut next = 0;
@@ -156,13 +156,16 @@ mod tests {
         let odd = odd.map(|name| crate::target_spec::parse(name).unwrap().archetype);
         for archetype in archetypes().unwrap().into_iter().chain(odd) {
             let mut first = CardModel::new(&archetype, 1);
-            live(&mut first, &archetype, 7, 2000);
+            run_commands(&mut first, &archetype, 7, 2000);
             let saved = serde_json::to_value(first.state()).unwrap();
             let cache = saved["pslc"].to_string();
             assert!(cache.len() < 200_000, "runs keep it short: {} bytes", cache.len());
             let mut second = CardModel::new(&archetype, 2);
             second.resume(serde_json::from_value(saved).unwrap()).unwrap();
-            let (on, again) = (live(&mut first, &archetype, 8, 2000), live(&mut second, &archetype, 8, 2000));
+            let (on, again) = (
+                run_commands(&mut first, &archetype, 8, 2000),
+                run_commands(&mut second, &archetype, 8, 2000),
+            );
             assert_eq!(on, again, "{}", archetype.name);
             assert_eq!(first.counters(), second.counters(), "{}", archetype.name);
         }

@@ -7,9 +7,9 @@ use crate::archetype::{Archetype, CoolingKind, ThermalNode, ThrottleKind};
 use serde::{Deserialize, Serialize};
 
 /// Shortest step in ns: far below the time constant of a card (minutes), far above the time of an I/O.
-const STEP: f64 = 10e6;
+const STEP_NS: f64 = 10e6;
 
-const KELVIN: f64 = 273.0;
+const KELVIN_OFFSET: f64 = 273.0;
 
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct HeatWork {
@@ -64,7 +64,7 @@ impl HeatModel {
             CoolingKind::Passive => p.passive_k_per_w,
         };
         let celsius = p.ambient_c + k_per_w * p.idle_w;
-        let limit = |kelvin: Option<u16>| kelvin.map_or(f64::INFINITY, |k| f64::from(k) - KELVIN);
+        let limit = |kelvin: Option<u16>| kelvin.map_or(f64::INFINITY, |k| f64::from(k) - KELVIN_OFFSET);
         let nvme = card.identity.nvme.as_ref();
         HeatModel {
             p: *p,
@@ -86,7 +86,7 @@ impl HeatModel {
 
     pub(crate) fn resume(&mut self, state: ThermalState) {
         self.state = state;
-        self.slow_down();
+        self.update_factors();
     }
 
     #[inline]
@@ -102,9 +102,9 @@ impl HeatModel {
     /// Begins a command at `now`; integrates the rest since the last command ended.
     #[inline]
     pub(crate) fn begin(&mut self, now: f64, last_end: f64) {
-        if now - last_end > STEP {
-            self.integrate(last_end);
-            self.integrate(now);
+        if now - last_end > STEP_NS {
+            self.integrate_until(last_end);
+            self.integrate_until(now);
         }
     }
 
@@ -118,8 +118,8 @@ impl HeatModel {
         } else {
             self.state.work.reading += moving
         }
-        if now - self.state.since >= STEP {
-            self.integrate(now);
+        if now - self.state.since >= STEP_NS {
+            self.integrate_until(now);
         }
     }
 
@@ -128,7 +128,7 @@ impl HeatModel {
         self.state.celsius
     }
 
-    fn integrate(&mut self, now: f64) {
+    fn integrate_until(&mut self, now: f64) {
         let dt = now - self.state.since;
         if dt <= 0.0 {
             return;
@@ -144,11 +144,11 @@ impl HeatModel {
         self.state.counters.busy_s += share(busy) * dt / 1e9;
         self.state.celsius = goal + (self.state.celsius - goal) * libm::exp(-dt / self.tau);
         self.state.since = now;
-        self.count(dt / 1e9);
+        self.count_seconds(dt / 1e9);
         self.limit();
     }
 
-    fn count(&mut self, seconds: f64) {
+    fn count_seconds(&mut self, seconds: f64) {
         let ThermalState { celsius, level, counters, .. } = &mut self.state;
         counters.highest_c = counters.highest_c.max(*celsius);
         match level {
@@ -179,10 +179,10 @@ impl HeatModel {
         let counters = &mut self.state.counters;
         counters.t1_transitions += u32::from(self.state.level == 1);
         counters.t2_transitions += u32::from(self.state.level == 2);
-        self.slow_down();
+        self.update_factors();
     }
 
-    fn slow_down(&mut self) {
+    fn update_factors(&mut self) {
         let p = &self.p;
         (self.read_factor, self.write_factor) = match self.state.level {
             0 => (1.0, 1.0),

@@ -45,7 +45,7 @@ impl CommandCost {
 }
 
 /// Length for which the base of a [`RampTiming`] holds.
-const SMALL: u64 = 4096;
+const BASE_BYTES: u64 = 4096;
 
 /// Wait that grows with the length of the command from 4 KiB to `ramp_bytes`, then a transfer at a fixed speed.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +72,7 @@ impl RampTiming {
         RampTiming {
             base: ns(line.base_s),
             ramp_bytes: line.ramp_bytes,
-            slope: ns(line.large_s - line.base_s) / line.ramp_bytes.saturating_sub(SMALL).max(1) as f64,
+            slope: ns(line.large_s - line.base_s) / line.ramp_bytes.saturating_sub(BASE_BYTES).max(1) as f64,
             per_byte: ns_per_byte(line.mb_s),
             serial: ns(line.serial_s),
         }
@@ -80,7 +80,7 @@ impl RampTiming {
 
     #[inline]
     pub(crate) fn cost(&self, len: u64) -> CommandCost {
-        let ramp = self.slope * number(len.min(self.ramp_bytes).saturating_sub(SMALL));
+        let ramp = self.slope * number(len.min(self.ramp_bytes).saturating_sub(BASE_BYTES));
         CommandCost { access: self.base + ramp, service: self.transfer(len), serial: self.serial }
     }
 

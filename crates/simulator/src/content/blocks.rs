@@ -92,7 +92,7 @@ impl WriteCache {
     pub(crate) fn blocks(&self) -> Vec<u64> {
         match &self.table {
             BlockTable::Direct(slots) => slots.iter().filter_map(|slot| slot.checked_sub(1)).collect(),
-            BlockTable::Ordered { order, .. } => order.live().map(|(block, _)| block).collect(),
+            BlockTable::Ordered { order, .. } => order.live_entries().map(|(block, _)| block).collect(),
         }
     }
 }
@@ -104,7 +104,7 @@ impl EvictionOrder {
         self.queue.push_back((block, self.next));
         // Rebuilding at twice the size keeps pushes cheap on average.
         if self.queue.len() > 2 * self.newest.len() + 64 {
-            self.queue = self.live().collect();
+            self.queue = self.live_entries().collect();
         }
     }
 
@@ -118,7 +118,7 @@ impl EvictionOrder {
         None
     }
 
-    fn live(&self) -> impl Iterator<Item = (u64, u64)> {
+    fn live_entries(&self) -> impl Iterator<Item = (u64, u64)> {
         self.queue.iter().copied().filter(|(block, number)| self.newest.get(block) == Some(number))
     }
 }

@@ -166,7 +166,7 @@ pub(super) const SECTORS: u16 = 2048;
 const BLOCK: u16 = 8;
 
 /// Number of runs below which [`Two`] saves nothing.
-const FEW: usize = 6;
+const MIN_BITMAP_RUNS: usize = 6;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum MibChunk {
@@ -228,7 +228,7 @@ impl MibChunk {
             other => Box::new(ExtentRuns(other.runs().collect())),
         };
         runs.splice(start, end, id);
-        *self = simplest(runs);
+        *self = to_chunk(runs);
     }
 
     fn runs(&self) -> impl Iterator<Item = (u16, KindId)> {
@@ -324,13 +324,14 @@ impl ExtentRuns {
     }
 }
 
-fn simplest(runs: Box<ExtentRuns>) -> MibChunk {
+fn to_chunk(runs: Box<ExtentRuns>) -> MibChunk {
     let list = &runs.0;
     if let [(_, id)] = list.as_slice() {
         return MibChunk::Same(*id);
     }
     let ids = [list[0].1, list[1].1];
-    let two = list.len() >= FEW && list.iter().all(|(start, id)| start % BLOCK == 0 && ids.contains(id));
+    let two = list.len() >= MIN_BITMAP_RUNS
+        && list.iter().all(|(start, id)| start % BLOCK == 0 && ids.contains(id));
     if !two {
         return MibChunk::Runs(runs);
     }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Purpose numbers: each purpose draws random numbers that are independent of the others.
-const FAILING: u64 = 0x6661_696c;
-const TRIES: u64 = 0x7472_6965;
+const FAILING_UNITS: u64 = 0x6661_696c;
+const RANDOM_FAILURES: u64 = 0x7472_6965;
 
 /// Commands so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,11 +32,11 @@ pub(crate) struct FaultModel {
 
 impl FaultModel {
     pub(crate) fn new(p: &schema::CardFaults, seed: u64) -> Self {
-        let failing = ChosenUnits::new(seed, FAILING, p.unit_bytes, p.failing_share);
+        let failing = ChosenUnits::new(seed, FAILING_UNITS, p.unit_bytes, p.failing_share);
         FaultModel {
             p: p.clone(),
             failing: (p.failing_share > 0.0).then_some(failing),
-            tries: SeededChance::new(seed, TRIES),
+            tries: SeededChance::new(seed, RANDOM_FAILURES),
             again: Vec::new(),
             counters: FaultCounters::default(),
         }
@@ -80,7 +80,7 @@ impl FaultModel {
         if self.p.error_ranges.fail(write, offset, len) {
             return Err(CardIoError::failed("the card fails at this place"));
         }
-        if begun && self.failing.is_some_and(|units| hits(units, offset, len)) {
+        if begun && self.failing.is_some_and(|units| touches_chosen(units, offset, len)) {
             return Err(CardIoError::failed("the card fails at this place"));
         }
         Ok(())
@@ -105,7 +105,7 @@ impl FaultModel {
     }
 }
 
-fn hits(units: ChosenUnits, offset: u64, len: u64) -> bool {
+fn touches_chosen(units: ChosenUnits, offset: u64, len: u64) -> bool {
     let (bad, run) = units.run(offset, len);
     bad || run < len
 }
@@ -164,7 +164,7 @@ impl CardIoError {
 }
 
 pub(super) const DAMAGED: u64 = 0x6461_6d61;
-const LOST: u64 = 0x6c6f_7374;
+const LOST_UNITS: u64 = 0x6c6f_7374;
 
 /// Place to which a range of addresses leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -201,7 +201,7 @@ impl FakeMap {
     pub(crate) fn new(card: &Archetype, seed: u64) -> Self {
         let (fake, faults, announced) = (&card.fake, &card.faults, card.announced_bytes);
         let damaged = ChosenUnits::new(seed, DAMAGED, fake.damaged_unit_bytes, fake.damaged_share);
-        let late = ChosenUnits::new(seed, LOST, faults.unit_bytes, faults.lost_share);
+        let late = ChosenUnits::new(seed, LOST_UNITS, faults.unit_bytes, faults.lost_share);
         FakeMap {
             kind: fake.kind,
             real: fake.real_bytes.unwrap_or(announced).min(announced),
@@ -224,29 +224,29 @@ impl FakeMap {
             FakeKind::None | FakeKind::Damaged | FakeKind::Overcommitted | FakeKind::ReadOnly => {
                 AddressRoute { len, place: MediumLocation::Kept(offset) }
             }
-            FakeKind::Limbo => self.below_real(offset, len),
+            FakeKind::Limbo => self.real_or_nowhere(offset, len),
             FakeKind::AddressLine => AddressRoute {
                 len: len.min(self.wrap - offset % self.wrap),
                 place: MediumLocation::Kept(offset & !self.wrap),
             },
-            FakeKind::Wraparound => self.wrapped(offset, len),
+            FakeKind::Wraparound => self.wrap_address(offset, len),
             FakeKind::Chain => {
-                let AddressRoute { len, .. } = self.wrapped(offset, len);
-                self.below_real(offset % self.wrap, len)
+                let AddressRoute { len, .. } = self.wrap_address(offset, len);
+                self.real_or_nowhere(offset % self.wrap, len)
             }
         };
         match route.place {
-            MediumLocation::Kept(at) => self.unless_bad(at, route.len),
+            MediumLocation::Kept(at) => self.kept_or_bad(at, route.len),
             _ => route,
         }
     }
 
-    fn wrapped(&self, offset: u64, len: u64) -> AddressRoute {
+    fn wrap_address(&self, offset: u64, len: u64) -> AddressRoute {
         let at = offset % self.wrap;
         AddressRoute { len: len.min(self.wrap - at), place: MediumLocation::Kept(at) }
     }
 
-    fn below_real(&self, at: u64, len: u64) -> AddressRoute {
+    fn real_or_nowhere(&self, at: u64, len: u64) -> AddressRoute {
         if at < self.real {
             AddressRoute { len: len.min(self.real - at), place: MediumLocation::Kept(at) }
         } else {
@@ -254,7 +254,7 @@ impl FakeMap {
         }
     }
 
-    fn unless_bad(&self, at: u64, mut len: u64) -> AddressRoute {
+    fn kept_or_bad(&self, at: u64, mut len: u64) -> AddressRoute {
         let late = self.late.filter(|_| self.begun);
         for units in [self.damaged, late].into_iter().flatten() {
             let (bad, run) = units.run(at, len);

@@ -22,10 +22,10 @@ impl CardMedium {
         while address < end {
             let route = self.route(address, end - address);
             match route.place {
-                MediumLocation::Kept(at) if self.pool.is_some() => self.find_pooled(at, route.len, found)?,
-                MediumLocation::Kept(at) => self.find(StoreLayer::Flash, at, route.len, found),
-                MediumLocation::Bad(at) => self.find_lost(address, route.len, Some(at), found)?,
-                MediumLocation::Nowhere => self.find_lost(address, route.len, None, found)?,
+                MediumLocation::Kept(at) if self.pool.is_some() => self.read_pooled(at, route.len, found)?,
+                MediumLocation::Kept(at) => self.read_layer(StoreLayer::Flash, at, route.len, found),
+                MediumLocation::Bad(at) => self.read_lost(address, route.len, Some(at), found)?,
+                MediumLocation::Nowhere => self.read_lost(address, route.len, None, found)?,
             }
             address += route.len;
         }
@@ -36,14 +36,14 @@ impl CardMedium {
         Ok(())
     }
 
-    fn find(&self, layer: StoreLayer, at: u64, len: u64, found: &mut ReadContent) {
+    fn read_layer(&self, layer: StoreLayer, at: u64, len: u64, found: &mut ReadContent) {
         let mut place = at;
         while place < at + len {
             let (run, piece) = self.store.at(layer, place, at + len - place);
             let before = found.len;
             match piece {
                 Some(piece) => found.push(piece),
-                None => found.push(constant(run, self.unwritten, place)),
+                None => found.push(constant_piece(run, self.unwritten, place)),
             }
             // Weak cells show only in written flash.
             if let (Some(weak), Some(_), StoreLayer::Flash, true) = (&self.weak, piece, layer, self.map.begun)
@@ -55,21 +55,21 @@ impl CardMedium {
     }
 
     /// Reads from an overcommitted card, on which a block that found no room is lost.
-    fn find_pooled(&self, at: u64, len: u64, found: &mut ReadContent) -> Result<(), CardIoError> {
+    fn read_pooled(&self, at: u64, len: u64, found: &mut ReadContent) -> Result<(), CardIoError> {
         for (from, to) in blocks(at, len) {
             let kept =
                 self.pool.as_ref().is_none_or(|p| p.live.count() < p.blocks || p.live.contains(from / BLOCK));
             if kept {
-                self.find(StoreLayer::Flash, from, to - from, found);
+                self.read_layer(StoreLayer::Flash, from, to - from, found);
             } else {
-                self.lose(from, to - from, Some(from), found)?;
+                self.append_lost(from, to - from, Some(from), found)?;
             }
         }
         Ok(())
     }
 
     /// Reads a lost range, some blocks of which may be in the cache.
-    fn find_lost(
+    fn read_lost(
         &mut self,
         address: u64,
         len: u64,
@@ -77,22 +77,22 @@ impl CardMedium {
         found: &mut ReadContent,
     ) -> Result<(), CardIoError> {
         if self.cache.is_none() {
-            return self.lose(address, len, old, found);
+            return self.append_lost(address, len, old, found);
         }
         for (from, to) in blocks(address, len) {
             let cached = self.cache.as_mut().filter(|cache| cache.contains(from / BLOCK));
             if let Some(cache) = cached {
                 cache.used(from / BLOCK);
-                self.find(StoreLayer::Cache, from, to - from, found);
+                self.read_layer(StoreLayer::Cache, from, to - from, found);
             } else {
-                self.lose(from, to - from, old.map(|at| at + (from - address)), found)?;
+                self.append_lost(from, to - from, old.map(|at| at + (from - address)), found)?;
             }
         }
         Ok(())
     }
 
     /// Appends the substitute for a lost range; `old` is the place of older data, if there is one.
-    fn lose(
+    fn append_lost(
         &self,
         address: u64,
         len: u64,
@@ -100,20 +100,20 @@ impl CardMedium {
         found: &mut ReadContent,
     ) -> Result<(), CardIoError> {
         match (self.fake.lost, old) {
-            (LostRead::Zeros, _) => found.push(constant(len, 0, address)),
-            (LostRead::Ones, _) => found.push(constant(len, 0xff, address)),
-            (LostRead::Noise, _) => found.push(stream(len, self.other.draw(!self.reading), address)),
-            (LostRead::Garbage, _) => found.push(stream(len, self.other.draw(u64::MAX), address)),
+            (LostRead::Zeros, _) => found.push(constant_piece(len, 0, address)),
+            (LostRead::Ones, _) => found.push(constant_piece(len, 0xff, address)),
+            (LostRead::Noise, _) => found.push(stream_piece(len, self.other.draw(!self.reading), address)),
+            (LostRead::Garbage, _) => found.push(stream_piece(len, self.other.draw(u64::MAX), address)),
             (LostRead::Last, _) => {
                 for (from, to) in blocks(address, len) {
-                    self.find(StoreLayer::Cache, self.last + from % BLOCK, to - from, found);
+                    self.read_layer(StoreLayer::Cache, self.last + from % BLOCK, to - from, found);
                 }
             }
             (LostRead::Error, _) => return Err(CardIoError::failed("the card cannot read this block")),
-            (LostRead::Stale, Some(at)) => self.find(StoreLayer::Flash, at, len, found),
+            (LostRead::Stale, Some(at)) => self.read_layer(StoreLayer::Flash, at, len, found),
             (LostRead::Stale, None) => {
                 for (from, to) in blocks(address, len) {
-                    self.find_other(from, to - from, found);
+                    self.append_other_block(from, to - from, found);
                 }
             }
         }
@@ -121,22 +121,22 @@ impl CardMedium {
     }
 
     /// Appends the data of another block: the one in the same slot of a direct-mapped cache, or any real one.
-    fn find_other(&self, address: u64, len: u64, found: &mut ReadContent) {
+    fn append_other_block(&self, address: u64, len: u64, found: &mut ReadContent) {
         let (block, within) = (address / BLOCK, address % BLOCK);
         let real = self.map.real / BLOCK;
         match &self.cache {
             Some(cache) if cache.neighbour(block).is_some() => {
                 let other = cache.neighbour(block).unwrap_or_default() * BLOCK + within;
                 match self.map.route(other, len).place {
-                    MediumLocation::Kept(at) => self.find(StoreLayer::Flash, at, len, found),
-                    _ => self.find(StoreLayer::Cache, other, len, found),
+                    MediumLocation::Kept(at) => self.read_layer(StoreLayer::Flash, at, len, found),
+                    _ => self.read_layer(StoreLayer::Cache, other, len, found),
                 }
             }
             _ if real > 0 => {
                 let other = self.other.draw(block) % real * BLOCK + within;
-                self.find(StoreLayer::Flash, other, len, found);
+                self.read_layer(StoreLayer::Flash, other, len, found);
             }
-            _ => found.push(constant(len, self.unwritten, address)),
+            _ => found.push(constant_piece(len, self.unwritten, address)),
         }
     }
 
@@ -154,10 +154,10 @@ impl CardMedium {
     }
 }
 
-fn constant(len: u64, byte: u8, at: u64) -> ContentPiece {
+fn constant_piece(len: u64, byte: u8, at: u64) -> ContentPiece {
     ContentPiece { len, what: IoContent::Constant(byte), at, origin: at }
 }
 
-fn stream(len: u64, seed: u64, at: u64) -> ContentPiece {
+fn stream_piece(len: u64, seed: u64, at: u64) -> ContentPiece {
     ContentPiece { len, what: IoContent::Stream { seed }, at, origin: at }
 }

@@ -58,7 +58,7 @@ impl ReadContent {
     pub(crate) fn push(&mut self, piece: ContentPiece) {
         self.len += piece.len;
         match self.pieces.last_mut() {
-            Some(last) if continues(last, &piece) => last.len += piece.len,
+            Some(last) if continues_piece(last, &piece) => last.len += piece.len,
             _ => self.pieces.push(piece),
         }
     }
@@ -81,21 +81,21 @@ impl ReadContent {
     /// Offset of the first byte that differs from `expected`. `bytes` are the stored bytes, at their places.
     pub(crate) fn first_difference(&self, expected: IoContent, bytes: Option<&[u8]>) -> Option<u64> {
         if self.flips.is_empty() && self.stale.is_empty() {
-            self.between(expected, bytes)
+            self.differing_description(expected, bytes)
         } else {
-            self.between_bytes(expected, bytes)
+            self.differing_byte(expected, bytes)
         }
     }
 
     /// Compares descriptions. Bytes are generated only where two of them disagree, a little at a time.
-    fn between(&self, expected: IoContent, bytes: Option<&[u8]>) -> Option<u64> {
+    fn differing_description(&self, expected: IoContent, bytes: Option<&[u8]>) -> Option<u64> {
         let mut at = 0;
         for piece in &self.pieces {
             let address = self.offset + at;
-            let same = piece.origin == address || everywhere(expected);
+            let same = piece.origin == address || is_address_free(expected);
             if !(piece.what == expected && same) {
                 let found = bytes.map(|b| &b[at as usize..(at + piece.len) as usize]);
-                if let Some(first) = differs(piece, address, expected, found) {
+                if let Some(first) = first_differing(piece, address, expected, found) {
                     return Some(at + first);
                 }
             }
@@ -105,7 +105,7 @@ impl ReadContent {
     }
 
     /// Compares bytes, for the rare read with wrong bits or stale data.
-    fn between_bytes(&self, expected: IoContent, bytes: Option<&[u8]>) -> Option<u64> {
+    fn differing_byte(&self, expected: IoContent, bytes: Option<&[u8]>) -> Option<u64> {
         let mut made = bytes.map_or_else(Vec::new, <[u8]>::to_vec);
         made.resize(self.len as usize, 0);
         self.fill(&mut made);
@@ -123,20 +123,25 @@ impl ReadContent {
     }
 }
 
-fn continues(last: &ContentPiece, next: &ContentPiece) -> bool {
+fn continues_piece(last: &ContentPiece, next: &ContentPiece) -> bool {
     let follows = |end: u64, start: u64| end.checked_add(last.len) == Some(start);
     let same_bytes = next.what != IoContent::Buffer || follows(last.at, next.at);
     last.what == next.what
         && same_bytes
-        && (follows(last.origin, next.origin) || everywhere(next.what) && next.what != IoContent::Noise)
+        && (follows(last.origin, next.origin) || is_address_free(next.what) && next.what != IoContent::Noise)
 }
 
 /// True for content that is the same at any address.
-fn everywhere(content: IoContent) -> bool {
+fn is_address_free(content: IoContent) -> bool {
     matches!(content, IoContent::Constant(_) | IoContent::Noise)
 }
 
-fn differs(piece: &ContentPiece, address: u64, expected: IoContent, bytes: Option<&[u8]>) -> Option<u64> {
+fn first_differing(
+    piece: &ContentPiece,
+    address: u64,
+    expected: IoContent,
+    bytes: Option<&[u8]>,
+) -> Option<u64> {
     let mut made = [0u8; 4096];
     let mut at = 0;
     while at < piece.len {

@@ -17,8 +17,8 @@ pub(super) const BLOCK: u64 = 4096;
 
 /// Purpose numbers: each purpose draws random numbers that are independent of the others.
 pub(crate) const WEAK: u64 = 0x7765_616b;
-const ONCE: u64 = 0x6f6e_6365;
-const OTHER: u64 = 0x6f74_6865;
+const READ_FLIPS: u64 = 0x6f6e_6365;
+const LOST_DATA: u64 = 0x6f74_6865;
 
 #[derive(Debug)]
 pub(crate) struct CardMedium {
@@ -51,7 +51,7 @@ impl CardMedium {
     /// Card with its start content; bytes beyond `budget` go to a file.
     pub(crate) fn new(card: &Archetype, seed: u64, budget: u64) -> Self {
         let mut medium = CardMedium::empty(card, seed, budget);
-        medium.fill(card, seed);
+        medium.write_start_content(card, seed);
         medium
     }
 
@@ -75,19 +75,19 @@ impl CardMedium {
             cache: cache.map(|bytes| WriteCache::new(fake.cache_kind, bytes / BLOCK)),
             pool: (fake.kind == FakeKind::Overcommitted).then_some(pool),
             weak: weak(faults.flip_p, WEAK),
-            once: weak(faults.read_flip_p, ONCE),
+            once: weak(faults.read_flip_p, READ_FLIPS),
             worn: None,
-            other: SeededChance::new(seed, OTHER),
+            other: SeededChance::new(seed, LOST_DATA),
             last: card.announced_bytes.next_multiple_of(BLOCK),
             reading: 0,
         }
     }
 
     /// Writes the start content once, in order, past any cache.
-    fn fill(&mut self, card: &Archetype, seed: u64) {
+    fn write_start_content(&mut self, card: &Archetype, seed: u64) {
         for range in mapped_ranges(card, seed) {
-            let end = self.pool_end(&range);
-            self.each(range.start, end - range.start, |medium, address, len, place| {
+            let end = self.occupy_pool(&range);
+            self.for_each_part(range.start, end - range.start, |medium, address, len, place| {
                 let (MediumLocation::Kept(at) | MediumLocation::Bad(at)) = place else { return Ok(()) };
                 medium.store.put(
                     StoreLayer::Flash,
@@ -102,7 +102,7 @@ impl CardMedium {
     }
 
     /// End of the part of the range for which an overcommitted card has blocks; marks them as in use.
-    fn pool_end(&mut self, range: &std::ops::Range<u64>) -> u64 {
+    fn occupy_pool(&mut self, range: &std::ops::Range<u64>) -> u64 {
         let Some(pool) = &mut self.pool else { return range.end };
         let mut block = range.start / BLOCK;
         while block * BLOCK < range.end && pool.live.count() < pool.blocks {
@@ -158,17 +158,17 @@ impl CardMedium {
         if self.honest {
             return self.store.put(StoreLayer::Flash, offset, len, offset, data);
         }
-        self.write_false(offset, len, data)
+        self.write_through_map(offset, len, data)
     }
 
-    fn write_false(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
+    fn write_through_map(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
         if self.fake.kind == FakeKind::ReadOnly {
             return Ok(());
         }
         if self.fake.lost == LostRead::Last {
-            self.keep_last(offset, len, data)?;
+            self.keep_last_block(offset, len, data)?;
         }
-        self.each(offset, len, |medium, address, len, place| {
+        self.for_each_part(offset, len, |medium, address, len, place| {
             let part = data.part(address - offset, len);
             match place {
                 MediumLocation::Kept(at) if medium.pool.is_some() => {
@@ -185,7 +185,7 @@ impl CardMedium {
         })
     }
 
-    fn keep_last(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
+    fn keep_last_block(&mut self, offset: u64, len: u64, data: WrittenData<'_>) -> Result<(), CardIoError> {
         let Some((from, to)) = blocks(offset, len).last() else { return Ok(()) };
         self.store.put(
             StoreLayer::Cache,
@@ -197,7 +197,7 @@ impl CardMedium {
     }
 
     /// Calls `act` with address, length and place of each part of the range that leads to one place.
-    fn each(
+    fn for_each_part(
         &mut self,
         offset: u64,
         len: u64,
@@ -282,7 +282,7 @@ impl CardMedium {
             return;
         }
         // Removing data cannot fail.
-        let _ = self.each(offset, len, |medium, address, len, place| {
+        let _ = self.for_each_part(offset, len, |medium, address, len, place| {
             if let MediumLocation::Kept(at) = place {
                 medium.store.remove(StoreLayer::Flash, at..at + len);
             } else if medium.cache.is_some() {

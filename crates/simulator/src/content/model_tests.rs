@@ -55,7 +55,7 @@ impl NaiveFake {
     }
 
     /// Adds a block to the cache.
-    fn take(&mut self, block: u64, bytes: Vec<u8>) {
+    fn insert_cached(&mut self, block: u64, bytes: Vec<u8>) {
         if self.slots() == 0 {
             return;
         }
@@ -87,11 +87,11 @@ impl NaiveFake {
                 if full && !self.kept.contains_key(&block) && self.fake.pool_full == PoolFull::Vanish => {}
             (_, Some(home)) => {
                 if !self.fake.cache_strict {
-                    self.take(block, Vec::new());
+                    self.insert_cached(block, Vec::new());
                 }
                 self.kept.insert(home, bytes.to_vec());
             }
-            (_, None) => self.take(block, bytes.to_vec()),
+            (_, None) => self.insert_cached(block, bytes.to_vec()),
         }
     }
 
@@ -198,7 +198,7 @@ fn steps(most: usize) -> impl Strategy<Value = Vec<MediumStep>> {
 }
 
 /// Executes a step on the medium; returns the blocks that it wrote, with their bytes.
-fn carry_out(medium: &mut CardMedium, step: &MediumStep) -> Vec<(u64, Vec<u8>)> {
+fn execute_step(medium: &mut CardMedium, step: &MediumStep) -> Vec<(u64, Vec<u8>)> {
     let clip = |at: u64, count: u64| count.min(BLOCKS - at);
     let (at, bytes) = match *step {
         MediumStep::Described(at, count, seed) => {
@@ -228,7 +228,7 @@ proptest! {
         let mut medium = CardMedium::new(&card(fake), SEED, 1 << 20);
         let mut naive = NaiveFake::new(fake);
         for step in &steps {
-            for (block, bytes) in carry_out(&mut medium, step) {
+            for (block, bytes) in execute_step(&mut medium, step) {
                 naive.write(block, &bytes);
             }
             match *step {
@@ -247,8 +247,8 @@ proptest! {
         let mut kept = CardMedium::new(&card(FakeCapacity::default()), SEED, 1 << 30);
         let mut spilled = CardMedium::new(&card(FakeCapacity::default()), SEED, 3 * BLOCK);
         for step in &steps {
-            carry_out(&mut kept, step);
-            carry_out(&mut spilled, step);
+            execute_step(&mut kept, step);
+            execute_step(&mut spilled, step);
         }
         for block in 0..BLOCKS {
             prop_assert!(read(&mut kept, block) == read(&mut spilled, block), "block {block}");

@@ -60,12 +60,12 @@ pub(crate) struct ContentStore {
 }
 
 /// Offset of the bytes of the cache's layer, beyond those of any flash.
-const CACHE_BYTES: u64 = 1 << 62;
+const CACHE_OFFSET: u64 = 1 << 62;
 
-fn key(layer: StoreLayer, at: u64) -> u64 {
+fn byte_key(layer: StoreLayer, at: u64) -> u64 {
     match layer {
         StoreLayer::Flash => at,
-        StoreLayer::Cache => CACHE_BYTES + at,
+        StoreLayer::Cache => CACHE_OFFSET + at,
     }
 }
 
@@ -109,7 +109,7 @@ impl ContentStore {
 
     #[inline]
     fn describe(&mut self, layer: StoreLayer, range: Range<u64>, kind: ExtentKind) {
-        let (start, end) = (key(layer, range.start), key(layer, range.end));
+        let (start, end) = (byte_key(layer, range.start), byte_key(layer, range.end));
         if !self.layer(layer).write(range, kind) {
             self.bytes.drop_pages(start, end);
         }
@@ -125,7 +125,7 @@ impl ContentStore {
             if let Some(byte) = constant(part) {
                 self.describe(layer, range.clone(), ExtentKind { what: IoContent::Constant(byte), shift: 0 });
             } else {
-                self.bytes.write(key(layer, place), part)?;
+                self.bytes.write(byte_key(layer, place), part)?;
                 self.layer(layer).write(range.clone(), ExtentKind { what: IoContent::Buffer, shift: 0 });
             }
             place = range.end;
@@ -135,7 +135,7 @@ impl ContentStore {
     }
 
     pub(crate) fn remove(&mut self, layer: StoreLayer, range: Range<u64>) {
-        self.bytes.drop_pages(key(layer, range.start), key(layer, range.end));
+        self.bytes.drop_pages(byte_key(layer, range.start), byte_key(layer, range.end));
         self.layer(layer).remove(range);
     }
 
@@ -149,7 +149,7 @@ impl ContentStore {
         let len = end - at;
         let piece = kind.map(|ExtentKind { what, shift }| {
             let origin = at.wrapping_add_signed(shift);
-            ContentPiece { len, what, at: key(layer, at), origin }
+            ContentPiece { len, what, at: byte_key(layer, at), origin }
         });
         (len, piece)
     }
@@ -251,12 +251,12 @@ impl SparseBytes {
     #[inline]
     pub(crate) fn drop_pages(&mut self, start: u64, end: u64) {
         if !self.index.is_empty() {
-            self.drop_some(start.div_ceil(PAGE as u64), end / PAGE as u64);
+            self.drop_page_range(start.div_ceil(PAGE as u64), end / PAGE as u64);
         }
     }
 
     #[inline(never)]
-    fn drop_some(&mut self, start: u64, end: u64) {
+    fn drop_page_range(&mut self, start: u64, end: u64) {
         let SparseBytes { index, pages } = self;
         // A discard of the whole card must not iterate over each page number of a terabyte.
         if end.saturating_sub(start) > index.len() as u64 {
@@ -282,7 +282,7 @@ impl SparseBytes {
 pub(crate) const PAGE: usize = 4096;
 
 /// Pages that are allocated at a time.
-const SLAB: u32 = 256;
+const SLAB_PAGES: u32 = 256;
 
 /// Pages by number: the first ones in memory, the others in a spill file.
 #[derive(Debug, Default)]
@@ -304,9 +304,9 @@ impl PageSpill {
         let number = self.free.last().copied().unwrap_or(self.taken);
         // The spill file is created only when memory is used up.
         if number >= self.most && self.file.is_none() {
-            self.file = Some(unnamed()?);
-        } else if number < self.most && self.slabs.len() == (number / SLAB) as usize {
-            self.slabs.push(vec![0; SLAB as usize * PAGE].into_boxed_slice());
+            self.file = Some(create_spill_file()?);
+        } else if number < self.most && self.slabs.len() == (number / SLAB_PAGES) as usize {
+            self.slabs.push(vec![0; SLAB_PAGES as usize * PAGE].into_boxed_slice());
         }
         self.write(number, 0, page)?;
         // The number is taken after the write, so that a full disk costs only this page.
@@ -320,8 +320,8 @@ impl PageSpill {
         match &self.file {
             Some(file) if number >= self.most => file.write_all_at(part, self.offset(number, within)),
             _ => {
-                let at = (number % SLAB) as usize * PAGE + within;
-                self.slabs[(number / SLAB) as usize][at..at + part.len()].copy_from_slice(part);
+                let at = (number % SLAB_PAGES) as usize * PAGE + within;
+                self.slabs[(number / SLAB_PAGES) as usize][at..at + part.len()].copy_from_slice(part);
                 Ok(())
             }
         }
@@ -331,8 +331,8 @@ impl PageSpill {
         match &self.file {
             Some(file) if number >= self.most => file.read_exact_at(part, self.offset(number, within)),
             _ => {
-                let at = (number % SLAB) as usize * PAGE + within;
-                part.copy_from_slice(&self.slabs[(number / SLAB) as usize][at..at + part.len()]);
+                let at = (number % SLAB_PAGES) as usize * PAGE + within;
+                part.copy_from_slice(&self.slabs[(number / SLAB_PAGES) as usize][at..at + part.len()]);
                 Ok(())
             }
         }
@@ -353,7 +353,7 @@ impl PageSpill {
 }
 
 /// Creates an unnamed file in `$TMPDIR`, or else in the user's cache folder, since `/tmp` is in memory on many hosts.
-fn unnamed() -> io::Result<File> {
+fn create_spill_file() -> io::Result<File> {
     let folder = folder();
     ResolvedFolder::make(&folder, 0o700)
         .map_err(io::Error::from)

@@ -16,9 +16,9 @@ const MIB: u64 = 1 << 20;
 pub(super) fn draw(draw: &mut FamilyDraw) -> Archetype {
     let family = draw.one_of(&[
         (40, hybrid as fn(&mut FamilyDraw) -> Archetype),
-        (30, log),
+        (30, draw_log),
         (15, page),
-        (15, express),
+        (15, draw_express),
     ]);
     let mut card = family(draw);
     if draw.chance(0.05)
@@ -54,12 +54,17 @@ pub(super) fn identity(card: &Archetype, serial: u32) -> CardIdentity {
     CardIdentity { sd: Some(registers(claims)), ..CardIdentity::default() }
 }
 
-fn blank(announced_bytes: u64, flash: FlashUnits, read: ReadTimes, write: WriteTimes) -> Archetype {
+fn card_without_identity(
+    announced_bytes: u64,
+    flash: FlashUnits,
+    read: ReadTimes,
+    write: WriteTimes,
+) -> Archetype {
     Archetype { announced_bytes, flash, read: Some(read), write: Some(write), ..Archetype::default() }
 }
 
 /// Draws a size near a nominal one, as makers choose it: 1.5 % below to 0.5 % above, in units of the CSD.
-fn capacity(draw: &mut FamilyDraw, nominal_gb: &[u64]) -> u64 {
+fn draw_capacity(draw: &mut FamilyDraw, nominal_gb: &[u64]) -> u64 {
     let nominal = nominal_gb[draw.below(nominal_gb.len() as u64) as usize] as f64 * 1e9;
     (nominal * draw.between(0.985, 1.005)) as u64 / CAPACITY_UNIT * CAPACITY_UNIT
 }
@@ -101,7 +106,7 @@ fn read(draw: &mut FamilyDraw, base: (f64, f64), mb_s: (f64, f64)) -> ReadTimes 
     }
 }
 
-fn noise(draw: &mut FamilyDraw) -> CostNoise {
+fn draw_noise(draw: &mut FamilyDraw) -> CostNoise {
     CostNoise {
         read_sigma: draw.around(0.027, 0.086),
         write_sigma: draw.around(0.03, 0.08),
@@ -132,9 +137,9 @@ fn hybrid(draw: &mut FamilyDraw) -> Archetype {
         small_log: draw.chance(0.18).then(|| small_log(draw)),
         ..HybridWrite::default()
     };
-    let announced = capacity(draw, &[4, 8, 16, 32]);
-    let mut card = blank(announced, flash, read, WriteTimes::Hybrid(write));
-    card.noise = noise(draw);
+    let announced = draw_capacity(draw, &[4, 8, 16, 32]);
+    let mut card = card_without_identity(announced, flash, read, WriteTimes::Hybrid(write));
+    card.noise = draw_noise(draw);
     // 8 of 28 cards guard the first 8 or 12 MiB.
     card.fat_region = draw.chance(0.29).then(|| FatRegion {
         bytes: draw.one_of(&[(7, 8), (1, 12)]) * MIB,
@@ -155,7 +160,7 @@ fn small_log(draw: &mut FamilyDraw) -> SmallLog {
     }
 }
 
-fn log(draw: &mut FamilyDraw) -> Archetype {
+fn draw_log(draw: &mut FamilyDraw) -> Archetype {
     let flash = flash(draw, &[(1, 8), (6, 16), (2, 32)], &[(6, 4), (2, 8), (2, 16)], 0.25);
     let mut read = read(draw, (0.000_38, 0.000_62), (40.0, 155.0));
     read.sequential_s = Some(rounded(read.base_s * draw.between(0.05, 0.3)));
@@ -170,9 +175,9 @@ fn log(draw: &mut FamilyDraw) -> Archetype {
         log_bytes: draw.one_of(&[(1, 1), (1, 4), (2, 16), (2, 32), (4, 64), (2, 256)]) * MIB,
         merge_s: draw.around(0.075, 0.33),
     };
-    let announced = capacity(draw, &[16, 32, 64, 128, 256]);
-    let mut card = blank(announced, flash, read, WriteTimes::Log(write));
-    card.noise = noise(draw);
+    let announced = draw_capacity(draw, &[16, 32, 64, 128, 256]);
+    let mut card = card_without_identity(announced, flash, read, WriteTimes::Log(write));
+    card.noise = draw_noise(draw);
     // A queue that speeds up writes, a fake one, or none.
     let factor = draw.one_of(&[(60, 1.0), (25, 0.45), (15, 40.0)]);
     if factor != 1.0 {
@@ -195,14 +200,14 @@ fn page(draw: &mut FamilyDraw) -> Archetype {
         gc: draw.chance(0.4).then(|| gc(draw, au_bytes)),
         ..PageWrite::default()
     };
-    let announced = capacity(draw, &[64, 128, 256, 512]);
-    let mut card = blank(announced, flash, read, WriteTimes::Page(write));
-    card.noise = noise(draw);
+    let announced = draw_capacity(draw, &[64, 128, 256, 512]);
+    let mut card = card_without_identity(announced, flash, read, WriteTimes::Page(write));
+    card.noise = draw_noise(draw);
     card.queue.depth = depth;
     card
 }
 
-fn express(draw: &mut FamilyDraw) -> Archetype {
+fn draw_express(draw: &mut FamilyDraw) -> Archetype {
     let mut flash = flash(draw, &[(1, 16), (2, 32), (1, 64)], &[(1, 16), (2, 32), (1, 64)], 0.2);
     flash.planes = 1;
     let mut read = read(draw, (0.000_19, 0.000_36), (768.0, 834.0));
@@ -219,12 +224,12 @@ fn express(draw: &mut FamilyDraw) -> Archetype {
         mb_s: slow,
         ..PageWrite::default()
     };
-    let announced = capacity(draw, &[128, 256, 512, 1000]);
-    let mut card = blank(announced, flash, read, WriteTimes::Page(write));
+    let announced = draw_capacity(draw, &[128, 256, 512, 1000]);
+    let mut card = card_without_identity(announced, flash, read, WriteTimes::Page(write));
     card.noise = CostNoise { read_sigma: 0.02, write_sigma: 0.02, hiccup_p: 0.001, hiccup_s: 0.000_03 };
     card.queue.depth = 32;
     let clean = (announced as f64 * draw.between(0.1, 0.34)) as u64 / MIB * MIB;
-    card.cache = Some(cache(draw, clean, cached_s));
+    card.cache = Some(draw_cache(draw, clean, cached_s));
     card.thermal = Some(thermal(draw));
     card
 }
@@ -239,7 +244,7 @@ fn gc(draw: &mut FamilyDraw, unit_bytes: u64) -> GarbageCollection {
     }
 }
 
-fn cache(draw: &mut FamilyDraw, clean_bytes: u64, read_base_s: f64) -> PslcCache {
+fn draw_cache(draw: &mut FamilyDraw, clean_bytes: u64, read_base_s: f64) -> PslcCache {
     PslcCache {
         clean_bytes,
         bits: draw.chance(0.5).then_some(3),

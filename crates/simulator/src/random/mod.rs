@@ -22,7 +22,7 @@ pub fn card(seed: u64) -> Archetype {
     let mut draw = FamilyDraw::new(seed);
     let mut card = families::draw(&mut draw);
     card.name = format!("{PREFIX}{seed}");
-    card.fake = fake(&mut draw, card.announced_bytes);
+    card.fake = draw_fake(&mut draw, card.announced_bytes);
     card.state = StartState {
         start: draw.one_of(&[(3, StartContent::Factory), (4, StartContent::Filled), (3, StartContent::Used)]),
         used_share: families::rounded(draw.between(0.2, 0.8)),
@@ -36,7 +36,7 @@ pub fn card(seed: u64) -> Archetype {
 }
 
 /// Draws a false capacity; most cards have none.
-fn fake(draw: &mut FamilyDraw, announced: u64) -> FakeCapacity {
+fn draw_fake(draw: &mut FamilyDraw, announced: u64) -> FakeCapacity {
     let kind = draw.one_of(&[
         (70, FakeKind::None),
         (14, FakeKind::Limbo),

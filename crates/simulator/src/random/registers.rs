@@ -9,7 +9,7 @@ use cardscope_sd::registers::csd::Csd;
 pub(super) const CAPACITY_UNIT: u64 = 512 << 10;
 
 /// Largest value of the 28 bits of C_SIZE in a CSD of version 3.0: 128 TiB.
-const MOST_UNITS: u64 = (1 << 28) - 1;
+const MAX_C_SIZE_UNITS: u64 = (1 << 28) - 1;
 
 /// AU_SIZE in MiB by code from 7 on (table 4-47).
 const AU_MIB: [u64; 9] = [1, 2, 4, 8, 12, 16, 24, 32, 64];
@@ -49,15 +49,15 @@ fn cid(claims: DrawnClaims) -> [u8; 16] {
 }
 
 fn csd(announced_bytes: u64) -> [u8; 16] {
-    announcing(
+    csd_with_capacity(
         [0x40, 0x0e, 0x00, 0x32, 0x5b, 0x59, 0, 0, 0, 0, 0x7f, 0x80, 0x0a, 0x40, 0x00, 0],
         announced_bytes,
     )
 }
 
 /// CSD of version 2.0, or 3.0 (SDUC) above 2 TiB, with another capacity in whole units.
-fn announcing(mut csd: [u8; 16], announced_bytes: u64) -> [u8; 16] {
-    let c_size = (announced_bytes / CAPACITY_UNIT).saturating_sub(1).min(MOST_UNITS) as u32;
+fn csd_with_capacity(mut csd: [u8; 16], announced_bytes: u64) -> [u8; 16] {
+    let c_size = (announced_bytes / CAPACITY_UNIT).saturating_sub(1).min(MAX_C_SIZE_UNITS) as u32;
     csd[0] = if c_size < 1 << 22 { 0x40 } else { 0x80 };
     csd[6..10].copy_from_slice(&c_size.to_be_bytes());
     csd[15] = crc7(&csd[..15]) << 1 | 1;
@@ -69,7 +69,7 @@ impl SdRegisters {
     pub(crate) fn announce(&mut self, bytes: u64) {
         let csd = match Csd::from_hex(&self.csd) {
             Ok(old) if old.blank.is_some() => return,
-            Ok(old) if old.csd_structure > 0 => announcing(old.raw.0, bytes),
+            Ok(old) if old.csd_structure > 0 => csd_with_capacity(old.raw.0, bytes),
             _ => csd(bytes),
         };
         self.csd = hex(&csd);

@@ -14,19 +14,19 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-const LATENCY: &str = "/dev/cpu_dma_latency";
+const CPU_LATENCY_FILE: &str = "/dev/cpu_dma_latency";
 const IDLE_DRIVER: &str = "/sys/devices/system/cpu/cpuidle/current_driver";
 
 /// Time after the last command for which the cores are held awake.
-const LINGER: Duration = Duration::from_secs(1);
+const AWAKE_TIME: Duration = Duration::from_secs(1);
 
 /// Spinning without a pause: about as long as the scheduler lets a thread run before another one. A core that pauses
 /// sleeps and wakes late, most of all on a virtual machine.
-const STRETCH: Duration = Duration::from_millis(3);
+const SPIN_TIME: Duration = Duration::from_millis(3);
 
 /// Pause for threads that wait for the core. Idle priority orders threads within a session only (sched(7), autogroup):
 /// the kernel's workers, without which no I/O ends, and other sessions wait even for a spinning thread.
-const PAUSE: Duration = Duration::from_micros(1);
+const SPIN_PAUSE: Duration = Duration::from_micros(1);
 
 /// Holds the cores awake until it is dropped.
 #[derive(Debug)]
@@ -53,12 +53,12 @@ impl CpuLatencyGuard {
         let latency = options.takes(LagMeasure::LatencyHold).then(hold_latency).flatten();
         let mut awake = CpuLatencyGuard { _latency: latency, spinning: None, threads: Vec::new() };
         if options.takes(LagMeasure::Spinner) && !has_idle_driver() {
-            awake.spin();
+            awake.start_spinners();
         }
         awake
     }
 
-    fn spin(&mut self) {
+    fn start_spinners(&mut self) {
         let spinning = Arc::new(SpinnerState {
             start: Instant::now(),
             last: AtomicU64::new(0),
@@ -67,10 +67,10 @@ impl CpuLatencyGuard {
             rest: Mutex::new(()),
             wake: Condvar::new(),
         });
-        for core in cores() {
+        for core in allowed_cores() {
             let theirs = Arc::clone(&spinning);
             let builder = std::thread::Builder::new().name(format!("card-awake-{core}"));
-            self.threads.extend(builder.spawn(move || theirs.run(core)));
+            self.threads.extend(builder.spawn(move || theirs.spin_on_core(core)));
         }
         self.spinning = Some(spinning);
     }
@@ -78,9 +78,9 @@ impl CpuLatencyGuard {
     #[inline]
     pub(super) fn poke(&self) {
         let Some(spinning) = &self.spinning else { return };
-        spinning.last.store(spinning.millis(), Ordering::Relaxed);
+        spinning.last.store(spinning.elapsed_ms(), Ordering::Relaxed);
         if spinning.resting.load(Ordering::Relaxed) {
-            spinning.rouse();
+            spinning.wake_spinners();
         }
     }
 }
@@ -89,7 +89,7 @@ impl Drop for CpuLatencyGuard {
     fn drop(&mut self) {
         if let Some(spinning) = &self.spinning {
             spinning.over.store(true, Ordering::Relaxed);
-            spinning.rouse();
+            spinning.wake_spinners();
         }
         for thread in self.threads.drain(..) {
             let _ = thread.join();
@@ -98,7 +98,7 @@ impl Drop for CpuLatencyGuard {
 }
 
 impl SpinnerState {
-    fn rouse(&self) {
+    fn wake_spinners(&self) {
         let _rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
         self.resting.store(false, Ordering::Relaxed);
         self.wake.notify_all();
@@ -106,7 +106,7 @@ impl SpinnerState {
 
     /// Spins on one core at the lowest priority. A thread that cannot have that priority ends, since it would take time
     /// from others.
-    fn run(&self, core: usize) {
+    fn spin_on_core(&self, core: usize) {
         let mut only = CpuSet::new();
         only.set(core);
         if schedule::run_last().is_err() || sched_setaffinity(None, &only).is_err() {
@@ -116,22 +116,22 @@ impl SpinnerState {
         hurry(false);
         while !self.over.load(Ordering::Relaxed) {
             let began = Instant::now();
-            while began.elapsed() < STRETCH {
+            while began.elapsed() < SPIN_TIME {
                 std::hint::spin_loop();
             }
-            if self.idle() {
-                self.wait();
+            if self.is_idle() {
+                self.wait_for_command();
             } else {
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(SPIN_PAUSE);
             }
         }
     }
 
-    fn idle(&self) -> bool {
-        self.millis().saturating_sub(self.last.load(Ordering::Relaxed)) > LINGER.as_millis() as u64
+    fn is_idle(&self) -> bool {
+        self.elapsed_ms().saturating_sub(self.last.load(Ordering::Relaxed)) > AWAKE_TIME.as_millis() as u64
     }
 
-    fn wait(&self) {
+    fn wait_for_command(&self) {
         let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
         self.resting.store(true, Ordering::Relaxed);
         while self.resting.load(Ordering::Relaxed) && !self.over.load(Ordering::Relaxed) {
@@ -139,14 +139,14 @@ impl SpinnerState {
         }
     }
 
-    fn millis(&self) -> u64 {
+    fn elapsed_ms(&self) -> u64 {
         self.start.elapsed().as_millis() as u64
     }
 }
 
 /// Requests a latency of 0, which lasts as long as the file is open. Only root may do so.
 fn hold_latency() -> Option<File> {
-    let mut file = OpenOptions::new().write(true).open(LATENCY).ok()?;
+    let mut file = OpenOptions::new().write(true).open(CPU_LATENCY_FILE).ok()?;
     file.write_all(&0i32.to_ne_bytes()).ok()?;
     Some(file)
 }
@@ -155,7 +155,7 @@ fn has_idle_driver() -> bool {
     std::fs::read_to_string(IDLE_DRIVER).is_ok_and(|driver| driver.trim() != "none")
 }
 
-fn cores() -> Vec<usize> {
+fn allowed_cores() -> Vec<usize> {
     let allowed = sched_getaffinity(None).unwrap_or_default();
     (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect()
 }
@@ -172,9 +172,9 @@ mod tests {
     #[test]
     fn spinners_rest_a_second_after_last_command() {
         let mut awake = CpuLatencyGuard::new(&ServingOptions::at_once());
-        awake.spin();
+        awake.start_spinners();
         awake.poke();
-        std::thread::sleep(LINGER + Duration::from_millis(500));
+        std::thread::sleep(AWAKE_TIME + Duration::from_millis(500));
         let (rested, before) = (Instant::now(), cpu_time());
         std::thread::sleep(Duration::from_millis(300));
         let share = (cpu_time() - before).as_secs_f64() / rested.elapsed().as_secs_f64();

@@ -8,13 +8,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Time of spinning. Answers are then late by 0.1 µs (median) to 2 µs (p99), as measured on a development machine.
-const SPIN: Duration = Duration::from_micros(60);
+const SPIN_TIME: Duration = Duration::from_micros(60);
 
 /// Waits below this are not handed to another thread, which would take a good part of them.
 pub(super) const SHORT: Duration = Duration::from_micros(150);
 
 /// Interval at which a long wait checks for the end of serving.
-const LOOK: Duration = Duration::from_millis(50);
+const END_CHECK: Duration = Duration::from_millis(50);
 
 /// Gives an answer. The argument is false if serving ended before it was due.
 pub(super) type DelayedAnswer = Box<dyn FnOnce(bool) + Send>;
@@ -49,7 +49,7 @@ impl AnswerDelay {
         let theirs = Arc::clone(&queue);
         let thread = std::thread::Builder::new().name("card-delay".to_owned()).spawn(move || {
             hurry(how.first);
-            theirs.run();
+            theirs.run_queue();
         })?;
         Ok(AnswerDelay { queue, may_inline: how.inline, thread: Some(thread) })
     }
@@ -89,13 +89,13 @@ impl DelayQueue {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn run(&self) {
-        while let Some((at, answer)) = self.next() {
+    fn run_queue(&self) {
+        while let Some((at, answer)) = self.next_answer() {
             answer(self.wait_until(at));
         }
     }
 
-    fn next(&self) -> Option<(Instant, DelayedAnswer)> {
+    fn next_answer(&self) -> Option<(Instant, DelayedAnswer)> {
         let mut waiting = self.lock();
         loop {
             if let Some(first) = waiting.pop_front() {
@@ -115,10 +115,10 @@ impl DelayQueue {
                 return false;
             }
             let left = at.saturating_duration_since(Instant::now());
-            if left <= SPIN {
+            if left <= SPIN_TIME {
                 break;
             }
-            std::thread::sleep((left - SPIN).min(LOOK));
+            std::thread::sleep((left - SPIN_TIME).min(END_CHECK));
         }
         while Instant::now() < at {
             std::hint::spin_loop();

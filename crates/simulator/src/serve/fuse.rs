@@ -24,7 +24,7 @@ use super::slot::{RequestArrival, ServedCard, ServedRequest as InFlight, TimedRe
 const MAX_REQUEST: u32 = 1 << 20;
 
 /// Requests that the kernel sends without waiting; its default of 12 would limit deep queues.
-const IN_FLIGHT: u16 = 1024;
+const MAX_BACKGROUND: u16 = 1024;
 
 /// Threads that read requests if one of them may wait for an answer.
 const READERS: usize = 2;
@@ -61,7 +61,7 @@ pub(super) fn mount(card: &Arc<ServedCard>, directory: &Path) -> std::io::Result
     let name = MountOption::FSName(card.text.replace(',', "_"));
     config.mount_options = vec![name, MountOption::Subtype("cardscope".to_owned()), MountOption::NoAtime];
     config.n_threads = Some(if inline { READERS } else { 1 });
-    let session = spawn(file, directory, &config, options.timing, first)?;
+    let session = spawn_mount_thread(file, directory, &config, options.timing, first)?;
     if options.takes(LagMeasure::Allowance) {
         own_path.measure(&directory.join(TRUTH_FILE));
     }
@@ -69,7 +69,7 @@ pub(super) fn mount(card: &Arc<ServedCard>, directory: &Path) -> std::io::Result
 }
 
 /// Mounts from a new thread: the library creates its readers deep inside, and threads inherit their scheduling.
-fn spawn(
+fn spawn_mount_thread(
     file: CardFile,
     directory: &Path,
     config: &Config,
@@ -102,10 +102,10 @@ impl CardFile {
         asked.request.answer_at(self.delay.as_ref(), due, answer);
     }
 
-    fn answer_empty(&self, asked: FuseRequest, (at, result): TimedResult<()>, reply: ReplyEmpty) {
+    fn send_empty_answer(&self, asked: FuseRequest, (at, result): TimedResult<()>, reply: ReplyEmpty) {
         self.answer(asked, at, move || match result {
             Ok(()) => reply.ok(),
-            Err(error) => reply.error(errno(&error)),
+            Err(error) => reply.error(fuse_errno(&error)),
         });
     }
 }
@@ -114,7 +114,7 @@ fn earlier(at: Instant, by: Duration) -> Instant {
     at.checked_sub(by).unwrap_or(at)
 }
 
-fn errno(error: &CardIoError) -> Errno {
+fn fuse_errno(error: &CardIoError) -> Errno {
     Errno::from_i32(error.errno())
 }
 
@@ -124,12 +124,12 @@ impl Filesystem for CardFile {
         let _ = config.add_capabilities(InitFlags::FUSE_ASYNC_DIO);
         let _ = config.add_capabilities(InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP);
         let _ = config.set_max_write(MAX_REQUEST);
-        let _ = config.set_max_background(IN_FLIGHT);
+        let _ = config.set_max_background(MAX_BACKGROUND);
         Ok(())
     }
 
     fn lookup(&self, _req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        let found = MountFiles::named(name).filter(|_| parent == INodeNo::ROOT);
+        let found = MountFiles::inode_of_name(name).filter(|_| parent == INodeNo::ROOT);
         match found.and_then(|ino| self.files.attributes(ino)) {
             Some((found, valid)) => reply.entry(&valid, &found, Generation(0)),
             None => reply.error(Errno::ENOENT),
@@ -191,7 +191,7 @@ impl Filesystem for CardFile {
         _flush: bool,
         reply: ReplyEmpty,
     ) {
-        self.files.forget(fh.0);
+        self.files.drop_handle(fh.0);
         reply.ok();
     }
 
@@ -225,7 +225,7 @@ impl Filesystem for CardFile {
         let (at, data) = self.card.live.read(came, offset, len);
         self.answer(asked, at, move || match data {
             Ok(data) => reply.data(&data),
-            Err(error) => reply.error(errno(&error)),
+            Err(error) => reply.error(fuse_errno(&error)),
         });
     }
 
@@ -252,7 +252,7 @@ impl Filesystem for CardFile {
         let (at, result) = self.card.live.write(came, offset, &data[..room]);
         self.answer(asked, at, move || match result {
             Ok(()) => reply.written(room as u32),
-            Err(error) => reply.error(errno(&error)),
+            Err(error) => reply.error(fuse_errno(&error)),
         });
     }
 
@@ -266,7 +266,7 @@ impl Filesystem for CardFile {
         }
         let (asked, came) = self.came();
         let answered = self.card.live.flush(came);
-        self.answer_empty(asked, answered, reply);
+        self.send_empty_answer(asked, answered, reply);
     }
 
     /// Discards punched holes, as loop devices request them.
@@ -298,7 +298,7 @@ impl Filesystem for CardFile {
         let live = &self.card.live;
         let answered =
             if zero { live.write_zeros(came, offset, length) } else { live.discard(came, offset, length) };
-        self.answer_empty(asked, answered, reply);
+        self.send_empty_answer(asked, answered, reply);
     }
 
     fn readdir(&self, _req: &Request, ino: INodeNo, _fh: FileHandle, offset: u64, mut reply: ReplyDirectory) {
@@ -322,7 +322,7 @@ const TRUTH_FILE: &str = "truth.json";
 const COUNTERS_FILE: &str = "counters.json";
 
 /// Validity of names and sizes, which never change.
-const FOR_LONG: Duration = Duration::from_secs(3600);
+const ATTRIBUTE_LIFETIME: Duration = Duration::from_secs(3600);
 
 struct MountFiles {
     card: Arc<ServedCard>,
@@ -346,17 +346,17 @@ impl MountFiles {
         ]
     }
 
-    fn named(name: &OsStr) -> Option<INodeNo> {
+    fn inode_of_name(name: &OsStr) -> Option<INodeNo> {
         Self::listing().into_iter().skip(2).find(|(_, _, known)| name == *known).map(|(ino, _, _)| ino)
     }
 
     /// Attributes, and how long the kernel may cache them.
     fn attributes(&self, ino: INodeNo) -> Option<(FileAttr, Duration)> {
         let (kind, perm, size, valid) = match ino {
-            INodeNo::ROOT => (FileType::Directory, 0o755, 0, FOR_LONG),
-            CARD => (FileType::RegularFile, 0o600, self.card.live.bytes, FOR_LONG),
-            TRUTH => (FileType::RegularFile, 0o444, self.card.truth.len() as u64, FOR_LONG),
-            COUNTERS => (FileType::RegularFile, 0o444, self.counters().len() as u64, Duration::ZERO),
+            INodeNo::ROOT => (FileType::Directory, 0o755, 0, ATTRIBUTE_LIFETIME),
+            CARD => (FileType::RegularFile, 0o600, self.card.live.bytes, ATTRIBUTE_LIFETIME),
+            TRUTH => (FileType::RegularFile, 0o444, self.card.truth.len() as u64, ATTRIBUTE_LIFETIME),
+            COUNTERS => (FileType::RegularFile, 0o444, self.counters_text().len() as u64, Duration::ZERO),
             _ => return None,
         };
         let attributes = FileAttr {
@@ -393,7 +393,7 @@ impl MountFiles {
         let text = match seen {
             Some(seen) if offset > 0 => seen,
             _ => {
-                let fresh: Arc<str> = self.counters().into();
+                let fresh: Arc<str> = self.counters_text().into();
                 self.seen().insert(handle, Arc::clone(&fresh));
                 fresh
             }
@@ -401,11 +401,11 @@ impl MountFiles {
         part(&text)
     }
 
-    fn forget(&self, handle: u64) {
+    fn drop_handle(&self, handle: u64) {
         self.seen().remove(&handle);
     }
 
-    fn counters(&self) -> String {
+    fn counters_text(&self) -> String {
         // A report has only numbers and names, which serde_json can always write.
         let text = serde_json::to_string_pretty(&self.card.report()).unwrap_or_default();
         format!("{text}\n")

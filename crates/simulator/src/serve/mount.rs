@@ -10,17 +10,17 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 /// Error of a mount whose server is gone.
-const DEAD: i32 = libc::ENOTCONN;
+const DEAD_ERRNO: i32 = libc::ENOTCONN;
 
 /// Time after which a server that does not answer counts as hung.
-const PATIENCE: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-const FUSE: &str = "/dev/fuse";
+const FUSE_DEVICE: &str = "/dev/fuse";
 
 pub(super) fn prepare(directory: &Path) -> Result<(), ServeError> {
-    let unreadable = |error: io::Error| refuse(directory, &reason(&error));
-    let wrong = match state(directory) {
-        MountState::Dead if !ours(directory) => {
+    let unreadable = |error: io::Error| directory_error(directory, &reason(&error));
+    let wrong = match probe_state(directory) {
+        MountState::Dead if !is_cardscope_mount(directory) => {
             "another program's mount there is dead; unmount it (fusermount3 -u), or give another directory"
         }
         MountState::Dead if !detach(directory) => {
@@ -40,14 +40,16 @@ pub(super) fn prepare(directory: &Path) -> Result<(), ServeError> {
         }
         MountState::Dead | MountState::Answers => return Ok(()),
     };
-    Err(refuse(directory, wrong))
+    Err(directory_error(directory, wrong))
 }
 
 /// Checks that directories of cards can be created in `directory`, and that it is not the mount of another server.
 pub(super) fn prepare_parent(directory: &Path) -> Result<(), ServeError> {
-    let found = match state(directory) {
+    let found = match probe_state(directory) {
         MountState::Silent | MountState::Dead => return prepare(directory),
-        MountState::Answers => std::fs::metadata(directory).map_err(|e| refuse(directory, &reason(&e)))?,
+        MountState::Answers => {
+            std::fs::metadata(directory).map_err(|e| directory_error(directory, &reason(&e)))?
+        }
     };
     if !found.is_dir() || directory.join(super::FILE).exists() {
         return prepare(directory);
@@ -60,7 +62,7 @@ pub(super) fn make(directory: &Path) -> Result<bool, ServeError> {
     match std::fs::create_dir(directory) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(refuse(directory, &format!("it cannot be made: {error}"))),
+        Err(error) => Err(directory_error(directory, &format!("it cannot be made: {error}"))),
     }
 }
 
@@ -82,19 +84,19 @@ pub(super) fn detach(directory: &Path) -> bool {
 
 /// Kernel's number of the mount on a directory; None if nothing is mounted.
 pub(super) fn id(directory: &Path) -> Option<String> {
-    let line = mounted(directory)?;
+    let line = mountinfo_line(directory)?;
     line.split(' ').next().map(str::to_owned)
 }
 
-fn ours(directory: &Path) -> bool {
-    let line = mounted(directory).unwrap_or_default();
+fn is_cardscope_mount(directory: &Path) -> bool {
+    let line = mountinfo_line(directory).unwrap_or_default();
     let (_, kind) = line.split_once(" - ").unwrap_or_default();
     // Mounts made by root have no subtype; their source is the name of the card.
     kind.starts_with("fuse.cardscope ") || kind.starts_with(&format!("fuse {PREFIX}"))
 }
 
 /// Line of a mount in the kernel's table (proc_pid_mountinfo(5)); the last one is the topmost mount.
-fn mounted(directory: &Path) -> Option<String> {
+fn mountinfo_line(directory: &Path) -> Option<String> {
     let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     // The path is resolved by the parent, since the server of the directory itself may be gone.
     let whole = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
@@ -111,16 +113,16 @@ fn mounted(directory: &Path) -> Option<String> {
 
 /// Error with the reason why the kernel refused a mount, and what to do.
 pub(super) fn explain(directory: &Path, error: &io::Error) -> ServeError {
-    let opened = std::fs::OpenOptions::new().read(true).write(true).open(FUSE);
+    let opened = std::fs::OpenOptions::new().read(true).write(true).open(FUSE_DEVICE);
     let reason = match opened.map_err(|e| e.kind()) {
         Err(io::ErrorKind::NotFound) => {
             format!(
-                "{FUSE} is missing; load the kernel module (modprobe fuse), or pass the device into the \
+                "{FUSE_DEVICE} is missing; load the kernel module (modprobe fuse), or pass the device into the \
                  container"
             )
         }
         Err(io::ErrorKind::PermissionDenied) => {
-            format!("no permission for {FUSE}; run as root, or use chmod 666 {FUSE}")
+            format!("no permission for {FUSE_DEVICE}; run as root, or use chmod 666 {FUSE_DEVICE}")
         }
         _ if error.kind() == io::ErrorKind::PermissionDenied || error.to_string().contains("fusermount") => {
             format!("{error}; run as root, or install fusermount3 (package fuse3)")
@@ -139,7 +141,7 @@ enum MountState {
     Silent,
 }
 
-fn state(directory: &Path) -> MountState {
+fn probe_state(directory: &Path) -> MountState {
     let (sender, receiver) = mpsc::channel();
     let path = directory.to_owned();
     // The kernel may still know names and attributes after a server died, so the directory is listed. A thread that
@@ -147,14 +149,14 @@ fn state(directory: &Path) -> MountState {
     std::thread::spawn(move || {
         sender.send(std::fs::read_dir(path).and_then(|mut all| all.next().transpose()))
     });
-    match receiver.recv_timeout(PATIENCE) {
-        Ok(Err(error)) if error.raw_os_error() == Some(DEAD) => MountState::Dead,
+    match receiver.recv_timeout(ANSWER_TIMEOUT) {
+        Ok(Err(error)) if error.raw_os_error() == Some(DEAD_ERRNO) => MountState::Dead,
         Ok(_) => MountState::Answers,
         Err(_) => MountState::Silent,
     }
 }
 
-fn refuse(directory: &Path, reason: &str) -> ServeError {
+fn directory_error(directory: &Path, reason: &str) -> ServeError {
     ServeError::Directory(directory.to_owned(), reason.to_owned())
 }
 

@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 const PROBES: usize = 48;
 
 /// Pause in which both threads fall asleep, as between the commands of a slow card.
-const PAUSE: Duration = Duration::from_millis(1);
+const PROBE_PAUSE: Duration = Duration::from_millis(1);
 
 /// Delay of the answer to a probe, as by a fast card. A client that waits this long wakes later than after an immediate
 /// answer: by 18 µs instead of 6 µs on a virtual machine.
-const HELD: Duration = Duration::from_micros(50);
+const PROBE_DELAY: Duration = Duration::from_micros(50);
 
 /// Longest plausible round trip; a longer one means a busy machine.
-const MOST: Duration = Duration::from_micros(100);
+const MAX_ROUND_TRIP: Duration = Duration::from_micros(100);
 
 /// Round trips in nanoseconds; 0 before they are measured.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl HostRoundTrip {
 
     /// Delay of the answer to a probe; None while none is measured.
     pub(super) fn held(&self) -> Option<Duration> {
-        self.measuring.load(Ordering::Relaxed).then_some(HELD)
+        self.measuring.load(Ordering::Relaxed).then_some(PROBE_DELAY)
     }
 
     /// Measures both round trips by reads that are answered after [`Self::held`]; measures nothing if the file cannot
@@ -58,20 +58,20 @@ impl HostRoundTrip {
         let Ok(file) = File::open(file) else { return };
         self.measuring.store(true, Ordering::Relaxed);
         let both = || {
-            std::thread::sleep(PAUSE);
-            let asleep = probe(&file)?;
+            std::thread::sleep(PROBE_PAUSE);
+            let asleep = time_probe(&file)?;
             // This probe wakes both threads.
-            probe(&file)?;
-            Some((asleep, probe(&file)?))
+            time_probe(&file)?;
+            Some((asleep, time_probe(&file)?))
         };
         let (asleep, awake) = (0..PROBES).map_while(|_| both()).unzip();
         self.measuring.store(false, Ordering::Relaxed);
-        self.know(quiet(awake), quiet(asleep));
+        self.set_round_trips(lower_quartile(awake), lower_quartile(asleep));
     }
 
-    fn know(&self, awake: Duration, asleep: Duration) {
-        self.awake.store(nanos(awake.min(MOST)), Ordering::Relaxed);
-        self.asleep.store(nanos(asleep.min(MOST)), Ordering::Relaxed);
+    fn set_round_trips(&self, awake: Duration, asleep: Duration) {
+        self.awake.store(nanos(awake.min(MAX_ROUND_TRIP)), Ordering::Relaxed);
+        self.asleep.store(nanos(asleep.min(MAX_ROUND_TRIP)), Ordering::Relaxed);
     }
 
     /// Half of the round trip of a request that arrives at `seen`: it was sent that much earlier, and its answer takes
@@ -92,15 +92,15 @@ impl HostRoundTrip {
 }
 
 /// Lower quartile, so that a busy moment during the measurement does not make all later answers early.
-fn quiet(mut times: Vec<Duration>) -> Duration {
+fn lower_quartile(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 4).copied().unwrap_or_default()
 }
 
-fn probe(file: &File) -> Option<Duration> {
+fn time_probe(file: &File) -> Option<Duration> {
     let began = Instant::now();
     file.read_at(&mut [0; 4096], 0).ok()?;
-    Some(began.elapsed().saturating_sub(HELD))
+    Some(began.elapsed().saturating_sub(PROBE_DELAY))
 }
 
 fn nanos(time: Duration) -> u64 {
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn longer_trip_applies_after_sleep() {
         let path = HostRoundTrip::unknown();
-        path.know(AWAKE, ASLEEP);
+        path.set_round_trips(AWAKE, ASLEEP);
         let now = Instant::now();
         assert_eq!(path.half(now + 2 * SHORT), ASLEEP / 2, "the first request");
         path.answered(now + SHORT / 2, now);
@@ -133,9 +133,9 @@ mod tests {
         let path = HostRoundTrip::unknown();
         path.measure(Path::new("/nowhere"));
         assert_eq!(path.half(Instant::now()), Duration::ZERO);
-        path.know(Duration::from_secs(1), Duration::from_secs(1));
-        assert_eq!(path.half(Instant::now()), MOST / 2);
+        path.set_round_trips(Duration::from_secs(1), Duration::from_secs(1));
+        assert_eq!(path.half(Instant::now()), MAX_ROUND_TRIP / 2);
         let times = [9, 1, 2, 9].map(Duration::from_micros);
-        assert_eq!((quiet(times.to_vec()), quiet(Vec::new())), (times[2], Duration::ZERO));
+        assert_eq!((lower_quartile(times.to_vec()), lower_quartile(Vec::new())), (times[2], Duration::ZERO));
     }
 }

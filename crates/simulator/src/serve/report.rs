@@ -106,10 +106,10 @@ impl AnswerLag {
 }
 
 /// Number of answers that count as recent.
-const RECENT: usize = 1000;
+const RECENT_ANSWERS: usize = 1000;
 
 /// Lag above which an answer counts as late.
-const LATE: Duration = Duration::from_millis(1);
+const LATE_LAG: Duration = Duration::from_millis(1);
 
 #[derive(Debug, Default)]
 pub(super) struct LagMeter {
@@ -130,8 +130,8 @@ impl LagTimes {
     fn record(&mut self, lag: Duration) {
         let nanos = lag.as_nanos() as u64;
         self.all.record(nanos);
-        self.late += u64::from(lag > LATE);
-        if self.recent.len() == RECENT {
+        self.late += u64::from(lag > LATE_LAG);
+        if self.recent.len() == RECENT_ANSWERS {
             self.recent.pop_front();
         }
         self.recent.push_back(nanos);

@@ -16,10 +16,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Interval at which the foreground checks for its end.
-const LOOK: Duration = Duration::from_millis(20);
+const END_CHECK: Duration = Duration::from_millis(20);
 
 /// Time that the kernel may take to unmount.
-const UNMOUNTING: Duration = Duration::from_secs(2);
+const UNMOUNT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Cards to serve, and places to serve them at.
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ impl CardServer {
         if job.cards.is_empty() || (job.mount.is_none() && job.nbd.is_none()) {
             return Err(ServeError::Nothing);
         }
-        saved_apart(&job.cards)?;
+        refuse_shared_save_file(&job.cards)?;
         let awake = Arc::new(CpuLatencyGuard::new(&job.options));
         let slot = |(spec, name)| Ok(Arc::new(ServedCard::new(spec, name, &job.options, &awake)?));
         let cards: Vec<_> =
@@ -174,7 +174,7 @@ impl CardMount {
                 Ok(())
             }
             (true, None) => session.join(),
-            (false, _) => within(UNMOUNTING, move || session.umount_and_join()),
+            (false, _) => run_within(UNMOUNT_TIMEOUT, move || session.umount_and_join()),
         };
         match result {
             // A file that is still open prevents the kernel from unmounting: the mount is detached, and ends with the
@@ -200,14 +200,17 @@ impl Drop for CardMount {
 
 /// Result of an action that ends in time; otherwise it continues in the background. A mount that an ordinary user
 /// detached ends with the last open file on it.
-fn within(time: Duration, act: impl FnOnce() -> std::io::Result<()> + Send + 'static) -> std::io::Result<()> {
+fn run_within(
+    time: Duration,
+    act: impl FnOnce() -> std::io::Result<()> + Send + 'static,
+) -> std::io::Result<()> {
     let (tell, ended) = std::sync::mpsc::channel();
     std::thread::spawn(move || tell.send(act()));
     ended.recv_timeout(time).unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()))
 }
 
 /// Refuses cards that are saved to the same file, where one would replace the other.
-fn saved_apart(cards: &[TargetSpec]) -> Result<(), ServeError> {
+fn refuse_shared_save_file(cards: &[TargetSpec]) -> Result<(), ServeError> {
     let mut places = std::collections::BTreeSet::new();
     let mut all = cards.iter().filter_map(|card| card.storage.save.as_ref());
     let twice =
@@ -240,7 +243,7 @@ pub fn serve(
     let server = CardServer::start(job)?;
     ready(&server);
     while !stop.raised() && !server.ended() {
-        std::thread::sleep(LOOK);
+        std::thread::sleep(END_CHECK);
     }
     server.stop()
 }
@@ -255,7 +258,10 @@ mod tests {
             std::thread::sleep(Duration::from_secs(30));
             Ok(())
         };
-        assert_eq!(within(Duration::from_millis(20), hang).unwrap_err().kind(), std::io::ErrorKind::TimedOut);
-        assert!(within(Duration::from_secs(20), || Ok(())).is_ok());
+        assert_eq!(
+            run_within(Duration::from_millis(20), hang).unwrap_err().kind(),
+            std::io::ErrorKind::TimedOut
+        );
+        assert!(run_within(Duration::from_secs(20), || Ok(())).is_ok());
     }
 }

@@ -202,24 +202,26 @@ impl LiveCard {
     /// Writes to a range within the card.
     pub(super) fn write(&self, came: RequestArrival, offset: u64, data: &[u8]) -> TimedResult<()> {
         if !whole(offset, data.len() as u64) {
-            return self.patch(came, offset, data);
+            return self.write_partial_sectors(came, offset, data);
         }
         let len = data.len() as u64;
         self.command(came, true, offset, len, |state| state.card.write(offset, len, WrittenData::Bytes(data)))
     }
 
     /// Reads, changes and writes whole sectors, since a card knows no smaller unit; a host does the same.
-    fn patch(&self, came: RequestArrival, offset: u64, data: &[u8]) -> TimedResult<()> {
+    fn write_partial_sectors(&self, came: RequestArrival, offset: u64, data: &[u8]) -> TimedResult<()> {
         let start = offset - offset % SECTOR;
         let len = (offset + data.len() as u64).next_multiple_of(SECTOR) - start;
         self.answer(came, |state, now| {
             let read = state.card.rig.command(now, command(came, false, start, len));
             let end = state.card.rig.command(read, command(came, true, start, len));
-            let patched = state.lasts(end).and_then(|()| state.fetch(start, len)).and_then(|mut sectors| {
-                let from = (offset - start) as usize;
-                sectors[from..from + data.len()].copy_from_slice(data);
-                state.card.write(start, len, WrittenData::Bytes(&sectors))
-            });
+            let patched = state.check_alive_until(end).and_then(|()| state.fetch(start, len)).and_then(
+                |mut sectors| {
+                    let from = (offset - start) as usize;
+                    sectors[from..from + data.len()].copy_from_slice(data);
+                    state.card.write(start, len, WrittenData::Bytes(&sectors))
+                },
+            );
             (end, patched)
         })
     }
@@ -250,7 +252,7 @@ impl LiveCard {
     ) -> TimedResult<T> {
         self.answer(came, |state, now| {
             let end = state.card.rig.command(now, command(came, write, offset, len));
-            (end, state.lasts(end).and_then(|()| act(state)))
+            (end, state.check_alive_until(end).and_then(|()| act(state)))
         })
     }
 
@@ -260,7 +262,7 @@ impl LiveCard {
         came: RequestArrival,
         ask: impl FnOnce(&mut ServedState, f64) -> (f64, Result<T, CardIoError>),
     ) -> TimedResult<T> {
-        let (mut state, now) = self.at_time(came);
+        let (mut state, now) = self.state_at(came);
         if state.closed {
             return (came.at, Err(CardIoError::gone("it is closed")));
         }
@@ -268,7 +270,7 @@ impl LiveCard {
             Ok(()) => ask(&mut state, now),
             Err(error) => (now, Err(error)),
         };
-        (self.instant(end), result)
+        (self.to_instant(end), result)
     }
 
     pub(super) fn counters(&self) -> LifetimeCounters {
@@ -277,7 +279,7 @@ impl LiveCard {
 
     /// Temperature now in °C; None without a heat model.
     pub(super) fn celsius(&self) -> Option<f64> {
-        let (mut state, now) = self.at_time(RequestArrival { at: Instant::now(), in_flight: 0 });
+        let (mut state, now) = self.state_at(RequestArrival { at: Instant::now(), in_flight: 0 });
         state.card.rig.card.celsius(now)
     }
 
@@ -285,7 +287,7 @@ impl LiveCard {
         self.start.elapsed().as_secs_f64()
     }
 
-    fn at_time(&self, came: RequestArrival) -> (MutexGuard<'_, ServedState>, f64) {
+    fn state_at(&self, came: RequestArrival) -> (MutexGuard<'_, ServedState>, f64) {
         let mut state = self.state();
         let since = came.at.saturating_duration_since(self.start).as_nanos() as f64 + self.clock;
         state.latest = state.latest.max(since);
@@ -293,7 +295,7 @@ impl LiveCard {
         (state, now)
     }
 
-    fn instant(&self, nanos: f64) -> Instant {
+    fn to_instant(&self, nanos: f64) -> Instant {
         self.start + Duration::from_nanos((nanos - self.clock) as u64)
     }
 
@@ -312,7 +314,7 @@ fn command(came: RequestArrival, write: bool, offset: u64, len: u64) -> CardComm
 
 impl ServedState {
     /// Fails if the card vanishes before a command ends; the command then has no effect.
-    fn lasts(&mut self, end: f64) -> Result<(), CardIoError> {
+    fn check_alive_until(&mut self, end: f64) -> Result<(), CardIoError> {
         let vanishes = self.card.vanishes_at;
         if end > vanishes { self.card.alive(vanishes) } else { Ok(()) }
     }

@@ -43,18 +43,18 @@ fn calibration_card_matches_its_file() {
     near("8 at a time", queued, 8.0 * 4096e-6 / (0.0005 + 4.096e-6), 0.1);
 }
 
-fn own(depth: u32, block: u64) -> LanePlan {
+fn own_buffer_plan(depth: u32, block: u64) -> LanePlan {
     LanePlan { own_buffers: true, ..plan(depth, block) }
 }
 
 /// Reads a range and compares it with `expected`.
-fn holds(
+fn compare_range(
     card: &mut cardscope_simulator::SimTarget,
     offset: u64,
     len: u64,
     expected: IoContent,
 ) -> ContentMatch {
-    card.plan(&own(1, len)).unwrap();
+    card.plan(&own_buffer_plan(1, len)).unwrap();
     let mut done = Vec::new();
     card.submit(&io(0, false, offset, len)).unwrap();
     card.complete(1, &mut done).unwrap();
@@ -62,7 +62,7 @@ fn holds(
     card.compare(0, expected).unwrap()
 }
 
-fn write(card: &mut cardscope_simulator::SimTarget, offset: u64, len: u64, content: IoContent) {
+fn write_range(card: &mut cardscope_simulator::SimTarget, offset: u64, len: u64, content: IoContent) {
     card.plan(&plan(1, len)).unwrap();
     card.submit(&IoRequest { content, ..io(0, true, offset, len) }).unwrap();
     card.complete(1, &mut Vec::new()).unwrap();
@@ -77,21 +77,21 @@ fn sandian_fake_keeps_52_gb_only() {
     assert_eq!(usable, 52_000_002_048);
     assert_eq!(fake.info().bytes, 1_000_000_192_512);
     for offset in [0, usable - MIB, usable, usable + GIB, 1_000_000_192_512 - MIB] {
-        write(&mut fake, offset, MIB, STAMP);
+        write_range(&mut fake, offset, MIB, STAMP);
     }
-    assert_eq!(holds(&mut fake, 0, MIB, STAMP), ContentMatch::Same);
-    assert_eq!(holds(&mut fake, usable - MIB, MIB, STAMP), ContentMatch::Same);
+    assert_eq!(compare_range(&mut fake, 0, MIB, STAMP), ContentMatch::Same);
+    assert_eq!(compare_range(&mut fake, usable - MIB, MIB, STAMP), ContentMatch::Same);
     for lost in [usable, usable + GIB, 1_000_000_192_512 - MIB] {
-        assert_eq!(holds(&mut fake, lost, MIB, STAMP), ContentMatch::DiffersAt(0), "{lost}");
+        assert_eq!(compare_range(&mut fake, lost, MIB, STAMP), ContentMatch::DiffersAt(0), "{lost}");
     }
-    assert_eq!(holds(&mut fake, usable - 4096, 8192, STAMP), ContentMatch::DiffersAt(4096));
+    assert_eq!(compare_range(&mut fake, usable - 4096, 8192, STAMP), ContentMatch::DiffersAt(4096));
 }
 
 #[test]
 fn fake_can_be_genuine_or_return_read_errors() {
     let mut honest = card(&format!("{SANDIAN}?fake=none"));
-    write(&mut honest, 900 * GIB, MIB, STAMP);
-    assert_eq!(holds(&mut honest, 900 * GIB, MIB, STAMP), ContentMatch::Same);
+    write_range(&mut honest, 900 * GIB, MIB, STAMP);
+    assert_eq!(compare_range(&mut honest, 900 * GIB, MIB, STAMP), ContentMatch::Same);
     let mut failing = card(&format!("{SANDIAN}?lost=error"));
     failing.plan(&plan(1, 4096)).unwrap();
     failing.submit(&io(0, false, 100 * GIB, 4096)).unwrap();
@@ -104,12 +104,16 @@ fn fake_can_be_genuine_or_return_read_errors() {
 fn fake_variants_match_their_parameters() {
     for cache in [2 * MIB, 128 * MIB, 256 * MIB] {
         let mut fake = card(&format!("{SANDIAN}?cache_bytes={cache}"));
-        write(&mut fake, 100 * GIB, MIB, STAMP);
-        write(&mut fake, 100 * GIB + MIB, cache - MIB, IoContent::Noise);
-        assert_eq!(holds(&mut fake, 100 * GIB, MIB, STAMP), ContentMatch::Same, "{cache} bytes hold it");
-        write(&mut fake, 100 * GIB + cache, MIB, IoContent::Noise);
+        write_range(&mut fake, 100 * GIB, MIB, STAMP);
+        write_range(&mut fake, 100 * GIB + MIB, cache - MIB, IoContent::Noise);
         assert_eq!(
-            holds(&mut fake, 100 * GIB, MIB, STAMP),
+            compare_range(&mut fake, 100 * GIB, MIB, STAMP),
+            ContentMatch::Same,
+            "{cache} bytes hold it"
+        );
+        write_range(&mut fake, 100 * GIB + cache, MIB, IoContent::Noise);
+        assert_eq!(
+            compare_range(&mut fake, 100 * GIB, MIB, STAMP),
             ContentMatch::DiffersAt(0),
             "one MiB more does not"
         );
@@ -118,19 +122,19 @@ fn fake_variants_match_their_parameters() {
         [("fake=wraparound&wrap_bytes=64GiB", 64 * GIB), ("fake=chain&wrap_bytes=64GiB", 64 * GIB)]
     {
         let mut fake = card(&format!("{SANDIAN}?{kind}"));
-        write(&mut fake, 3 * period + GIB, MIB, STAMP);
-        assert_eq!(holds(&mut fake, 3 * period + GIB, MIB, STAMP), ContentMatch::Same, "{kind}");
-        write(&mut fake, GIB, MIB, IoContent::Constant(1));
+        write_range(&mut fake, 3 * period + GIB, MIB, STAMP);
+        assert_eq!(compare_range(&mut fake, 3 * period + GIB, MIB, STAMP), ContentMatch::Same, "{kind}");
+        write_range(&mut fake, GIB, MIB, IoContent::Constant(1));
         assert_eq!(
-            holds(&mut fake, 3 * period + GIB, MIB, IoContent::Constant(1)),
+            compare_range(&mut fake, 3 * period + GIB, MIB, IoContent::Constant(1)),
             ContentMatch::Same,
             "{kind}: one place"
         );
     }
     let mut chain = card(&format!("{SANDIAN}?fake=chain&wrap_bytes=64GiB"));
-    write(&mut chain, 64 * GIB + 60 * GIB, MIB, STAMP);
+    write_range(&mut chain, 64 * GIB + 60 * GIB, MIB, STAMP);
     assert_eq!(
-        holds(&mut chain, 124 * GIB, MIB, STAMP),
+        compare_range(&mut chain, 124 * GIB, MIB, STAMP),
         ContentMatch::DiffersAt(0),
         "60 GiB of the period are not there"
     );
@@ -163,7 +167,7 @@ fn registers_state_the_marks_of_the_labels() {
 #[test]
 fn written_bytes_are_read_back() {
     let mut lexar = card("sim:lexar-16g-c10");
-    lexar.plan(&own(2, 8192)).unwrap();
+    lexar.plan(&own_buffer_plan(2, 8192)).unwrap();
     let text: Vec<u8> = (0..8192).map(|i| (i % 251) as u8).collect();
     lexar.buffer(0).unwrap().copy_from_slice(&text);
     lexar.submit(&IoRequest { content: IoContent::Buffer, ..io(0, true, 4096, 8192) }).unwrap();
@@ -182,29 +186,29 @@ fn written_bytes_are_read_back() {
 #[test]
 fn read_slot_can_be_written_without_compare() {
     let mut lexar = card("sim:lexar-16g-c10");
-    write(&mut lexar, 0, 8192, STAMP);
-    lexar.plan(&own(1, 8192)).unwrap();
+    write_range(&mut lexar, 0, 8192, STAMP);
+    lexar.plan(&own_buffer_plan(1, 8192)).unwrap();
     let mut done = Vec::new();
     lexar.submit(&io(0, false, 0, 8192)).unwrap();
     lexar.complete(1, &mut done).unwrap();
     lexar.submit(&IoRequest { content: IoContent::Buffer, ..io(0, true, GIB, 8192) }).unwrap();
     lexar.complete(1, &mut done).unwrap();
     assert!(
-        matches!(holds(&mut lexar, GIB, 8192, STAMP), ContentMatch::DiffersAt(_)),
+        matches!(compare_range(&mut lexar, GIB, 8192, STAMP), ContentMatch::DiffersAt(_)),
         "the stamps name another place"
     );
     let copied = lexar.buffer(0).unwrap().to_vec();
-    assert_eq!(holds(&mut lexar, 0, 8192, STAMP), ContentMatch::Same);
+    assert_eq!(compare_range(&mut lexar, 0, 8192, STAMP), ContentMatch::Same);
     assert_eq!(lexar.buffer(0).unwrap(), copied);
 }
 
 #[test]
 fn noise_reads_same_incompressible_bytes() {
     let mut lexar = card("sim:lexar-16g-c10");
-    write(&mut lexar, 0, MIB, IoContent::Noise);
-    assert_eq!(holds(&mut lexar, 8192, 4096, IoContent::Noise), ContentMatch::Same);
+    write_range(&mut lexar, 0, MIB, IoContent::Noise);
+    assert_eq!(compare_range(&mut lexar, 8192, 4096, IoContent::Noise), ContentMatch::Same);
     let first = lexar.buffer(0).unwrap().to_vec();
-    holds(&mut lexar, 8192, 4096, IoContent::Noise);
+    compare_range(&mut lexar, 8192, 4096, IoContent::Noise);
     assert_eq!(lexar.buffer(0).unwrap(), first);
     let mut seen = [false; 256];
     first.iter().for_each(|b| seen[*b as usize] = true);
@@ -269,7 +273,7 @@ fn express_cache_refills_after_rest_or_discard() {
     let mut trimmed = used_up();
     trimmed.discard(TargetRegion { start: 0, len: 128 * GIB }).unwrap();
     assert!(speed(&mut trimmed) > 600.0);
-    assert_eq!(holds(&mut trimmed, 8 * GIB, MIB, IoContent::Constant(0)), ContentMatch::Same);
+    assert_eq!(compare_range(&mut trimmed, 8 * GIB, MIB, IoContent::Constant(0)), ContentMatch::Same);
 }
 
 #[test]
@@ -287,5 +291,5 @@ fn full_pass_over_terabyte_takes_little_memory() {
     let mut express = card("sim:lexar-1tb-express");
     let blocks = express.info().bytes / (64 * MIB);
     drive(&mut express, &plan(4, 64 * MIB), true, (0..blocks).map(|i| i * 64 * MIB));
-    assert_eq!(holds(&mut express, 0, 1 << 31, IoContent::Noise), ContentMatch::Same);
+    assert_eq!(compare_range(&mut express, 0, 1 << 31, IoContent::Noise), ContentMatch::Same);
 }

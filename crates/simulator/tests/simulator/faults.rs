@@ -17,7 +17,7 @@ use std::time::Duration;
 const STAMP: IoContent = IoContent::Stamp { salt: 99, generation: 3 };
 
 /// Executes one I/O; returns its result.
-fn one(card: &mut SimTarget, write: bool, offset: u64, len: u64) -> Result<(), TargetError> {
+fn run_one_io(card: &mut SimTarget, write: bool, offset: u64, len: u64) -> Result<(), TargetError> {
     card.plan(&LanePlan { own_buffers: true, ..plan(1, len) })?;
     card.submit(&IoRequest { content: STAMP, ..io(0, write, offset, len) })?;
     let mut done: Vec<IoCompletion> = Vec::new();
@@ -25,8 +25,8 @@ fn one(card: &mut SimTarget, write: bool, offset: u64, len: u64) -> Result<(), T
     done.pop().unwrap().result.and(ended)
 }
 
-fn holds(card: &mut SimTarget, offset: u64, len: u64, expected: IoContent) -> bool {
-    one(card, false, offset, len).unwrap();
+fn holds_content(card: &mut SimTarget, offset: u64, len: u64, expected: IoContent) -> bool {
+    run_one_io(card, false, offset, len).unwrap();
     card.compare(0, expected).unwrap() == ContentMatch::Same
 }
 
@@ -35,9 +35,9 @@ fn vanished_card_fails_every_call() {
     for fault in ["vanish_after_ios=3", "vanish_after_bytes=12KiB"] {
         let mut fading = card(&format!("sim:constant?{fault}"));
         for block in 0..3 {
-            one(&mut fading, true, block * 4096, 4096).unwrap();
+            run_one_io(&mut fading, true, block * 4096, 4096).unwrap();
         }
-        let gone = one(&mut fading, false, 0, 4096).unwrap_err();
+        let gone = run_one_io(&mut fading, false, 0, 4096).unwrap_err();
         assert!(matches!(gone, TargetError::Gone { .. }), "{fault}: {gone}");
         assert!(matches!(fading.flush(), Err(TargetError::Gone { .. })));
         assert!(matches!(fading.reopen(), Err(TargetError::Gone { .. })));
@@ -52,20 +52,20 @@ fn vanished_card_fails_every_call() {
 fn card_vanishes_during_command_or_rest() {
     let mut fading = card("sim:constant?vanish_after_s=0.0016");
     // 0.5 ms and 4 KiB at 50 MB/s are 0.58 ms, so the third command would end at 1.75 ms.
-    one(&mut fading, true, 0, 4096).unwrap();
-    one(&mut fading, true, 0, 4096).unwrap();
-    assert!(matches!(one(&mut fading, true, 0, 4096), Err(TargetError::Gone { .. })));
+    run_one_io(&mut fading, true, 0, 4096).unwrap();
+    run_one_io(&mut fading, true, 0, 4096).unwrap();
+    assert!(matches!(run_one_io(&mut fading, true, 0, 4096), Err(TargetError::Gone { .. })));
     assert_eq!(fading.now(), 1_600_000);
     let mut resting = card("sim:constant?vanish_after_s=60");
-    one(&mut resting, true, 0, 4096).unwrap();
+    run_one_io(&mut resting, true, 0, 4096).unwrap();
     resting.idle(Duration::from_secs(61));
-    assert!(matches!(one(&mut resting, false, 0, 4096), Err(TargetError::Gone { .. })));
+    assert!(matches!(run_one_io(&mut resting, false, 0, 4096), Err(TargetError::Gone { .. })));
 }
 
 #[test]
 fn bad_units_fail_always_and_random_errors_once() {
     let errors = |card: &mut SimTarget| -> Vec<bool> {
-        (0..200).map(|unit| one(card, false, unit * 4 * MIB, 4096).is_err()).collect()
+        (0..200).map(|unit| run_one_io(card, false, unit * 4 * MIB, 4096).is_err()).collect()
     };
     let mut bad = card("sim:constant?failing_share=0.2&seed=5");
     let first = errors(&mut bad);
@@ -73,10 +73,10 @@ fn bad_units_fail_always_and_random_errors_once() {
     assert!((22..60).contains(&count), "40 of 200: {count}");
     assert_eq!(errors(&mut bad), first);
     let place = first.iter().position(|failed| *failed).unwrap() as u64 * 4 * MIB;
-    assert!(matches!(one(&mut bad, true, place, 4096), Err(TargetError::Io { errno: 5, .. })));
+    assert!(matches!(run_one_io(&mut bad, true, place, 4096), Err(TargetError::Io { errno: 5, .. })));
     let mut unlucky = card("sim:constant?read_error_p=0.2&seed=5");
     assert_ne!(errors(&mut unlucky), errors(&mut unlucky));
-    one(&mut unlucky, true, 0, 4096).unwrap();
+    run_one_io(&mut unlucky, true, 0, 4096).unwrap();
     assert_eq!(
         errors(&mut card("sim:constant?read_error_p=0.2&seed=5")),
         errors(&mut card("sim:constant?read_error_p=0.2&seed=5"))
@@ -88,9 +88,9 @@ fn random_error_repeats_error_tries_times() {
     let mut twice = card("sim:constant?read_error_p=0.05&error_tries=2");
     let mut failures = 0;
     for block in 0..400 {
-        if one(&mut twice, false, block * 4096, 4096).is_err() {
+        if run_one_io(&mut twice, false, block * 4096, 4096).is_err() {
             failures += 1;
-            assert!(one(&mut twice, false, block * 4096, 4096).is_err(), "the second try");
+            assert!(run_one_io(&mut twice, false, block * 4096, 4096).is_err(), "the second try");
         }
     }
     assert!((8..40).contains(&failures), "20 of 400: {failures}");
@@ -109,7 +109,7 @@ fn error_ranges_fail_their_commands() {
         (true, 3 * MIB - 512, 1024, true),
         (false, 3 * MIB, 4096, false),
     ] {
-        let result = one(&mut bad, write, offset, len);
+        let result = run_one_io(&mut bad, write, offset, len);
         assert_eq!(result.is_err(), fails, "{write} {offset} {len}: {result:?}");
     }
 }
@@ -120,7 +120,7 @@ fn stall_delays_one_io() {
     let mut times = Vec::new();
     for block in 0..30 {
         let before = slow.now();
-        one(&mut slow, false, block * 4096, 4096).unwrap();
+        run_one_io(&mut slow, false, block * 4096, 4096).unwrap();
         times.push(slow.now() - before);
     }
     let late: Vec<_> = (0..30).filter(|io| times[*io] > 7_000_000_000).collect();
@@ -136,25 +136,30 @@ fn power_cut_tears_write_and_paired_pages() {
     let cut = format!("sim:lexar-16g-c10?vanish_after_ios=3&vanish_tears=on&save={}", file.display());
     let mut before = card(&cut);
     let page = before.spec().archetype.flash.page_bytes;
-    one(&mut before, true, 0, 4 * MIB).unwrap();
-    one(&mut before, true, 8 * MIB, MIB).unwrap();
-    assert!(matches!(one(&mut before, true, MIB, MIB), Err(TargetError::Gone { .. })));
+    run_one_io(&mut before, true, 0, 4 * MIB).unwrap();
+    run_one_io(&mut before, true, 8 * MIB, MIB).unwrap();
+    assert!(matches!(run_one_io(&mut before, true, MIB, MIB), Err(TargetError::Gone { .. })));
     before.close().unwrap();
     let mut after = card(&format!("sim:lexar-16g-c10?state={}", file.display()));
     let torn = MIB + MIB / 2;
-    assert!(holds(&mut after, 0, torn - 7 * page, STAMP) && holds(&mut after, 8 * MIB, MIB, STAMP));
-    let garbled = |card: &mut SimTarget, at| !holds(card, at, 512, STAMP);
+    assert!(
+        holds_content(&mut after, 0, torn - 7 * page, STAMP)
+            && holds_content(&mut after, 8 * MIB, MIB, STAMP)
+    );
+    let garbled = |card: &mut SimTarget, at| !holds_content(card, at, 512, STAMP);
     assert!(garbled(&mut after, torn), "the page that was being programmed");
     assert!(garbled(&mut after, torn - 3 * page) && !garbled(&mut after, torn - page));
-    assert!(holds(&mut after, torn + page, MIB, STAMP), "what stood there before");
+    assert!(holds_content(&mut after, torn + page, MIB, STAMP), "what stood there before");
 }
 
 #[test]
 fn late_faults_begin_after_bytes_written() {
     let mut late = card("sim:constant?lost_share=0.5&begin_after_bytes=1GiB");
-    let good = |card: &mut SimTarget| (0..100).filter(|unit| holds(card, unit * 4 * MIB, MIB, STAMP)).count();
+    let good = |card: &mut SimTarget| {
+        (0..100).filter(|unit| holds_content(card, unit * 4 * MIB, MIB, STAMP)).count()
+    };
     for unit in 0..100 {
-        one(&mut late, true, unit * 4 * MIB, MIB).unwrap();
+        run_one_io(&mut late, true, unit * 4 * MIB, MIB).unwrap();
     }
     assert_eq!(good(&mut late), 100);
     sequential(&mut late, true, MIB, 1, 4 * GIB, GIB);
@@ -166,8 +171,8 @@ fn late_faults_begin_after_bytes_written() {
 #[test]
 fn flipped_bit_shows_in_compare_and_buffer() {
     let mut weak = card("sim:constant?flip_p=0.01&seed=3");
-    one(&mut weak, true, 0, MIB).unwrap();
-    one(&mut weak, false, 0, MIB).unwrap();
+    run_one_io(&mut weak, true, 0, MIB).unwrap();
+    run_one_io(&mut weak, false, 0, MIB).unwrap();
     let ContentMatch::DiffersAt(at) = weak.compare(0, STAMP).unwrap() else {
         panic!("20 of 2048 sectors flip")
     };
@@ -188,8 +193,8 @@ fn overcommitted_card_slows_or_dies_when_full() {
     assert!((reads / before - 1.0).abs() < 0.05, "reads are as before: {reads}");
     let mut dying = card("sim:constant?fake=overcommitted&fake_bytes=1GiB&pool_full=dies");
     sequential(&mut dying, true, MIB, 1, 0, GIB);
-    assert!(matches!(one(&mut dying, true, GIB, MIB), Err(TargetError::Gone { .. })));
-    assert!(matches!(one(&mut dying, false, 0, MIB), Err(TargetError::Gone { .. })));
+    assert!(matches!(run_one_io(&mut dying, true, GIB, MIB), Err(TargetError::Gone { .. })));
+    assert!(matches!(run_one_io(&mut dying, false, 0, MIB), Err(TargetError::Gone { .. })));
 }
 
 #[test]
@@ -198,8 +203,8 @@ fn saved_card_continues_to_the_nanosecond() {
     let file = folder.path().join("state");
     for name in ["sandian-1tb-52g?cache_bytes=2MiB&cache_kind=lru&", "lexar-16g-c10?", "lexar-1tb-express?"] {
         let mut first = card(&format!("sim:{name}save={}", file.display()));
-        one(&mut first, true, 0, 4 * MIB).unwrap();
-        one(&mut first, true, 10 * GIB, MIB).unwrap();
+        run_one_io(&mut first, true, 0, 4 * MIB).unwrap();
+        run_one_io(&mut first, true, 10 * GIB, MIB).unwrap();
         first.plan(&LanePlan { own_buffers: true, ..plan(1, 8192) }).unwrap();
         first.buffer(0).unwrap().iter_mut().zip(0u8..=250).for_each(|(b, n)| *b = n);
         first.submit(&IoRequest { content: IoContent::Buffer, ..io(0, true, 4096, 8192) }).unwrap();
@@ -210,8 +215,8 @@ fn saved_card_continues_to_the_nanosecond() {
         let mut second = card(&format!("sim:{name}state={}", file.display()));
         assert_eq!(second.now(), saved_at, "{name}: the clock goes on");
         for card in [&mut first, &mut second] {
-            assert!(holds(card, 10 * GIB, MIB, STAMP), "{name}");
-            one(card, false, 4096, 8192).unwrap();
+            assert!(holds_content(card, 10 * GIB, MIB, STAMP), "{name}");
+            run_one_io(card, false, 4096, 8192).unwrap();
             assert_eq!(card.buffer(0).unwrap()[..251], (0u8..=250).collect::<Vec<_>>());
         }
         let on = random_4k(&mut first, true, 1, 1 << 30, GIB, 300);
@@ -225,13 +230,13 @@ fn state_is_saved_at_close_and_drop() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state");
     let mut closed = card(&format!("sim:constant?save={}", file.display()));
-    one(&mut closed, true, 0, MIB).unwrap();
+    run_one_io(&mut closed, true, 0, MIB).unwrap();
     closed.close().unwrap();
-    assert!(holds(&mut card(&format!("sim:constant?state={}", file.display())), 0, MIB, STAMP));
+    assert!(holds_content(&mut card(&format!("sim:constant?state={}", file.display())), 0, MIB, STAMP));
     let mut dropped = card(&format!("sim:constant?state={0}&save={0}", file.display()));
-    one(&mut dropped, true, MIB, MIB).unwrap();
+    run_one_io(&mut dropped, true, MIB, MIB).unwrap();
     drop(dropped);
-    assert!(holds(&mut card(&format!("sim:constant?state={}", file.display())), 0, 2 * MIB, STAMP));
+    assert!(holds_content(&mut card(&format!("sim:constant?state={}", file.display())), 0, 2 * MIB, STAMP));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no other file is left");
 }
 
@@ -240,7 +245,7 @@ fn foreign_and_damaged_states_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("state");
     let mut first = card(&format!("sim:constant?save={}", file.display()));
-    one(&mut first, true, 0, MIB).unwrap();
+    run_one_io(&mut first, true, 0, MIB).unwrap();
     drop(first);
     let open = |name: &str| {
         SimTarget::named(&format!("sim:{name}state={}", file.display())).unwrap_err().to_string()
@@ -292,7 +297,7 @@ fn state_files_are_plain_files_only() {
     let file = folder.path().join("card");
     for plant in [true, false] {
         let mut used = card(&format!("sim:constant?save={}", file.display()));
-        one(&mut used, true, 0, MIB).unwrap();
+        run_one_io(&mut used, true, 0, MIB).unwrap();
         match plant {
             true => std::os::unix::fs::symlink("letter", &file).unwrap(),
             false => std::fs::write(&file, "theirs").unwrap(),
@@ -308,12 +313,13 @@ fn state_files_are_plain_files_only() {
 fn start_content_matches_state() {
     let mut filled = card("sim:constant?state=filled");
     let bytes = filled.info().bytes;
-    assert!(holds(&mut filled, bytes - MIB, MIB, IoContent::Noise));
+    assert!(holds_content(&mut filled, bytes - MIB, MIB, IoContent::Noise));
     let mut used = card("sim:lexar-16g-c10?state=used&used_share=0.25");
-    let full = (0..400).filter(|unit| holds(&mut used, unit * 4 * MIB, 4 * MIB, IoContent::Noise)).count();
+    let full =
+        (0..400).filter(|unit| holds_content(&mut used, unit * 4 * MIB, 4 * MIB, IoContent::Noise)).count();
     assert!((70..130).contains(&full), "a quarter of 400 units: {full}");
     let mut fresh = card("sim:constant?unwritten=ones");
-    assert!(holds(&mut fresh, 0, MIB, IoContent::Constant(0xff)));
+    assert!(holds_content(&mut fresh, 0, MIB, IoContent::Constant(0xff)));
 }
 
 #[test]
@@ -440,7 +446,7 @@ fn card_works_after_error_in_deep_queue() {
 struct FailureCount(u64);
 
 impl PassRecorder for FailureCount {
-    fn failed(&mut self, _test: Option<usize>, counts: IoCounts, _io_errors: &[IoError]) {
+    fn add_failures(&mut self, _test: Option<usize>, counts: IoCounts, _io_errors: &[IoError]) {
         self.0 += counts.failed();
     }
     fn sample(&mut self, _test: usize, _index: u32, _sample: LoopSample) -> Result<(), RecorderError> {
@@ -448,7 +454,7 @@ impl PassRecorder for FailureCount {
     }
     fn not_measured(&mut self, _test: usize, _reason: String) {}
     fn caveat(&mut self, _test: usize, _caveat: Caveat) {}
-    fn pace(&mut self, _test: usize) -> Option<Box<dyn StopRule>> {
+    fn stop_rule(&mut self, _test: usize) -> Option<Box<dyn StopRule>> {
         None
     }
 }

@@ -5,7 +5,7 @@ use cardscope_engine::target::{Target, TargetError};
 use std::time::Duration;
 
 /// Seconds of a ping, median of 15, `after_s` seconds after the start.
-fn ping(name: &str, after_s: u64) -> f64 {
+fn median_ping(name: &str, after_s: u64) -> f64 {
     let mut card = card(name);
     card.idle(Duration::from_secs(after_s));
     let mut times: Vec<f64> = (0..15).map(|_| card.ping().unwrap().unwrap() as f64 / 1e9).collect();
@@ -13,15 +13,15 @@ fn ping(name: &str, after_s: u64) -> f64 {
     times[7]
 }
 
-fn near(value: f64, truth: f64) -> bool {
+fn is_near(value: f64, truth: f64) -> bool {
     (value / truth - 1.0).abs() < 0.06
 }
 
 #[test]
 fn ping_takes_path_and_reader_time() {
-    assert!(near(ping("sim:sdsc-2g", 0), 60e-6));
-    assert!(near(ping("sim:sdsc-2g?overhead_s=0.001", 0), 1.06e-3));
-    assert!(near(ping("sim:constant?front.path_s=0.0003", 0), 0.3e-3));
+    assert!(is_near(median_ping("sim:sdsc-2g", 0), 60e-6));
+    assert!(is_near(median_ping("sim:sdsc-2g?overhead_s=0.001", 0), 1.06e-3));
+    assert!(is_near(median_ping("sim:constant?front.path_s=0.0003", 0), 0.3e-3));
 }
 
 #[test]
@@ -43,9 +43,9 @@ fn heat_does_not_slow_ping() {
 fn burst_of_other_traffic_slows_ping_and_writes() {
     let disturbed = "sim:constant?disturb_every_s=10&disturb_for_s=4&disturb_share=0.5";
     assert!(
-        near(ping(disturbed, 5), 60e-6)
-            && near(ping(disturbed, 11), 120e-6)
-            && near(ping(disturbed, 15), 60e-6)
+        is_near(median_ping(disturbed, 5), 60e-6)
+            && is_near(median_ping(disturbed, 11), 120e-6)
+            && is_near(median_ping(disturbed, 15), 60e-6)
     );
     let speed = |after_s: u64| {
         let mut card = card(disturbed);
@@ -53,7 +53,7 @@ fn burst_of_other_traffic_slows_ping_and_writes() {
         64.0 / drive(&mut card, &plan(1, MIB), true, (0..64u64).map(|i| i * MIB))
     };
     let (alone, beside) = (speed(5), speed(11));
-    assert!(near(alone / beside, 2.0), "{alone} and {beside}");
+    assert!(is_near(alone / beside, 2.0), "{alone} and {beside}");
 }
 
 #[test]

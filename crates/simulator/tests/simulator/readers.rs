@@ -7,7 +7,7 @@ use cardscope_simulator::SimTarget;
 
 const STAMP: IoContent = IoContent::Stamp { salt: 99, generation: 3 };
 
-fn one(card: &mut SimTarget, write: bool, offset: u64, len: u64) -> Result<(), TargetError> {
+fn run_one_io(card: &mut SimTarget, write: bool, offset: u64, len: u64) -> Result<(), TargetError> {
     card.plan(&LanePlan { own_buffers: true, ..plan(1, len) })?;
     card.submit(&io_with(write, offset, len, STAMP))?;
     let mut done = Vec::new();
@@ -20,18 +20,18 @@ fn io_with(write: bool, offset: u64, len: u64, content: IoContent) -> cardscope_
 }
 
 /// Card behind a reader, with stamps in its first 8 MiB.
-fn stamped(overrides: &str) -> SimTarget {
+fn stamped_card(overrides: &str) -> SimTarget {
     let mut card = card(&format!("sim:constant?{overrides}"));
-    one(&mut card, true, 0, 8 * MIB).unwrap();
+    run_one_io(&mut card, true, 0, 8 * MIB).unwrap();
     card
 }
 
 fn read(card: &mut SimTarget, offset: u64, len: u64) -> Vec<u8> {
-    one(card, false, offset, len).unwrap();
+    run_one_io(card, false, offset, len).unwrap();
     card.buffer(0).unwrap().to_vec()
 }
 
-fn written(offset: u64, len: u64) -> Vec<u8> {
+fn stamp_bytes(offset: u64, len: u64) -> Vec<u8> {
     let mut bytes = vec![0; len as usize];
     content::fill(STAMP, offset, &mut bytes);
     bytes
@@ -48,14 +48,14 @@ fn first_wrong_sector(card: &mut SimTarget) -> Option<u64> {
 #[test]
 fn long_read_repeats_its_start() {
     for (bytes, name) in [(64 * KIB, "64KiB"), (128 * KIB, "128KiB")] {
-        let mut repeating = stamped(&format!("repeat_bytes={name}"));
-        assert_eq!(read(&mut repeating, MIB, bytes), written(MIB, bytes));
+        let mut repeating = stamped_card(&format!("repeat_bytes={name}"));
+        assert_eq!(read(&mut repeating, MIB, bytes), stamp_bytes(MIB, bytes));
         assert_eq!(first_wrong_sector(&mut repeating), None);
         let long = read(&mut repeating, MIB, MIB);
-        assert!(long.chunks(bytes as usize).all(|part| part == written(MIB, bytes)));
+        assert!(long.chunks(bytes as usize).all(|part| part == stamp_bytes(MIB, bytes)));
         assert_eq!(first_wrong_sector(&mut repeating), Some(bytes));
         let odd = read(&mut repeating, MIB, bytes + 512);
-        assert_eq!(odd[bytes as usize..], written(MIB, 512));
+        assert_eq!(odd[bytes as usize..], stamp_bytes(MIB, 512));
     }
 }
 
@@ -73,14 +73,15 @@ fn stored_bytes_are_repeated_as_well() {
 #[test]
 fn bit_flips_by_request_not_by_size() {
     for len in [512, MIB] {
-        let mut flipping = stamped("flip_read_every=50&seed=4");
+        let mut flipping = stamped_card("flip_read_every=50&seed=4");
         let mut flipped = Vec::new();
         for number in 0..1000 {
-            one(&mut flipping, false, 0, len).unwrap();
+            run_one_io(&mut flipping, false, 0, len).unwrap();
             if flipping.compare(0, STAMP).unwrap() != ContentMatch::Same {
                 flipped.push(number);
                 let read = flipping.buffer(0).unwrap();
-                let wrong = read.iter().zip(written(0, len)).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>();
+                let wrong =
+                    read.iter().zip(stamp_bytes(0, len)).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>();
                 assert_eq!(wrong, 1);
             }
         }
@@ -90,36 +91,36 @@ fn bit_flips_by_request_not_by_size() {
 
 #[test]
 fn unaligned_read_is_shifted() {
-    let mut shifting = stamped("align_bytes=4KiB");
-    assert_eq!(read(&mut shifting, 8 * KIB, 16 * KIB), written(8 * KIB, 16 * KIB));
-    assert_eq!(read(&mut shifting, 8 * KIB + 512, 16 * KIB), written(8 * KIB, 16 * KIB));
+    let mut shifting = stamped_card("align_bytes=4KiB");
+    assert_eq!(read(&mut shifting, 8 * KIB, 16 * KIB), stamp_bytes(8 * KIB, 16 * KIB));
+    assert_eq!(read(&mut shifting, 8 * KIB + 512, 16 * KIB), stamp_bytes(8 * KIB, 16 * KIB));
     assert_eq!(first_wrong_sector(&mut shifting), Some(0));
 }
 
 #[test]
 fn stale_read_returns_previous_data() {
-    let mut backwards = stamped("stale_reads=backwards");
+    let mut backwards = stamped_card("stale_reads=backwards");
     read(&mut backwards, MIB, 8 * KIB);
-    let mixed = [written(MIB, 8 * KIB), written(8 * KIB, 8 * KIB)].concat();
+    let mixed = [stamp_bytes(MIB, 8 * KIB), stamp_bytes(8 * KIB, 8 * KIB)].concat();
     assert_eq!(read(&mut backwards, 0, 16 * KIB), mixed, "as far as the last answer went");
     assert_eq!(first_wrong_sector(&mut backwards), Some(0));
-    assert_eq!(read(&mut backwards, 64 * KIB, 4 * KIB), written(64 * KIB, 4 * KIB));
-    let mut following = stamped("stale_reads=following");
+    assert_eq!(read(&mut backwards, 64 * KIB, 4 * KIB), stamp_bytes(64 * KIB, 4 * KIB));
+    let mut following = stamped_card("stale_reads=following");
     read(&mut following, 0, 64 * KIB);
-    assert_eq!(read(&mut following, 64 * KIB, 64 * KIB), written(0, 64 * KIB));
-    assert_eq!(read(&mut following, 128 * KIB, 64 * KIB), written(64 * KIB, 64 * KIB));
-    assert_eq!(read(&mut following, 0, 64 * KIB), written(0, 64 * KIB));
+    assert_eq!(read(&mut following, 64 * KIB, 64 * KIB), stamp_bytes(0, 64 * KIB));
+    assert_eq!(read(&mut following, 128 * KIB, 64 * KIB), stamp_bytes(64 * KIB, 64 * KIB));
+    assert_eq!(read(&mut following, 0, 64 * KIB), stamp_bytes(0, 64 * KIB));
 }
 
 #[test]
 fn stale_read_ignores_later_writes() {
-    let mut following = stamped("stale_reads=following");
+    let mut following = stamped_card("stale_reads=following");
     read(&mut following, 0, 4 * KIB);
-    one(&mut following, true, 0, 8 * KIB).unwrap();
+    run_one_io(&mut following, true, 0, 8 * KIB).unwrap();
     following.plan(&LanePlan { own_buffers: true, ..plan(1, 4 * KIB) }).unwrap();
     following.submit(&io_with(true, 0, 4 * KIB, IoContent::Constant(7))).unwrap();
     following.complete(1, &mut Vec::new()).unwrap();
-    assert_eq!(read(&mut following, 4 * KIB, 4 * KIB), written(0, 4 * KIB));
+    assert_eq!(read(&mut following, 4 * KIB, 4 * KIB), stamp_bytes(0, 4 * KIB));
 }
 
 #[test]
@@ -129,10 +130,10 @@ fn extra_sector_fails_and_others_work() {
     assert_eq!(all, own + 512);
     for write in [false, true] {
         for (offset, len) in [(own, 512), (all - 4096, 4096)] {
-            let error = one(&mut counting, write, offset, len).unwrap_err();
+            let error = run_one_io(&mut counting, write, offset, len).unwrap_err();
             assert!(matches!(error, TargetError::Io { errno: 5, .. }), "{error:?}");
         }
-        one(&mut counting, write, own - 4096, 4096).unwrap();
+        run_one_io(&mut counting, write, own - 4096, 4096).unwrap();
     }
     counting.discard(TargetRegion { start: 0, len: all }).unwrap();
 }
@@ -149,20 +150,20 @@ fn shown_capacity_differs_and_registers_stay() {
         let identity = cardscope_simulator::identity(&odd.spec().archetype).unwrap();
         assert_eq!(identity.capacity_bytes, Some(bytes));
         assert_eq!(identity.csd.and_then(|csd| csd.capacity_bytes), Some(own));
-        one(&mut odd, true, bytes.min(own) - 4096, 4096).unwrap();
-        assert_eq!(one(&mut odd, true, bytes - 4096, 4096).is_err(), bytes > own);
+        run_one_io(&mut odd, true, bytes.min(own) - 4096, 4096).unwrap();
+        assert_eq!(run_one_io(&mut odd, true, bytes - 4096, 4096).is_err(), bytes > own);
     }
     let mut ends = card(&name("end_bytes=4GiB"));
     assert_eq!(ends.info().bytes, own);
-    one(&mut ends, true, 4 * GIB - 4096, 4096).unwrap();
+    run_one_io(&mut ends, true, 4 * GIB - 4096, 4096).unwrap();
     for write in [false, true] {
-        assert!(one(&mut ends, write, 4 * GIB - 4096, 8192).is_err());
+        assert!(run_one_io(&mut ends, write, 4 * GIB - 4096, 8192).is_err());
     }
 }
 
 #[test]
 fn card_keeps_data_in_another_reader() {
-    let mut moved = stamped("");
+    let mut moved = stamped_card("");
     let before = moved.now();
     moved.exchange("repeat_bytes=64KiB&stall_every_ios=2&stall_s=1").unwrap();
     read(&mut moved, MIB, MIB);
@@ -171,7 +172,7 @@ fn card_keeps_data_in_another_reader() {
     assert!(!moved.is_misread(0));
     assert!((1_000_000_000..1_100_000_000).contains(&(moved.now() - before)));
     moved.exchange("").unwrap();
-    assert_eq!(read(&mut moved, MIB, MIB), written(MIB, MIB));
+    assert_eq!(read(&mut moved, MIB, MIB), stamp_bytes(MIB, MIB));
     assert!(moved.exchange("repeat_bytes=1").is_err());
 }
 

@@ -47,14 +47,14 @@ fn digest(name: &str) -> u64 {
     digest
 }
 
-fn table(digests: &[u64]) -> String {
+fn digest_table(digests: &[u64]) -> String {
     CARDS.iter().zip(digests).map(|(name, digest)| format!("{digest:016x} {name}\n")).collect()
 }
 
 #[test]
 fn completion_times_match_snapshot() {
     let digests: Vec<u64> = CARDS.iter().map(|name| digest(name)).collect();
-    insta::assert_snapshot!(table(&digests));
+    insta::assert_snapshot!(digest_table(&digests));
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn threads_do_not_change_completion_times() {
         let threads: Vec<_> = CARDS.iter().map(|name| scope.spawn(move || digest(name))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    assert_eq!(table(&alone), table(&beside));
+    assert_eq!(digest_table(&alone), digest_table(&beside));
     let mut all = alone;
     all.sort_unstable();
     all.dedup();

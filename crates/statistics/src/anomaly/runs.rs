@@ -12,7 +12,7 @@ use cardscope_model::statistics::median;
 use cardscope_model::test_name::{IoOrder, TestOp};
 use cardscope_model::units::{KIB, SpeedMbS, three_digits};
 
-const LEAST_RUNS: usize = 3;
+const MIN_STATE_RUNS: usize = 3;
 
 pub(super) fn levels_of(table: &AnomalyTable<'_>) -> Vec<Finding> {
     let single = table.small(TestOp::Read, 1);
@@ -55,11 +55,11 @@ fn level_finding(name: &str, found: &RunLevels, speeds: &[f64], why: LevelCompan
     );
     finding
         .because("runs in MB/s", listed(speeds))
-        .because("goes along with", words(why))
+        .because("goes along with", companion_text(why))
         .advise("Compare fast runs with fast and slow runs with slow.")
 }
 
-fn words(why: LevelCompanion) -> &'static str {
+fn companion_text(why: LevelCompanion) -> &'static str {
     match why {
         LevelCompanion::Order => "data written before: fast runs come first, as with a cache that fills up",
         LevelCompanion::Heat => "temperature: slow runs start hotter",
@@ -76,7 +76,7 @@ pub(super) fn states(table: &AnomalyTable<'_>) -> Vec<Finding> {
         rows.map(AnomalyRow::speeds).collect()
     };
     let states = run_states(&in_order(TestOp::Read), &in_order(TestOp::Write));
-    if states.len() < LEAST_RUNS {
+    if states.len() < MIN_STATE_RUNS {
         return Vec::new();
     }
     let named = |wanted: fn(&crate::levels::RunState) -> bool| -> Vec<String> {
@@ -110,16 +110,16 @@ pub(super) fn states(table: &AnomalyTable<'_>) -> Vec<Finding> {
 }
 
 /// Shortest load that can overheat a host, in seconds.
-const LONG_S: f64 = 60.0;
+const MIN_LOAD_S: f64 = 60.0;
 /// Share of the initial speed below which a fall is more than noise.
-const FALLEN: f64 = 0.7;
+const FALL_RATIO: f64 = 0.7;
 /// Least rise of a command without flash access on a slow host, as a share
 /// (docs/reference/flash.md#causes-of-a-slow-spell).
-const NULL_RISE: f64 = 0.12;
-const HOST_RISE_K: f64 = 10.0;
+const MIN_NULL_RISE: f64 = 0.12;
+const MIN_HOST_RISE_K: f64 = 10.0;
 /// Card temperature in °C that explains a fall by itself (TMT1 of two SD Express cards is 81 °C,
 /// docs/reference/flash.md#heat).
-const CARD_HOT_C: f64 = 75.0;
+const HOT_CARD_C: f64 = 75.0;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct UsbLoad {
@@ -135,12 +135,12 @@ pub struct UsbLoad {
 pub fn hot_host(load: &UsbLoad) -> Option<Finding> {
     let fell = load.last_mb_s / load.first_mb_s;
     // A fall of speed on a hot card says nothing about the host.
-    let card_is_hot = load.card_c.is_some_and(|c| c >= CARD_HOT_C);
-    if load.seconds < LONG_S || !fell.is_finite() || fell >= FALLEN || card_is_hot {
+    let card_is_hot = load.card_c.is_some_and(|c| c >= HOT_CARD_C);
+    if load.seconds < MIN_LOAD_S || !fell.is_finite() || fell >= FALL_RATIO || card_is_hot {
         return None;
     }
-    let null = load.null_rise.is_some_and(|rise| rise > NULL_RISE);
-    let warm = load.host_rise_k.is_some_and(|rise| rise > HOST_RISE_K);
+    let null = load.null_rise.is_some_and(|rise| rise > MIN_NULL_RISE);
+    let warm = load.host_rise_k.is_some_and(|rise| rise > MIN_HOST_RISE_K);
     let confidence = match (null, warm, load.card_c.is_some()) {
         (true, true, _) => 0.95,
         (true, false, _) | (false, true, _) => 0.85,
@@ -192,12 +192,13 @@ pub(super) fn of_session(session: &AnomalySession<'_>) -> Option<Finding> {
     let same: Vec<_> = results.into_iter().filter(|r| r.name() == name).collect();
     let series: Vec<SeriesBucket> = same.iter().flat_map(|r| r.series.iter().copied()).collect();
     // Without a series the first and the last run are compared.
-    let (first, last) = ends(&series).or_else(|| Some((same.first()?.mb_s, same.last()?.mb_s)))?;
+    let (first, last) =
+        start_and_end_speed(&series).or_else(|| Some((same.first()?.mb_s, same.last()?.mb_s)))?;
     let card_c = same.iter().filter_map(|r| r.temperature_c.max).reduce(f64::max);
     hot_host(&UsbLoad { seconds: busy, first_mb_s: first, last_mb_s: last, card_c, ..UsbLoad::default() })
 }
 
-fn ends(series: &[SeriesBucket]) -> Option<(f64, f64)> {
+fn start_and_end_speed(series: &[SeriesBucket]) -> Option<(f64, f64)> {
     let speeds: Vec<f64> = series.iter().map(SeriesBucket::mb_s).collect();
     let part = speeds.len() / 5;
     (part >= 3).then_some(())?;

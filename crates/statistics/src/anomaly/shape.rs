@@ -12,25 +12,28 @@ use cardscope_model::statistics::distinct;
 use cardscope_model::test_name::{IoOrder, TestName, TestOp};
 use cardscope_model::units::{BinarySize, KIB, SpeedMbS, three_digits};
 
-const FASTER: f64 = 1.1;
+const MIN_FASTER: f64 = 1.1;
 /// Speed with a queue as a share of single I/O, below which the queue slows the card, or is fake
 /// (docs/reference/flash.md#queues).
-const SLOWER: f64 = 0.9;
-const FAKE: f64 = 0.5;
+const SLOW_QUEUE: f64 = 0.9;
+const FAKE_QUEUE: f64 = 0.5;
 /// Share of the small test's speed below which the small test measured only a cache or a convenient range.
 const LARGE_SLOWER: f64 = 0.8;
-const SIZES_APART: u64 = 4;
+const MIN_SIZE_RATIO: u64 = 4;
 
 pub(super) fn all(table: &AnomalyTable<'_>) -> Vec<Finding> {
     let both = || [TestOp::Read, TestOp::Write].into_iter();
-    both().filter_map(|op| half_mib(table, op)).chain(both().filter_map(|op| queue(table, op))).collect()
+    both()
+        .filter_map(|op| half_mib(table, op))
+        .chain(both().filter_map(|op| queue_finding(table, op)))
+        .collect()
 }
 
 fn half_mib(table: &AnomalyTable<'_>, op: TestOp) -> Option<Finding> {
     let half = table.of(op, |n| n.pattern.block == 512 * KIB && n.pattern.queue == 1).next()?;
     let in_order = table.in_order(op)?;
     let ratio = half.median() / in_order.median().max(f64::MIN_POSITIVE);
-    if ratio < FASTER {
+    if ratio < MIN_FASTER {
         return None;
     }
     let blocks = if half.name.pattern.order == IoOrder::Random { "Random blocks" } else { "Blocks" };
@@ -50,14 +53,14 @@ fn both(finding: Finding, first: &AnomalyRow<'_>, second: &AnomalyRow<'_>) -> Fi
     finding.because(&first.name.to_string(), of(first)).because(&second.name.to_string(), of(second))
 }
 
-fn queue(table: &AnomalyTable<'_>, op: TestOp) -> Option<Finding> {
+fn queue_finding(table: &AnomalyTable<'_>, op: TestOp) -> Option<Finding> {
     let (deep, single) = (table.small(op, 32)?, table.small(op, 1)?);
     let ratio = deep.median() / single.median().max(f64::MIN_POSITIVE);
-    if ratio >= SLOWER {
+    if ratio >= SLOW_QUEUE {
         return None;
     }
     let what = if op == TestOp::Write { "writes" } else { "reads" };
-    let (claim, weight, text) = if ratio < FAKE {
+    let (claim, weight, text) = if ratio < FAKE_QUEUE {
         let text = format!(
             "The command queue is fake: 32 random {what} at once are {ratio:.2} × as fast as one at a time."
         );
@@ -93,7 +96,7 @@ fn size_finding(name: TestName, all: &[SizedTest]) -> Option<Finding> {
     let small = of_test().min_by_key(|one| one.area_bytes)?;
     let large = of_test().max_by_key(|one| one.area_bytes)?;
     let ratio = large.mb_s / small.mb_s;
-    if large.area_bytes < SIZES_APART.saturating_mul(small.area_bytes) || ratio >= LARGE_SLOWER {
+    if large.area_bytes < MIN_SIZE_RATIO.saturating_mul(small.area_bytes) || ratio >= LARGE_SLOWER {
         return None;
     }
     let (of_small, of_large) = (BinarySize(small.area_bytes), BinarySize(large.area_bytes));
@@ -145,7 +148,7 @@ struct PublishedPeers {
 }
 
 /// Fastest class first. The first one that matches is used.
-static PEERS: [PublishedPeers; 4] = [
+static PUBLISHED_PEERS: [PublishedPeers; 4] = [
     PublishedPeers {
         class: "SD Express, data in the cache",
         on_pcie: true,
@@ -181,10 +184,10 @@ static PEERS: [PublishedPeers; 4] = [
 ];
 
 /// Share of the lowest speed of its class below which a read is far below it.
-const FAR: f64 = 0.5;
+const FAR_BELOW: f64 = 0.5;
 /// Least gain by a queue that rules out slow flash. Typical SD Express cards gain 13 to 23 times
 /// (docs/reference/reports.md#microsd-express-benchmarks).
-const LARGE_GAIN: f64 = 25.0;
+const MIN_QUEUE_GAIN: f64 = 25.0;
 
 /// Compares single 4 KiB reads with the card's class. The class follows from the bus, or from the speed if the bus is
 /// unknown. Behind USB there may be a card, a stick or a disk, so those are not compared.
@@ -196,17 +199,17 @@ pub(super) fn reads(table: &AnomalyTable<'_>, condition: &Condition) -> Option<F
     let single = table.small(TestOp::Read, 1)?.median();
     let in_order = table.in_order(TestOp::Read)?.median();
     let share = table.in_order(TestOp::Write).map_or(0.0, |w| w.median() / in_order);
-    let peers = PEERS.iter().find(|p| {
+    let peers = PUBLISHED_PEERS.iter().find(|p| {
         on_pcie.is_none_or(|on_pcie| on_pcie == p.on_pcie)
             && in_order >= p.from_mb_s
             && share >= p.least_write_share
     })?;
     let [low, median, high] = peers.mb_s;
-    if single >= FAR * low || single <= 0.0 {
+    if single >= FAR_BELOW * low || single <= 0.0 {
         return None;
     }
     let gain = table.small(TestOp::Read, 32).map(|row| row.median() / single);
-    let confidence = if gain.is_some_and(|gain| gain > LARGE_GAIN) { 0.9 } else { 0.8 };
+    let confidence = if gain.is_some_and(|gain| gain > MIN_QUEUE_GAIN) { 0.9 } else { 0.8 };
     let text = format!(
         "The card reads single 4 KiB blocks at {} MB/s, {:.0} % of the slowest card of its class ({} MB/s).",
         three_digits(single),

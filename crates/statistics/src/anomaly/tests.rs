@@ -22,7 +22,7 @@ fn runs(tests: &[(&str, &[f64])]) -> Vec<RunResult> {
     (0..count).map(run).collect()
 }
 
-fn look(runs: &[RunResult], ceiling_mb_s: Option<f64>) -> Vec<Finding> {
+fn find_anomalies(runs: &[RunResult], ceiling_mb_s: Option<f64>) -> Vec<Finding> {
     findings(&AnomalySession { runs, condition: &Condition::default(), ceiling_mb_s })
 }
 
@@ -36,7 +36,7 @@ fn evidence(found: &Finding) -> String {
 
 #[test]
 fn adata_with_fan_has_two_write_levels() {
-    let found = look(
+    let found = find_anomalies(
         &runs(&[
             ("SEQ1G Q1T1 read", &[750.0, 749.0, 758.0, 757.0, 763.0, 768.0, 676.0, 772.0, 768.0, 771.0]),
             ("SEQ512K Q1T1 read", &[512.0, 529.0, 530.0, 531.0, 526.0, 523.0, 515.0, 514.0, 516.0, 513.0]),
@@ -58,7 +58,7 @@ fn adata_with_fan_has_two_write_levels() {
 
 #[test]
 fn sandisk_reads_far_below_its_class() {
-    let sandisk = look(
+    let sandisk = find_anomalies(
         &runs(&[
             ("SEQ1G Q1T1 read", &[834.0, 803.0]),
             ("SEQ1G Q1T1 write", &[648.0, 650.0]),
@@ -75,7 +75,7 @@ fn sandisk_reads_far_below_its_class() {
     for (write, single, deep) in
         [(614.0, 38.0, 465.0), (288.0, 10.0, 251.0), (597.0, 33.0, 463.0), (280.0, 20.0, 398.0)]
     {
-        let found = look(
+        let found = find_anomalies(
             &runs(&[
                 ("SEQ1G Q1T1 read", &[750.0]),
                 ("SEQ1G Q1T1 write", &[write]),
@@ -106,9 +106,9 @@ fn reads_are_compared_within_the_class_only() {
 #[test]
 fn sony_reads_far_below_other_uhs_cards() {
     // hdparm and 4K random read on a Raspberry Pi 4.
-    let found = look(&runs(&[("SEQ1M Q1T1 read", &[40.78]), ("RND4K Q1T1 read", &[1.58])]), None);
+    let found = find_anomalies(&runs(&[("SEQ1M Q1T1 read", &[40.78]), ("RND4K Q1T1 read", &[1.58])]), None);
     assert_eq!(claims(&found), ["read-below-class"]);
-    let found = look(&runs(&[("SEQ1M Q1T1 read", &[43.92]), ("RND4K Q1T1 read", &[10.80])]), None);
+    let found = find_anomalies(&runs(&[("SEQ1M Q1T1 read", &[43.92]), ("RND4K Q1T1 read", &[10.80])]), None);
     assert!(found.is_empty(), "{found:?}");
 }
 
@@ -117,17 +117,17 @@ fn half_mib_writes_faster_than_sequential_are_found() {
     // The report says that the SanDisk Ultra 64 GB stayed below 10 MB/s in order while 512K was "unusually fast"; its
     // figures are in a picture, so these are made up.
     let odd = runs(&[("SEQ1M Q1T1 write", &[9.5]), ("RND512K Q1T1 write", &[19.0])]);
-    let found = look(&odd, None);
+    let found = find_anomalies(&odd, None);
     assert_eq!(claims(&found), ["half-mib-faster"]);
     assert!(found[0].verdict.contains("2.00 × as fast"), "{}", found[0].verdict);
     let plain = runs(&[("SEQ1M Q1T1 write", &[20.0]), ("RND512K Q1T1 write", &[12.0])]);
-    assert!(look(&plain, None).is_empty());
+    assert!(find_anomalies(&plain, None).is_empty());
 }
 
 #[test]
 fn evo_plus_has_a_fake_queue() {
     // docs/reference/flash.md#queues: 4.2 MB/s at Q1, 0.03 at Q32.
-    let found = look(&runs(&[("RND4K Q1T1 write", &[4.2]), ("RND4K Q32T1 write", &[0.03])]), None);
+    let found = find_anomalies(&runs(&[("RND4K Q1T1 write", &[4.2]), ("RND4K Q32T1 write", &[0.03])]), None);
     assert_eq!(claims(&found), ["fake-queue"]);
     // PRO Plus 128: 2.21 at Q1, 4.0 at Q32; reads 8.5 and 9.5.
     let plain = runs(&[
@@ -136,9 +136,9 @@ fn evo_plus_has_a_fake_queue() {
         ("RND4K Q1T1 read", &[8.5]),
         ("RND4K Q32T1 read", &[9.5]),
     ]);
-    assert!(look(&plain, None).is_empty());
+    assert!(find_anomalies(&plain, None).is_empty());
     let slower = runs(&[("RND4K Q1T1 write", &[2.0]), ("RND4K Q32T1 write", &[1.5])]);
-    assert_eq!(claims(&look(&slower, None)), ["queue-slower"]);
+    assert_eq!(claims(&find_anomalies(&slower, None)), ["queue-slower"]);
 }
 
 #[test]
@@ -162,10 +162,11 @@ fn small_test_of_the_pro_is_optimistic() {
 
 #[test]
 fn speed_above_the_bus_is_attributed_to_the_host() {
-    let found = look(&runs(&[("SEQ1M Q8T1 read", &[1818.0]), ("SEQ1M Q8T1 write", &[88.0])]), Some(104.0));
+    let found =
+        find_anomalies(&runs(&[("SEQ1M Q8T1 read", &[1818.0]), ("SEQ1M Q8T1 write", &[88.0])]), Some(104.0));
     assert_eq!(claims(&found), ["above-bus-ceiling"]);
     assert!(found[0].verdict.starts_with("1 of 2 tests"), "{}", found[0].verdict);
-    assert!(look(&runs(&[("SEQ1M Q8T1 read", &[96.0])]), Some(104.0)).is_empty());
+    assert!(find_anomalies(&runs(&[("SEQ1M Q8T1 read", &[96.0])]), Some(104.0)).is_empty());
 }
 
 #[test]

@@ -6,20 +6,20 @@ use super::levels::{CandidateUnits, divides};
 use crate::bend::eliminate;
 
 /// Squared deviation (4 σ) above which a level hardly adds cost, since a single bad place must not decide.
-const CLIP: f64 = 16.0;
+const CLIP_SQUARE: f64 = 16.0;
 
 /// Slow growth beyond it, so that the nearer of two fits that both miss a level wins.
-const TAIL: f64 = 4.0;
+const TAIL_GROWTH: f64 = 4.0;
 
-fn weighed(off: f64) -> f64 {
+fn clipped_square(off: f64) -> f64 {
     let square = off * off;
-    if square <= CLIP { square } else { CLIP + TAIL * (square / CLIP).ln() }
+    if square <= CLIP_SQUARE { square } else { CLIP_SQUARE + TAIL_GROWTH * (square / CLIP_SQUARE).ln() }
 }
 
 /// Rounds of reweighting. Heights converge to a percent in five.
 const SOFT_ROUNDS: usize = 6;
 
-const PARAMETERS: f64 = 2.0;
+const EFFECT_PARAMETERS: f64 = 2.0;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UnitStep {
@@ -71,9 +71,9 @@ pub fn fit(levels: &[BoundaryLevel], candidates: &CandidateUnits) -> Option<Leve
     if levels.len() < 4 {
         return None;
     }
-    let first = accounts(levels, candidates, 1.0);
+    let first = all_accounts(levels, candidates, 1.0);
     let scatter = scatter(levels, best(&first)?);
-    let all = accounts(levels, candidates, scatter);
+    let all = all_accounts(levels, candidates, scatter);
     let best = *best(&all)?;
     let heights = |a: &UnitAccount| (a.heights[1], a.heights[2]);
     let page = choice(&all, best, |a| (a.page, heights(a).0));
@@ -92,8 +92,8 @@ pub fn height_error(levels: &[BoundaryLevel], unit: u64) -> f64 {
 /// Searches a further step above the erase blocks (segments of the mapping table). `left` are the residuals of the first
 /// fit. None if there are none.
 pub fn fit_segment(left: &[BoundaryLevel], segments: &[u64]) -> Option<EffectChoice> {
-    let none = UnitAccount { page: 0, unit: 0, heights: [0.0; 3], bic: left_over(left, 0, 0.0) };
-    let penalty = PARAMETERS * (left.len() as f64).max(2.0).ln();
+    let none = UnitAccount { page: 0, unit: 0, heights: [0.0; 3], bic: single_step_chi2(left, 0, 0.0) };
+    let penalty = EFFECT_PARAMETERS * (left.len() as f64).max(2.0).ln();
     let one = |segment: u64| {
         let (weighted, weights) = left
             .iter()
@@ -101,7 +101,7 @@ pub fn fit_segment(left: &[BoundaryLevel], segments: &[u64]) -> Option<EffectCho
             .map(|l| (l.extra / l.error.powi(2), 1.0 / l.error.powi(2)))
             .fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d));
         let heights = [0.0, 0.0, weighted / weights];
-        let bic = left_over(left, segment, heights[2]) + penalty;
+        let bic = single_step_chi2(left, segment, heights[2]) + penalty;
         (weights > 0.0 && heights[2] > 0.0).then_some(UnitAccount { page: 0, unit: segment, heights, bic })
     };
     let all: Vec<UnitAccount> =
@@ -110,16 +110,16 @@ pub fn fit_segment(left: &[BoundaryLevel], segments: &[u64]) -> Option<EffectCho
     Some(choice(&all, best, |a| (a.unit, a.heights[2])))
 }
 
-fn left_over(left: &[BoundaryLevel], segment: u64, height: f64) -> f64 {
+fn single_step_chi2(left: &[BoundaryLevel], segment: u64, height: f64) -> f64 {
     let off = |l: &BoundaryLevel| (l.extra - at(&[0.0, 0.0, height], 0, segment, l.bytes)) / l.error;
-    left.iter().map(|l| weighed(off(l))).sum()
+    left.iter().map(|l| clipped_square(off(l))).sum()
 }
 
 fn best(all: &[UnitAccount]) -> Option<&UnitAccount> {
     all.iter().min_by(|a, b| a.bic.total_cmp(&b.bic))
 }
 
-fn accounts(levels: &[BoundaryLevel], candidates: &CandidateUnits, scatter: f64) -> Vec<UnitAccount> {
+fn all_accounts(levels: &[BoundaryLevel], candidates: &CandidateUnits, scatter: f64) -> Vec<UnitAccount> {
     let none = std::iter::once(0);
     let pages: Vec<u64> = none.clone().chain(candidates.pages.iter().copied()).collect();
     let units: Vec<u64> = none.chain(candidates.units.iter().copied()).collect();
@@ -130,20 +130,21 @@ fn accounts(levels: &[BoundaryLevel], candidates: &CandidateUnits, scatter: f64)
 
 fn account(levels: &[BoundaryLevel], page: u64, unit: u64, scatter: f64) -> Option<UnitAccount> {
     let effects = f64::from(u8::from(page != 0)) + f64::from(u8::from(unit != 0));
-    let penalty = effects * PARAMETERS * (levels.len() as f64).ln();
+    let penalty = effects * EFFECT_PARAMETERS * (levels.len() as f64).ln();
     let points: Vec<LevelPoint> = levels.iter().map(|l| LevelPoint::new(l, page, unit, scatter)).collect();
     // First a robust fit by absolute distances, which a few outliers cannot bend, then least squares of the levels close
     // to it.
-    let mut soft = solve(&points, page, unit, |_| 1.0);
+    let mut soft = solve_heights(&points, page, unit, |_| 1.0);
     for _ in 0..SOFT_ROUNDS {
         let heights = soft?;
-        soft = solve(&points, page, unit, |p| 1.0 / p.off(&heights).abs().max(1.0));
+        soft = solve_heights(&points, page, unit, |p| 1.0 / p.off(&heights).abs().max(1.0));
     }
     let soft = soft?;
-    let near = solve(&points, page, unit, |p| f64::from(u8::from(p.off(&soft).powi(2) <= CLIP)));
+    let near =
+        solve_heights(&points, page, unit, |p| f64::from(u8::from(p.off(&soft).powi(2) <= CLIP_SQUARE)));
     let positive = |h: &[f64; 3]| (page == 0 || h[1] > 0.0) && (unit == 0 || h[2] > 0.0);
     let heights = [Some(soft), near].into_iter().flatten().filter(positive);
-    let cost = |h: &[f64; 3]| points.iter().map(|p| weighed(p.off(h))).sum::<f64>() + penalty;
+    let cost = |h: &[f64; 3]| points.iter().map(|p| clipped_square(p.off(h))).sum::<f64>() + penalty;
     let costs = heights.map(|h| (h, cost(&h)));
     let (heights, bic) = costs.min_by(|a, b| a.1.total_cmp(&b.1))?;
     Some(UnitAccount { page, unit, heights, bic })
@@ -168,7 +169,7 @@ impl LevelPoint {
 }
 
 /// Weighted least squares of offset and heights, None if the solution is not unique.
-fn solve(
+fn solve_heights(
     points: &[LevelPoint],
     page: u64,
     unit: u64,
@@ -231,8 +232,8 @@ fn choice(all: &[UnitAccount], best: UnitAccount, of: impl Fn(&UnitAccount) -> (
         lead: others - own,
         none: weights.iter().find(|w| w.0 == 0).map_or(0.0, |w| w.1 / total),
         nearest: weights.iter().find(|w| w.0 != 0).and_then(|w| step(w.0)),
-        open: weights.iter().filter(|w| w.1 > total * STILL_OPEN).map(|w| w.0).collect(),
+        open: weights.iter().filter(|w| w.1 > total * MIN_PROBABILITY).map(|w| w.0).collect(),
     }
 }
 
-const STILL_OPEN: f64 = 1e-3;
+const MIN_PROBABILITY: f64 = 1e-3;

@@ -30,7 +30,7 @@ pub fn divides(unit: u64, level: u64) -> bool {
     unit != 0 && level.is_multiple_of(unit)
 }
 
-fn sizes(least: u64, most: u64) -> Vec<u64> {
+fn flash_sizes(least: u64, most: u64) -> Vec<u64> {
     let powers = (0..60).flat_map(|k| [1u64 << k, 3u64 << k]);
     let mut all: Vec<u64> = powers.filter(|size| (least..=most).contains(size)).collect();
     all.sort_unstable();
@@ -39,20 +39,20 @@ fn sizes(least: u64, most: u64) -> Vec<u64> {
 
 /// Candidate page sizes: 4 to 256 KiB.
 pub fn page_candidates() -> Vec<u64> {
-    sizes(4 * KIB, 256 * KIB)
+    flash_sizes(4 * KIB, 256 * KIB)
 }
 
 /// Candidate erase block sizes: 0.5 to 64 MiB.
 pub fn unit_candidates() -> Vec<u64> {
-    sizes(512 * KIB, LARGEST_UNIT)
+    flash_sizes(512 * KIB, LARGEST_UNIT)
 }
 
 pub fn segment_candidates(card_bytes: u64) -> Vec<u64> {
-    sizes(4 * LARGEST_UNIT, card_bytes.saturating_sub(MIB))
+    flash_sizes(4 * LARGEST_UNIT, card_bytes.saturating_sub(MIB))
 }
 
 pub fn levels(card_bytes: u64, sector: u64) -> Vec<u64> {
-    sizes((4 * sector).max(2 * KIB), LARGEST_LEVEL.min(card_bytes.saturating_sub(MIB)))
+    flash_sizes((4 * sector).max(2 * KIB), LARGEST_LEVEL.min(card_bytes.saturating_sub(MIB)))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,12 +63,12 @@ pub struct TimeModes {
     pub fast_share: f64,
 }
 
-const LEAST_GAP: f64 = 0.5;
+const MIN_MODE_GAP: f64 = 0.5;
 
-const LEAST_SHARE: f64 = 0.05;
+const MIN_MODE_SHARE: f64 = 0.05;
 
 /// Largest spread of a mode as a part of the distance. A larger one is a long tail of a single mode.
-const MOST_SPREAD: f64 = 0.25;
+const MAX_MODE_SPREAD: f64 = 0.25;
 
 /// Splits times where the variance between the parts is greatest (Otsu). None if there is a single mode.
 pub fn two_modes(times: &[f64]) -> Option<TimeModes> {
@@ -88,9 +88,9 @@ pub fn two_modes(times: &[f64]) -> Option<TimeModes> {
     let (low, high) = logs.split_at(best.1);
     let (fast, slow) = (*low.get(low.len() / 2)?, *high.get(high.len() / 2)?);
     let share = low.len() as f64 / n;
-    let spread = inner(low).max(inner(high));
-    let apart = slow - fast > LEAST_GAP && spread < MOST_SPREAD * (slow - fast);
-    (apart && share.min(1.0 - share) > LEAST_SHARE).then(|| TimeModes {
+    let spread = inner_spread(low).max(inner_spread(high));
+    let apart = slow - fast > MIN_MODE_GAP && spread < MAX_MODE_SPREAD * (slow - fast);
+    (apart && share.min(1.0 - share) > MIN_MODE_SHARE).then(|| TimeModes {
         split: ((low[low.len() - 1] + high[0]) / 2.0).exp(),
         fast: fast.exp(),
         slow: slow.exp(),
@@ -98,7 +98,7 @@ pub fn two_modes(times: &[f64]) -> Option<TimeModes> {
     })
 }
 
-fn inner(sorted: &[f64]) -> f64 {
+fn inner_spread(sorted: &[f64]) -> f64 {
     let at = |share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
     (at(0.84) - at(0.16)) / 2.0
 }

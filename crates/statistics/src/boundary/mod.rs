@@ -23,7 +23,7 @@ pub struct BoundaryLevel {
 }
 
 /// Share that is cut off at each end before taking a mean, so that rare stalls and deviating places do not move it.
-const TRIM: f64 = 0.2;
+const TRIMMED_SHARE: f64 = 0.2;
 
 /// Trimmed mean, and standard deviation of one value estimated from the middle of the distribution. None for fewer than
 /// three values.
@@ -32,7 +32,7 @@ pub fn trimmed(values: &[f64]) -> Option<(f64, f64)> {
         return None;
     }
     let ordered = sorted(values);
-    let cut = (ordered.len() as f64 * TRIM) as usize;
+    let cut = (ordered.len() as f64 * TRIMMED_SHARE) as usize;
     let kept = &ordered[cut..ordered.len() - cut];
     let mean = kept.iter().sum::<f64>() / kept.len() as f64;
     // In a normal distribution these quantiles are one standard deviation from the middle.

@@ -127,7 +127,7 @@ const SEEDS: u64 = 1000;
 
 /// A page, and the seed whose noise moves the only level that distinguishes it from its double at least halfway to it, so
 /// that the double fits better. All other seeds must give the page, and these too if the unit is one of the last.
-const THROWN_HALF_WAY: &[(u64, u64, &[u64])] =
+const HIDDEN_BY_NOISE: &[(u64, u64, &[u64])] =
     &[(48 << 10, 18, &[3 << 19]), (6 << 10, 123, &[]), (12 << 10, 246, &[3 << 19, 6 << 20, 12 << 20])];
 
 /// Extra time in µs at the page and at the erase block, and the error of each level.
@@ -139,9 +139,9 @@ fn noisy(page: u64, unit: u64, seed: u64) -> Vec<BoundaryLevel> {
 
 /// Describes a wrong result. Units must be exact; where the levels favour the double of the page, the page must stay a
 /// candidate and its double must be uncertain.
-fn mistake(found: &LevelFit, page: u64, unit: u64, seed: u64) -> Option<String> {
+fn wrong_fit(found: &LevelFit, page: u64, unit: u64, seed: u64) -> Option<String> {
     let told = |choice: &EffectChoice| choice.step.map(|s| s.bytes);
-    let hidden = THROWN_HALF_WAY
+    let hidden = HIDDEN_BY_NOISE
         .iter()
         .any(|(hidden, thrown, told_with)| (*hidden, *thrown) == (page, seed) && !told_with.contains(&unit));
     let right = match hidden {
@@ -158,14 +158,14 @@ fn mistake(found: &LevelFit, page: u64, unit: u64, seed: u64) -> Option<String> 
 #[test]
 fn fit_finds_units_unless_noise_hides_them() {
     let long = std::env::var("CARDSCOPE_LONG").is_ok_and(|value| !value.is_empty());
-    let named = |seed: &u64| THROWN_HALF_WAY.iter().any(|(_, thrown, _)| thrown == seed);
+    let named = |seed: &u64| HIDDEN_BY_NOISE.iter().any(|(_, thrown, _)| thrown == seed);
     let units = || unit_candidates().into_iter().filter(|unit| *unit >= 1 << 20);
     let pairs = || page_candidates().into_iter().flat_map(|page| units().map(move |unit| (page, unit)));
     let mut wrong = Vec::new();
     for seed in (0..SEEDS).filter(|seed| long || seed % 100 == 0 || named(seed)) {
         for (page, unit) in pairs().filter(|(page, unit)| unit.is_multiple_of(*page)) {
             let found = fit(&noisy(page, unit, seed), &CandidateUnits::default()).unwrap();
-            wrong.extend(mistake(&found, page, unit, seed));
+            wrong.extend(wrong_fit(&found, page, unit, seed));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -173,7 +173,7 @@ fn fit_finds_units_unless_noise_hides_them() {
 
 #[test]
 fn listed_exceptions_are_hidden_by_noise() {
-    for (page, seed, _) in THROWN_HALF_WAY {
+    for (page, seed, _) in HIDDEN_BY_NOISE {
         let thrown = noisy(*page, 48 << 20, *seed).into_iter().find(|level| level.bytes == *page).unwrap();
         assert!(thrown.extra < HEIGHTS.0 / 2.0 + 0.5, "{thrown:?}");
         let differ = |level: &&u64| divides(*page, **level) != divides(2 * page, **level);
@@ -193,7 +193,7 @@ proptest! {
             (level.extra, level.error) = (level.extra * scale, level.error * scale);
         }
         let fit = fit(&levels, &CandidateUnits::default()).unwrap();
-        prop_assert_eq!(mistake(&fit, page, unit, seed), None);
+        prop_assert_eq!(wrong_fit(&fit, page, unit, seed), None);
         prop_assert!(fit.page.step.unwrap().height > 0.0 && fit.scatter >= 1.0);
         let sum = fit.page.confidence;
         prop_assert!((0.0..=1.0).contains(&sum));

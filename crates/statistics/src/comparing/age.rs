@@ -10,15 +10,15 @@ use cardscope_model::statistics::{median, quantile_of_sorted, sorted};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Least sessions for a slope. Even four are in order by chance in 2 of 24 cases.
-const LEAST_SESSIONS: usize = 4;
+const MIN_SESSIONS: usize = 4;
 
 /// Limit of sessions, since the number of pairs grows with the square. More are joined with their neighbours.
-const MOST_SESSIONS: usize = 300;
+const MAX_SESSIONS: usize = 300;
 
 /// Length of a session in days. Daily sessions stay separate, and one that continues past midnight stays whole.
-const SESSION: f64 = 0.75;
+const SESSION_DAYS: f64 = 0.75;
 
-const YEAR: f64 = 365.25;
+const YEAR_DAYS: f64 = 365.25;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AgeEffect {
@@ -37,12 +37,12 @@ pub struct AgeEffect {
 pub fn age(points: &[(f64, f64)]) -> Option<AgeEffect> {
     let sessions = sessions(points);
     let (first, last) = (sessions.first()?.0, sessions.last()?.0);
-    if sessions.len() < LEAST_SESSIONS {
+    if sessions.len() < MIN_SESSIONS {
         return None;
     }
     let pairs =
         || sessions.iter().enumerate().flat_map(|(i, a)| sessions[i + 1..].iter().map(move |b| (a, b)));
-    let slopes = sorted(&pairs().map(|(a, b)| (b.1 - a.1) / (b.0 - a.0) * YEAR).collect::<Vec<f64>>());
+    let slopes = sorted(&pairs().map(|(a, b)| (b.1 - a.1) / (b.0 - a.0) * YEAR_DAYS).collect::<Vec<f64>>());
     let score: f64 = pairs().map(|(a, b)| if a.1 == b.1 { 0.0 } else { (b.1 - a.1).signum() }).sum();
     let n = sessions.len() as f64;
     // Standard deviation of Kendall's score for n sessions in random order.
@@ -50,7 +50,7 @@ pub fn age(points: &[(f64, f64)]) -> Option<AgeEffect> {
     let share = NORMAL95 * deviation / slopes.len() as f64 / 2.0;
     let per_year = quantile_of_sorted(&slopes, 0.5)?;
     let middle = median(&sessions.iter().map(|s| s.1).collect::<Vec<f64>>())?;
-    let years = (last - first) / YEAR;
+    let years = (last - first) / YEAR_DAYS;
     let p = (2.0 * Normal::standard().sf((score.abs() - 1.0).max(0.0) / deviation)).min(1.0);
     Some(AgeEffect {
         sessions: sessions.len() as u32,
@@ -70,11 +70,11 @@ fn sessions(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut sessions = Vec::new();
     let mut rest = &known[..];
     while let Some((first, _)) = rest.first() {
-        let (session, later) = rest.split_at(rest.partition_point(|(day, _)| *day <= first + SESSION));
+        let (session, later) = rest.split_at(rest.partition_point(|(day, _)| *day <= first + SESSION_DAYS));
         sessions.extend(middle(session));
         rest = later;
     }
-    let joined = sessions.len().div_ceil(MOST_SESSIONS).max(1);
+    let joined = sessions.len().div_ceil(MAX_SESSIONS).max(1);
     sessions.chunks(joined).filter_map(middle).collect()
 }
 
@@ -93,7 +93,7 @@ mod tests {
     fn card(months: usize, change: f64, random: &mut SeededRandom) -> Vec<(f64, f64)> {
         let month = |i: usize| 30.4 * i as f64;
         let mut session = |i: usize| {
-            let level = 80.0 * (1.0 + change * month(i) / YEAR) * (1.0 + 0.02 * random.normal());
+            let level = 80.0 * (1.0 + change * month(i) / YEAR_DAYS) * (1.0 + 0.02 * random.normal());
             [0.1, 0.2, 0.3].map(|hour| (month(i) + hour, level * (1.0 + 0.005 * random.normal())))
         };
         (0..months).flat_map(&mut session).collect()

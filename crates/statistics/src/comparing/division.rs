@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub const UNKNOWN: &str = "unknown";
 
 /// Permutations, which limit the least probability to 1 of 2000.
-const SHUFFLES: u32 = 1999;
+const PERMUTATIONS: u32 = 1999;
 
 /// Relative rounding error of sums in different order.
 const ROUNDING: f64 = 1e-9;
@@ -33,7 +33,8 @@ pub fn groups(values: &[(String, f64)], seed: u64) -> DivisionEffect {
     for (name, value) in values.iter().filter(|(_, value)| value.is_finite()) {
         by_name.entry(name).or_default().push(*value);
     }
-    let mut groups: Vec<ValueGroup> = by_name.iter().filter_map(|(name, of)| group(name, of)).collect();
+    let mut groups: Vec<ValueGroup> =
+        by_name.iter().filter_map(|(name, of)| group_summary(name, of)).collect();
     groups.sort_by(|a, b| b.median.total_cmp(&a.median));
     by_name.remove(UNKNOWN);
     let cards: Vec<(usize, f64)> =
@@ -42,7 +43,7 @@ pub fn groups(values: &[(String, f64)], seed: u64) -> DivisionEffect {
     DivisionEffect { groups, explained: share.map(|s| s.0), p: share.map(|s| s.1) }
 }
 
-fn group(name: &str, values: &[f64]) -> Option<ValueGroup> {
+fn group_summary(name: &str, values: &[f64]) -> Option<ValueGroup> {
     let found = estimate(values)?;
     Some(ValueGroup {
         name: name.to_owned(),
@@ -64,19 +65,19 @@ fn share(cards: &[(usize, f64)], count: usize, seed: u64) -> Option<(f64, f64)> 
     }
     let numbers: Vec<usize> = cards.iter().map(|(number, _)| *number).collect();
     let mut sums = vec![(0.0, 0.0); count];
-    let found = between(&numbers, &off, &mut sums);
+    let found = squares_between(&numbers, &off, &mut sums);
     let (n, k) = (cards.len() as f64, count as f64);
     let explained = 1.0 - (1.0 - found / all) * (n - 1.0) / (n - k);
     let mut random = SeededRandom::from_state(seed);
-    let as_much = (0..SHUFFLES).filter(|_| {
+    let as_much = (0..PERMUTATIONS).filter(|_| {
         random.shuffle(&mut off);
-        between(&numbers, &off, &mut sums) >= found * (1.0 - ROUNDING)
+        squares_between(&numbers, &off, &mut sums) >= found * (1.0 - ROUNDING)
     });
-    let p = (1.0 + as_much.count() as f64) / (1.0 + f64::from(SHUFFLES));
+    let p = (1.0 + as_much.count() as f64) / (1.0 + f64::from(PERMUTATIONS));
     Some((explained.clamp(0.0, 1.0), p))
 }
 
-fn between(numbers: &[usize], off: &[f64], sums: &mut [(f64, f64)]) -> f64 {
+fn squares_between(numbers: &[usize], off: &[f64], sums: &mut [(f64, f64)]) -> f64 {
     sums.fill((0.0, 0.0));
     for (number, value) in numbers.iter().zip(off) {
         sums[*number].0 += value;

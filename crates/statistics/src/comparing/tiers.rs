@@ -6,12 +6,12 @@
 use crate::usual::NormalMixture;
 use cardscope_model::ranking::Placement;
 
-const MOST: usize = 8;
+const MAX_TIER: usize = 8;
 
 /// Earliest cut of a tier that is too long. An earlier one would make tiers of a single card.
-const LEAST: usize = 3;
+const MIN_TIER_CUT: usize = 3;
 
-const PLACES: usize = 600;
+const INTEGRATION_STEPS: usize = 600;
 
 /// Card to be ranked. A higher value is better.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +31,7 @@ pub fn tiers(cards: &[RankedValue], notable: impl Fn(usize, usize) -> bool) -> V
     let (mut from, mut tier) = (0, 0);
     while from < order.len() {
         tier += 1;
-        let to = end(&order, from, cards, &notable);
+        let to = tier_end(&order, from, cards, &notable);
         for (at, entry) in order.iter().copied().enumerate().take(to).skip(from) {
             let same = placed.last().filter(|(before, _)| cards[*before].value == cards[entry].value);
             let place = same.map_or(at as u32 + 1, |(_, before)| before.place);
@@ -42,7 +42,7 @@ pub fn tiers(cards: &[RankedValue], notable: impl Fn(usize, usize) -> bool) -> V
     placed
 }
 
-fn end(
+fn tier_end(
     order: &[usize],
     from: usize,
     cards: &[RankedValue],
@@ -50,13 +50,13 @@ fn end(
 ) -> usize {
     let rest = &order[from..];
     let alike = rest.iter().skip(1).take_while(|other| !notable(rest[0], **other)).count() + 1;
-    if alike <= MOST {
+    if alike <= MAX_TIER {
         return from + alike;
     }
     let gap = |at: &usize| cards[rest[at - 1]].value - cards[rest[*at]].value;
     // Of equal gaps the last is used, which makes the tier longer.
-    let cut = (LEAST..=MOST).max_by(|a, b| gap(a).total_cmp(&gap(b)));
-    from + cut.unwrap_or(MOST)
+    let cut = (MIN_TIER_CUT..=MAX_TIER).max_by(|a, b| gap(a).total_cmp(&gap(b)));
+    from + cut.unwrap_or(MAX_TIER)
 }
 
 /// Probability of each card to be the best of all: the integral of its density times the probability that all others are
@@ -73,12 +73,12 @@ pub fn best(cards: &[RankedValue]) -> Vec<f64> {
         let first = cards.iter().position(|card| card.value == leads);
         return (0..cards.len()).map(|at| if Some(at) == first { 1.0 } else { 0.0 }).collect();
     }
-    let at = |place: usize| low + (high - low) * place as f64 / PLACES as f64;
+    let at = |place: usize| low + (high - low) * place as f64 / INTEGRATION_STEPS as f64;
     let mut chances = vec![0.0; cards.len()];
     let below = |place: usize| -> Vec<f64> { cards.iter().map(|card| card.known.below(at(place))).collect() };
     let mut before = below(0);
     // No card can be the best below the first step, because the distribution of the surest one begins above it.
-    for place in 1..=PLACES {
+    for place in 1..=INTEGRATION_STEPS {
         let now = below(place);
         let middle: Vec<f64> = before.iter().zip(&now).map(|(a, b)| f64::midpoint(*a, *b)).collect();
         let all: f64 = middle.iter().product();
@@ -158,7 +158,7 @@ mod tests {
             }
             prop_assert!((found.iter().map(|(_, p)| p.probability_best).sum::<f64>() - 1.0).abs() < 1e-6);
             for tier in 1..=found.last().unwrap().1.tier {
-                prop_assert!(found.iter().filter(|(_, p)| p.tier == tier).count() <= MOST);
+                prop_assert!(found.iter().filter(|(_, p)| p.tier == tier).count() <= MAX_TIER);
             }
         }
     }

@@ -5,13 +5,13 @@ use cardscope_model::comparison::TwoLevels;
 use cardscope_model::statistics::{median, quantile_of_sorted, sorted};
 
 /// Limit of runs, as the search for cuts grows with their cube. More runs are replaced by their quantiles.
-const MOST_RUNS: usize = 30;
+const MAX_SPLIT_RUNS: usize = 30;
 
 /// Splits runs (MB/s, any order) into two levels. None for a single level or fewer than six runs. Of three levels the two
 /// nearest count as one.
 pub fn two_levels(values: &[f64]) -> Option<TwoLevels> {
     let ordered = sorted(values);
-    let cut = cut(&thinned(&ordered))?;
+    let cut = cut(&run_quantiles(&ordered))?;
     let (low, high) = ordered.split_at(ordered.partition_point(|v| *v < cut));
     Some(TwoLevels {
         low: median(low)?,
@@ -20,11 +20,11 @@ pub fn two_levels(values: &[f64]) -> Option<TwoLevels> {
     })
 }
 
-fn thinned(ordered: &[f64]) -> Vec<f64> {
-    if ordered.len() <= MOST_RUNS {
+fn run_quantiles(ordered: &[f64]) -> Vec<f64> {
+    if ordered.len() <= MAX_SPLIT_RUNS {
         return ordered.to_vec();
     }
-    let shares = (0..MOST_RUNS).map(|i| (i as f64 + 0.5) / MOST_RUNS as f64);
+    let shares = (0..MAX_SPLIT_RUNS).map(|i| (i as f64 + 0.5) / MAX_SPLIT_RUNS as f64);
     shares.filter_map(|share| quantile_of_sorted(ordered, share)).collect()
 }
 

@@ -16,14 +16,14 @@ use std::collections::BTreeMap;
 const STEP_OVER_NOISE: f64 = 3.0;
 
 /// Resolution of the clock in µs, a lower limit of the noise.
-const FINEST_US: f64 = 1e-3;
+const CLOCK_RESOLUTION_US: f64 = 1e-3;
 
 pub(super) fn units(rows: &[AlignRow]) -> (Property<u64>, Property<u64>) {
     let (lines, tables) = lines(rows);
-    let noise = wavering(&lines);
+    let noise = line_noise(&lines);
     let missing = || Property::not_tested(NOT_IN_LOG);
     let Some((found, noise)) =
-        noise.and_then(|noise| Some((fit(&levels_of(&lines, noise), &powers())?, noise)))
+        noise.and_then(|noise| Some((fit(&boundary_levels(&lines, noise), &powers())?, noise)))
     else {
         return (missing(), missing());
     };
@@ -46,14 +46,14 @@ fn lines(rows: &[AlignRow]) -> (BTreeMap<u64, f64>, usize) {
 }
 
 /// Noise of a line, from the median distance of neighbours, which a few steps do not move.
-fn wavering(lines: &BTreeMap<u64, f64>) -> Option<f64> {
+fn line_noise(lines: &BTreeMap<u64, f64>) -> Option<f64> {
     let extras: Vec<f64> = lines.values().copied().collect();
     let mut jumps: Vec<f64> = extras.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     // The distance of two lines has the noise of both.
-    Some((median_in_place(&mut jumps)? * MAD_SCALE / std::f64::consts::SQRT_2).max(FINEST_US))
+    Some((median_in_place(&mut jumps)? * MAD_SCALE / std::f64::consts::SQRT_2).max(CLOCK_RESOLUTION_US))
 }
 
-fn levels_of(lines: &BTreeMap<u64, f64>, noise: f64) -> Vec<BoundaryLevel> {
+fn boundary_levels(lines: &BTreeMap<u64, f64>, noise: f64) -> Vec<BoundaryLevel> {
     let largest = levels(u64::MAX, 512).last().copied().unwrap_or(u64::MAX);
     let level = |(bytes, extra): (&u64, &f64)| BoundaryLevel { bytes: *bytes, extra: *extra, error: noise };
     lines.iter().filter(|(bytes, _)| **bytes <= largest).map(level).collect()

@@ -16,11 +16,11 @@ pub const SOFT: f64 = 1.25;
 pub const SOFT_FIRST: f64 = 1.8;
 
 /// Share of slow lines up to the limit and beyond it. Beyond it only some write sizes become slower.
-const SHARE: (f64, f64) = (0.03, 0.8);
+const SLOW_LINE_SHARES: (f64, f64) = (0.03, 0.8);
 
 /// Ratio of the step at the limit to any earlier step, in logarithms: at least 6 in the public logs, 1.4 on a card that
 /// slows with each block.
-const SHARP: f64 = 3.0;
+const MIN_SHARPNESS: f64 = 3.0;
 
 type RoundTimes = BTreeMap<u64, f64>;
 
@@ -36,7 +36,7 @@ pub(super) fn limit(tables: &FlashbenchTables, random: bool) -> Property<u32> {
             "only {most} blocks in turn; a limit shows between two numbers"
         ));
     }
-    let (limit, sure) = likeliest(&rounds);
+    let (limit, sure) = likeliest_limit(&rounds);
     let next = counts.iter().find(|n| **n > limit);
     match next {
         _ if sure < SURE => Property::not_tested(format!("undecided: {limit}, {:.0} % sure", 100.0 * sure)),
@@ -55,7 +55,7 @@ pub(super) fn limit(tables: &FlashbenchTables, random: bool) -> Property<u32> {
 }
 
 fn rounds(tables: &FlashbenchTables, random: bool) -> BTreeMap<u32, RoundTimes> {
-    let Some(au_bytes) = most_tested(tables, random) else { return BTreeMap::new() };
+    let Some(au_bytes) = most_tested_block_size(tables, random) else { return BTreeMap::new() };
     let mut all: BTreeMap<u32, BTreeMap<u64, Vec<f64>>> = BTreeMap::new();
     let in_order = |row: &&OpenAu| row.random == random && row.au_bytes == au_bytes;
     let open = tables.open_au.iter().filter(in_order).map(|row| (row.au_count, row.block_bytes, row.mb_s));
@@ -74,7 +74,7 @@ fn rounds(tables: &FlashbenchTables, random: bool) -> BTreeMap<u32, RoundTimes> 
     all.into_iter().map(|(count, times)| (count, round(times))).collect()
 }
 
-fn most_tested(tables: &FlashbenchTables, random: bool) -> Option<u64> {
+fn most_tested_block_size(tables: &FlashbenchTables, random: bool) -> Option<u64> {
     let mut counts: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
     for row in tables.open_au.iter().filter(|row| row.random == random) {
         counts.entry(row.au_bytes).or_default().extend(row.au_count);
@@ -82,18 +82,19 @@ fn most_tested(tables: &FlashbenchTables, random: bool) -> Option<u64> {
     counts.into_iter().max_by_key(|(_, counts)| counts.len()).map(|(bytes, _)| bytes)
 }
 
-fn likeliest(rounds: &BTreeMap<u32, RoundTimes>) -> (u32, f64) {
-    let all: Vec<(u32, f64)> = rounds.keys().map(|limit| (*limit, likelihood(rounds, *limit))).collect();
+fn likeliest_limit(rounds: &BTreeMap<u32, RoundTimes>) -> (u32, f64) {
+    let all: Vec<(u32, f64)> =
+        rounds.keys().map(|limit| (*limit, limit_likelihood(rounds, *limit))).collect();
     let (limit, best) =
         all.iter().copied().fold((0, f64::NEG_INFINITY), |a, b| if b.1 > a.1 { b } else { a });
     let weights: f64 = all.iter().map(|(_, one)| (one - best).exp()).sum();
     (limit, (1.0 / weights).min(MOST_SURE))
 }
 
-fn likelihood(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> f64 {
+fn limit_likelihood(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> f64 {
     let chance = |slow: bool, share: f64| if slow { share.ln() } else { (1.0 - share).ln() };
     let of = |(count, slow): (u32, Vec<bool>)| -> f64 {
-        let share = if count <= limit { SHARE.0 } else { SHARE.1 };
+        let share = if count <= limit { SLOW_LINE_SHARES.0 } else { SLOW_LINE_SHARES.1 };
         slow.into_iter().map(|slow| chance(slow, share)).sum()
     };
     slow_lines(rounds, limit).map(of).sum()
@@ -122,7 +123,7 @@ fn is_sharp(rounds: &BTreeMap<u32, RoundTimes>, limit: u32) -> bool {
     let (before, beyond): (Vec<_>, Vec<_>) =
         steps.filter(|(from, _)| *from <= limit).partition(|(from, _)| *from < limit);
     let largest = before.iter().map(|(_, step)| *step).fold(0.0, f64::max);
-    beyond.iter().all(|(_, step)| *step > SHARP * largest)
+    beyond.iter().all(|(_, step)| *step > MIN_SHARPNESS * largest)
 }
 
 fn step(from: &RoundTimes, to: &RoundTimes) -> Option<f64> {

@@ -19,7 +19,7 @@ use cardscope_model::test_name::TestName;
 use units::{IoUnit, IoUnits, UsualPace, end_of_startup};
 
 /// Growth of the time between two checks (docs/reference/flash.md#stopping-rule).
-const GROWTH: f64 = 1.15;
+const CHECK_GROWTH: f64 = 1.15;
 
 /// Unseen stall in seconds (docs/reference/flash.md#stopping-rule): the time to close an erase block for writes, to retry
 /// a read for reads.
@@ -63,34 +63,34 @@ impl StopPrecision {
     pub fn push(&mut self, seconds: f64, ios: u64) -> StopDecision {
         self.units.push(seconds, ios);
         self.elapsed_s += seconds;
-        if self.elapsed_s < self.next_look_s { StopDecision::Continue } else { self.look() }
+        if self.elapsed_s < self.next_look_s { StopDecision::Continue } else { self.check() }
     }
 
     pub fn known(&self) -> Option<KnownMean> {
-        evaluate(self.units.complete(), self.unseen_stall_s)
+        evaluate_units(self.units.complete(), self.unseen_stall_s)
     }
 
     /// Caveat for a test that `limit` ended before the interval was narrow enough, None if it was.
     pub fn caveat(&self, limit: &str) -> Option<Caveat> {
         let reached = self.known().map(|k| k.half_width_percent);
-        reached.is_none_or(|r| r > self.until.ci95_percent).then(|| self.not_precise(reached, limit))
+        reached.is_none_or(|r| r > self.until.ci95_percent).then(|| self.precision_caveat(reached, limit))
     }
 
-    fn look(&mut self) -> StopDecision {
-        self.next_look_s = (self.elapsed_s * GROWTH).min(self.until.max_s);
+    fn check(&mut self) -> StopDecision {
+        self.next_look_s = (self.elapsed_s * CHECK_GROWTH).min(self.until.max_s);
         let known = self.known();
         match known {
             Some(k) if k.half_width_percent <= self.until.ci95_percent => StopDecision::Reached(k),
             _ if self.elapsed_s >= self.until.max_s => {
                 let limit = format!("the limit of {} s", self.until.max_s);
-                let caveat = self.not_precise(known.map(|k| k.half_width_percent), &limit);
+                let caveat = self.precision_caveat(known.map(|k| k.half_width_percent), &limit);
                 StopDecision::LimitHit { known, caveat }
             }
             _ => StopDecision::Continue,
         }
     }
 
-    fn not_precise(&self, reached: Option<f64>, limit: &str) -> Caveat {
+    fn precision_caveat(&self, reached: Option<f64>, limit: &str) -> Caveat {
         match reached {
             Some(reached_percent) => Caveat::NotPrecise {
                 wanted_percent: self.until.ci95_percent,
@@ -108,7 +108,7 @@ impl StopPrecision {
 }
 
 /// Limit of the correlation. Higher values mean a drift, and would make the variance infinite.
-const MOST_CORRELATION: f64 = 0.99;
+const MAX_CORRELATION: f64 = 0.99;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KnownMean {
@@ -125,7 +125,7 @@ pub struct KnownMean {
     pub stall_share: f64,
 }
 
-fn evaluate(units: &[IoUnit], unseen_stall_s: f64) -> Option<KnownMean> {
+fn evaluate_units(units: &[IoUnit], unseen_stall_s: f64) -> Option<KnownMean> {
     let start = end_of_startup(units);
     let counted = &units[start..];
     let total = |part: &[IoUnit]| part.iter().fold((0.0, 0.0), |(s, n), u| (s + u.seconds, n + u.ios));
@@ -161,17 +161,17 @@ fn variance_of_fast(fast: &[IoUnit]) -> f64 {
     let off: Vec<f64> = fast.iter().map(|u| u.seconds - pace * u.ios).collect();
     let squares: f64 = off.iter().map(|d| d * d).sum();
     let n = off.len() as f64;
-    let correlation = lag1(&off, squares);
+    let correlation = lag1_correlation(&off, squares);
     n * squares / (n - 1.0) * (1.0 + correlation) / (1.0 - correlation)
 }
 
 /// Lag-1 correlation. A negative one counts as 0, because noise must not narrow the interval.
-fn lag1(off: &[f64], squares: f64) -> f64 {
+fn lag1_correlation(off: &[f64], squares: f64) -> f64 {
     if squares <= 0.0 {
         return 0.0;
     }
     let products: f64 = off.windows(2).map(|pair| pair[0] * pair[1]).sum();
-    (products / squares).clamp(0.0, MOST_CORRELATION)
+    (products / squares).clamp(0.0, MAX_CORRELATION)
 }
 
 #[cfg(test)]
@@ -249,7 +249,7 @@ mod tests {
     fn stalls_enter_the_variance_squared() {
         let mut units = vec![unit(0.05); 200];
         units[100] = unit(0.85);
-        let known = evaluate(&units, 0.25).unwrap();
+        let known = evaluate_units(&units, 0.25).unwrap();
         assert_eq!(known.stalls, 1);
         assert!((known.longest_stall_s - 0.8).abs() < 1e-9, "{known:?}");
         // 190 units count (half a second cut): 10.3 s. V = 0.8² + 0.8² with t = 1.973: 1.973 × 1.131 / 10.3.
@@ -273,6 +273,6 @@ mod tests {
 
     #[test]
     fn no_slices_give_no_estimate() {
-        assert_eq!(evaluate(&[], 0.25), None);
+        assert_eq!(evaluate_units(&[], 0.25), None);
     }
 }

@@ -12,7 +12,7 @@ const RANDOM_IOS: u64 = 16;
 
 /// Limit of units, from which neighbours are merged. After the 120 s of the rule a unit is then about 10 ms, still shorter
 /// than a significant stall, and the list takes less than 256 KiB.
-const MOST: usize = 16_384;
+const MAX_UNITS: usize = 16_384;
 
 /// I/Os in one unit: 1 MiB of a sequential test, 16 I/Os of a random one.
 pub fn unit_ios(pattern: AccessPattern) -> u64 {
@@ -86,7 +86,7 @@ impl IoUnits {
         self.open.add(IoUnit { seconds, ios: ios as f64 });
         if self.open.ios >= self.ios {
             self.complete.push(std::mem::take(&mut self.open));
-            if self.complete.len() >= MOST {
+            if self.complete.len() >= MAX_UNITS {
                 self.merge_neighbours();
             }
         }
@@ -107,9 +107,9 @@ impl IoUnits {
     }
 }
 
-const ALWAYS_S: f64 = 0.5;
+const STARTUP_S: f64 = 0.5;
 
-const BATCH: usize = 5;
+const BATCH_UNITS: usize = 5;
 
 /// Index of the first unit that counts. At most half of the units after the first half second are cut, and none if there
 /// are too few.
@@ -118,7 +118,7 @@ pub(super) fn end_of_startup(units: &[IoUnit]) -> usize {
     let rest = &units[first..];
     let usual = UsualPace::of(rest);
     let slow = rest.iter().take_while(|u| usual.is_stall(**u)).count();
-    first + slow + mser(&batch_means(&rest[slow..], usual)) * BATCH
+    first + slow + mser_cut(&batch_means(&rest[slow..], usual)) * BATCH_UNITS
 }
 
 /// Keeps a unit that reaches past the half second, since on slow cards it may last many seconds.
@@ -128,7 +128,7 @@ fn after_the_first_half_second(units: &[IoUnit]) -> usize {
         .iter()
         .take_while(|u| {
             elapsed += u.seconds;
-            elapsed <= ALWAYS_S
+            elapsed <= STARTUP_S
         })
         .count();
     if inside < units.len() { inside } else { 0 }
@@ -138,10 +138,13 @@ fn after_the_first_half_second(units: &[IoUnit]) -> usize {
 /// make the card look faster.
 fn batch_means(units: &[IoUnit], usual: UsualPace) -> Vec<f64> {
     let pace = |u: &IoUnit| if usual.is_stall(*u) { usual.pace() } else { u.pace() };
-    units.chunks_exact(BATCH).map(|batch| batch.iter().map(pace).sum::<f64>() / BATCH as f64).collect()
+    units
+        .chunks_exact(BATCH_UNITS)
+        .map(|batch| batch.iter().map(pace).sum::<f64>() / BATCH_UNITS as f64)
+        .collect()
 }
 
-fn mser(means: &[f64]) -> usize {
+fn mser_cut(means: &[f64]) -> usize {
     let (mut sum, mut squares) = (0.0, 0.0);
     let mut best = (f64::INFINITY, 0);
     for (cut, z) in means.iter().enumerate().rev() {
@@ -173,7 +176,7 @@ mod tests {
         let mut units = IoUnits::new(16);
         (0..1_000_000).for_each(|_| units.push(32e-6, 16));
         let (seconds, ios) = units.complete().iter().fold((0.0, 0.0), |(s, n), u| (s + u.seconds, n + u.ios));
-        assert!(units.complete().len() < MOST && units.complete.capacity() <= 2 * MOST);
+        assert!(units.complete().len() < MAX_UNITS && units.complete.capacity() <= 2 * MAX_UNITS);
         assert!(
             (ios + units.open.ios - 16e6).abs() < 1.0 && (seconds + units.open.seconds - 32.0).abs() < 1e-6
         );

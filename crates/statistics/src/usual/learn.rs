@@ -6,10 +6,10 @@ use super::series::{HypothesisKind, SeriesHypothesis, hypotheses, hypotheses_of}
 use super::spreads::{self, APART, KindSpread, LevelStep};
 
 /// EM rounds, after which shares change by less than 1 %.
-const ROUNDS: usize = 30;
+const EM_ROUNDS: usize = 30;
 
 /// Least log factor between two levels, as [`crate::levels`] accepts no smaller one.
-const LEAST_STEP: f64 = 0.14;
+const MIN_LOG_STEP: f64 = 0.14;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum KnownSeries {
@@ -66,7 +66,7 @@ impl<'a> AskedSeries<'a> {
 pub fn learn(seen: &[KnownSeries], before: &KindSpread, strength: f64) -> KindSpread {
     let asked: Vec<AskedSeries<'_>> = seen.iter().map(AskedSeries::new).collect();
     let mut known = before.clone();
-    for _ in 0..ROUNDS {
+    for _ in 0..EM_ROUNDS {
         let mut counted = CountedSeries::new(&known, before, strength);
         for series in &asked {
             match series {
@@ -115,7 +115,7 @@ impl<'a> CountedSeries<'a> {
         for hypothesis in hypotheses {
             let weight = (hypothesis.log - most).exp() / total;
             if weight.is_finite() && weight > 0.0 {
-                self.take(hypothesis.kind, weight);
+                self.count_kind(hypothesis.kind, weight);
             }
         }
     }
@@ -130,11 +130,11 @@ impl<'a> CountedSeries<'a> {
         };
         let total: f64 = kinds.iter().map(weight).sum();
         for kind in kinds.iter().filter(|_| total > 0.0) {
-            self.take(kind.0, weight(kind) / total);
+            self.count_kind(kind.0, weight(kind) / total);
         }
     }
 
-    fn take(&mut self, kind: HypothesisKind, weight: f64) {
+    fn count_kind(&mut self, kind: HypothesisKind, weight: f64) {
         match kind {
             HypothesisKind::Steady { deviation, correlation } => {
                 self.steady += weight;
@@ -158,15 +158,15 @@ impl<'a> CountedSeries<'a> {
     }
 
     fn spread(mut self, before: &KindSpread, series: f64) -> KindSpread {
-        normalise(&mut self.spread.deviation);
-        normalise(&mut self.spread.correlation);
-        normalise(&mut self.spread.within);
-        normalise(&mut self.spread.slow);
-        normalise(&mut self.spread.stay);
+        normalize_shares(&mut self.spread.deviation);
+        normalize_shares(&mut self.spread.correlation);
+        normalize_shares(&mut self.spread.within);
+        normalize_shares(&mut self.spread.slow);
+        normalize_shares(&mut self.spread.stay);
         let all = self.steady + self.jumping;
         let (count, sum, squares) = self.steps;
         if count > 0.0 {
-            let mean = (sum / count).max(LEAST_STEP);
+            let mean = (sum / count).max(MIN_LOG_STEP);
             self.spread.factor = mean.exp();
             self.spread.factor_deviation = (squares / count - (sum / count).powi(2)).max(0.01).sqrt();
         }
@@ -178,7 +178,7 @@ impl<'a> CountedSeries<'a> {
     }
 }
 
-fn normalise(shares: &mut [f64]) {
+fn normalize_shares(shares: &mut [f64]) {
     let total: f64 = shares.iter().sum();
     if total > 0.0 {
         shares.iter_mut().for_each(|share| *share /= total);
@@ -188,7 +188,7 @@ fn normalise(shares: &mut [f64]) {
 /// Shares of distances between cards, from the logarithms of factors. The prior counts as one observation.
 pub fn apart(logs: &[f64]) -> [f64; APART.len()] {
     let mut shares: [f64; APART.len()] = spreads::even();
-    for _ in 0..ROUNDS {
+    for _ in 0..EM_ROUNDS {
         let mut counted = [1.0 / APART.len() as f64; APART.len()];
         for log in logs {
             let of = |(share, d): (f64, f64)| share / d * (-0.5 * (log / d).powi(2)).exp();
@@ -199,7 +199,7 @@ pub fn apart(logs: &[f64]) -> [f64; APART.len()] {
                 .zip(each)
                 .for_each(|(sum, weight)| *sum += weight / total.max(f64::MIN_POSITIVE));
         }
-        normalise(&mut counted);
+        normalize_shares(&mut counted);
         shares = counted;
     }
     shares

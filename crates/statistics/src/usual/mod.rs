@@ -24,10 +24,10 @@ pub mod lists {
 use series::{HypothesisKind as Series, SeriesHypothesis, hypotheses, hypotheses_of};
 
 /// Speed in MB/s of a card that stands still, since 0 has no logarithm.
-const STANDING: f64 = 1e-6;
+const STANDSTILL_MB_S: f64 = 1e-6;
 
 /// Runs that would show a second level if there is one ([`crate::levels`]).
-const SHOW_LEVELS: u32 = crate::levels::LEAST_RUNS as u32;
+const LEVEL_RUNS: u32 = crate::levels::LEAST_RUNS as u32;
 
 /// Distribution of a card's usual speed in one test.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,13 +44,13 @@ impl UsualSpeed {
     /// From runs in MB/s in their order. Negative and non-finite values are ignored. None for no runs.
     pub fn of(mb_s: &[f64], spread: &KindSpread) -> Option<UsualSpeed> {
         let usable = mb_s.iter().filter(|v| v.is_finite() && **v >= 0.0);
-        let logs: Vec<f64> = usable.map(|v| v.max(STANDING).ln()).collect();
+        let logs: Vec<f64> = usable.map(|v| v.max(STANDSTILL_MB_S).ln()).collect();
         UsualSpeed::of_logs(&logs, spread)
     }
 
     pub fn of_logs(logs: &[f64], spread: &KindSpread) -> Option<UsualSpeed> {
         let middle = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
-        UsualSpeed::from(&hypotheses(logs, spread), middle, logs.len() as u32)
+        UsualSpeed::from_hypotheses(&hypotheses(logs, spread), middle, logs.len() as u32)
     }
 
     /// From a summary of runs in MB/s with unknown order. `deviation` is None for a single run.
@@ -58,15 +58,15 @@ impl UsualSpeed {
         if !(mean.is_finite() && mean >= 0.0) {
             return None;
         }
-        let mean = mean.max(STANDING);
+        let mean = mean.max(STANDSTILL_MB_S);
         let deviation = deviation.filter(|d| d.is_finite() && *d >= 0.0 && runs > 1);
         let of_log = deviation.map(|d| log_deviation(mean, d));
-        UsualSpeed::from(&hypotheses_of(mean.ln(), of_log, runs, spread), mean, runs.max(1))
+        UsualSpeed::from_hypotheses(&hypotheses_of(mean.ln(), of_log, runs, spread), mean, runs.max(1))
     }
 
-    fn from(found: &[SeriesHypothesis], middle: f64, runs: u32) -> Option<UsualSpeed> {
+    fn from_hypotheses(found: &[SeriesHypothesis], middle: f64, runs: u32) -> Option<UsualSpeed> {
         // A level that this many runs do not show is no state of the card under these conditions.
-        let shown = |h: &&SeriesHypothesis| runs < SHOW_LEVELS || !h.unseen;
+        let shown = |h: &&SeriesHypothesis| runs < LEVEL_RUNS || !h.unseen;
         let found: Vec<SeriesHypothesis> = found.iter().filter(shown).copied().collect();
         let known = NormalMixture::of(found.iter().map(|h| (h.log, h.mean, h.variance)))?;
         let seen =

@@ -4,11 +4,11 @@ use statrs::function::erf::erfc;
 use std::collections::BTreeMap;
 
 /// Weight relative to the heaviest part, below which a part changes no printed digit.
-const LEAST_WEIGHT: f64 = 1e-7;
+const MIN_WEIGHT: f64 = 1e-7;
 
 /// Parts are merged if the logarithms of their deviations differ by less than this, and their means by less than this many
 /// deviations. Mean and variance are kept.
-const ALIKE: f64 = 0.4;
+const MERGE_DISTANCE: f64 = 0.4;
 
 /// Bisections for a quantile, which narrow the interval to 10^-12 of its width.
 const HALVINGS: usize = 44;
@@ -33,11 +33,11 @@ impl NormalMixture {
             log.is_finite() && mean.is_finite() && variance.is_finite() && *variance > 0.0
         };
         let heaviest = parts.clone().filter(usable).map(|part| part.0).fold(f64::NEG_INFINITY, f64::max);
-        let least = heaviest + LEAST_WEIGHT.ln();
+        let least = heaviest + MIN_WEIGHT.ln();
         let mut joined: BTreeMap<(i64, i64), PartSums> = BTreeMap::new();
         for (log, mean, variance) in parts.filter(usable).filter(|part| part.0 >= least) {
-            let size = (0.5 * variance.ln() / ALIKE).round();
-            let place = (mean / (ALIKE * (size * ALIKE).exp())).floor();
+            let size = (0.5 * variance.ln() / MERGE_DISTANCE).round();
+            let place = (mean / (MERGE_DISTANCE * (size * MERGE_DISTANCE).exp())).floor();
             joined.entry((size as i64, place as i64)).or_default().add(
                 (log - heaviest).exp(),
                 mean,

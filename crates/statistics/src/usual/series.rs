@@ -9,7 +9,7 @@
 use super::spreads::{CORRELATIONS, DEVIATIONS, KindSpread, LevelStep, SLOW, STAYS, WITHIN};
 
 /// Steps between two deviations of the table at which likelihoods are computed.
-const FINER: usize = 3;
+const STEPS_PER_DEVIATION: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SeriesHypothesis {
@@ -42,9 +42,9 @@ pub(super) fn hypotheses(logs: &[f64], spread: &KindSpread) -> Vec<SeriesHypothe
     if logs.is_empty() {
         return Vec::new();
     }
-    let mut found = steady(&ProcessSums::new(logs), spread);
+    let mut found = steady_hypotheses(&ProcessSums::new(logs), spread);
     if spread.jumping > 0.0 {
-        found.extend(jumping(logs, spread));
+        found.extend(jumping_hypotheses(logs, spread));
     }
     found
 }
@@ -57,7 +57,7 @@ pub(super) fn hypotheses_of(
     runs: u32,
     spread: &KindSpread,
 ) -> Vec<SeriesHypothesis> {
-    steady(&ProcessSums::unordered(mean, deviation, runs), spread)
+    steady_hypotheses(&ProcessSums::unordered(mean, deviation, runs), spread)
 }
 
 /// Sufficient statistics of an autoregressive process, relative to the mean.
@@ -101,19 +101,19 @@ impl ProcessSums {
 
     /// Quantities for one correlation: log-likelihood without σ, sum of squares for σ, mean, and equivalent number of
     /// independent runs.
-    fn at(&self, correlation: f64) -> (f64, f64, f64, f64) {
+    fn process_at(&self, correlation: f64) -> (f64, f64, f64, f64) {
         let (n, by) = (self.runs, correlation);
         let worth = if n > 1.0 { (n - (n - 2.0) * by) / (1.0 + by) } else { 1.0 };
         let logs = -0.5 * worth.ln();
         let Some(order) = &self.order else {
             // The expected scatter of runs in unknown order is σ² less the part that neighbours share, the mean of ρ^k over all pairs.
-            let kept = 1.0 - alike(n, by);
+            let kept = 1.0 - mean_pair_correlation(n, by);
             let degrees = n - 1.0;
             return (
                 -0.5 * degrees * kept.ln() - 0.5 * n.ln(),
                 self.squares / kept,
                 self.mean,
-                independent(n, by),
+                independent_runs(n, by),
             );
         };
         if n < 2.0 {
@@ -135,7 +135,7 @@ impl ProcessSums {
 }
 
 /// Mean of ρ^k over all pairs of n runs at distance k.
-fn alike(n: f64, correlation: f64) -> f64 {
+fn mean_pair_correlation(n: f64, correlation: f64) -> f64 {
     if n < 2.0 || correlation == 0.0 {
         return 0.0;
     }
@@ -145,17 +145,17 @@ fn alike(n: f64, correlation: f64) -> f64 {
 }
 
 /// Number of independent runs with the same error of the plain mean.
-fn independent(n: f64, correlation: f64) -> f64 {
-    n / (1.0 + (n - 1.0) * alike(n, correlation))
+fn independent_runs(n: f64, correlation: f64) -> f64 {
+    n / (1.0 + (n - 1.0) * mean_pair_correlation(n, correlation))
 }
 
-fn steady(sums: &ProcessSums, spread: &KindSpread) -> Vec<SeriesHypothesis> {
-    let mut found = Vec::with_capacity(CORRELATIONS.len() * DEVIATIONS.len() * FINER);
+fn steady_hypotheses(sums: &ProcessSums, spread: &KindSpread) -> Vec<SeriesHypothesis> {
+    let mut found = Vec::with_capacity(CORRELATIONS.len() * DEVIATIONS.len() * STEPS_PER_DEVIATION);
     for (correlation, by) in CORRELATIONS.into_iter().enumerate() {
         let share = (1.0 - spread.jumping) * spread.correlation[correlation];
-        let (log, squares, mean, worth) = sums.at(by);
+        let (log, squares, mean, worth) = sums.process_at(by);
         for (deviation, sigma) in deviations(DEVIATIONS.len()) {
-            let prior = share * spread.deviation[deviation] / FINER as f64;
+            let prior = share * spread.deviation[deviation] / STEPS_PER_DEVIATION as f64;
             let likelihood = log - (sums.runs - 1.0) * sigma.ln() - 0.5 * squares / (sigma * sigma);
             found.push(SeriesHypothesis {
                 kind: HypothesisKind::Steady { deviation, correlation },
@@ -171,29 +171,30 @@ fn steady(sums: &ProcessSums, spread: &KindSpread) -> Vec<SeriesHypothesis> {
 
 /// Index and value of the first deviations of the table, with the steps in between.
 fn deviations(first: usize) -> impl Iterator<Item = (usize, f64)> {
-    let factor = (DEVIATIONS[1] / DEVIATIONS[0]).powf(1.0 / FINER as f64);
+    let factor = (DEVIATIONS[1] / DEVIATIONS[0]).powf(1.0 / STEPS_PER_DEVIATION as f64);
     DEVIATIONS[..first].iter().enumerate().flat_map(move |(place, sigma)| {
-        (0..FINER).map(move |step| (place, sigma * factor.powi(step as i32 - FINER as i32 / 2)))
+        (0..STEPS_PER_DEVIATION)
+            .map(move |step| (place, sigma * factor.powi(step as i32 - STEPS_PER_DEVIATION as i32 / 2)))
     })
 }
 
-fn jumping(logs: &[f64], spread: &KindSpread) -> Vec<SeriesHypothesis> {
+fn jumping_hypotheses(logs: &[f64], spread: &KindSpread) -> Vec<SeriesHypothesis> {
     let n = logs.len() as f64;
     let mean = logs.iter().sum::<f64>() / n;
     let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
     let step = spread.step();
     let mut found = Vec::new();
-    for way in ways(logs) {
+    for way in level_assignments(logs) {
         // The likelihood of the levels depends on σ only, so it is computed once for all shares of slow runs.
         let levels = deviations(WITHIN).map(|(deviation, sigma)| {
-            let prior = (spread.within[deviation] / FINER as f64).ln();
-            (deviation, sigma, prior, way.level(n, squares, sigma, step))
+            let prior = (spread.within[deviation] / STEPS_PER_DEVIATION as f64).ln();
+            (deviation, sigma, prior, way.level_likelihood(n, squares, sigma, step))
         });
         for (deviation, sigma, prior, (likelihood, step)) in levels {
             for (slow, q) in SLOW.into_iter().enumerate() {
                 // Difference of the share of fast runs in the long run and here.
                 let more = 1.0 - q - way.fast;
-                let stays = STAYS.map(|stay| way.probability(q, stay));
+                let stays = STAYS.map(|stay| way.path_probability(q, stay));
                 let path: f64 = stays.iter().zip(spread.stay).map(|(path, share)| path * share).sum();
                 found.push(SeriesHypothesis {
                     kind: HypothesisKind::Jumping { deviation, slow, stays, step },
@@ -218,7 +219,7 @@ struct LevelPath {
     steps: [f64; 4],
 }
 
-fn ways(logs: &[f64]) -> Vec<LevelPath> {
+fn level_assignments(logs: &[f64]) -> Vec<LevelPath> {
     let mut sorted = logs.to_vec();
     sorted.sort_by(f64::total_cmp);
     let widest = sorted.windows(2).max_by(|a, b| (a[1] - a[0]).total_cmp(&(b[1] - b[0])));
@@ -247,7 +248,7 @@ impl LevelPath {
         }
     }
 
-    fn probability(&self, slow: f64, stay: f64) -> f64 {
+    fn path_probability(&self, slow: f64, stay: f64) -> f64 {
         let of = |share: f64, same: bool| (if same { stay } else { 0.0 } + (1.0 - stay) * share).ln();
         let fast = 1.0 - slow;
         let first = if self.starts_fast { fast.ln() } else { slow.ln() };
@@ -258,7 +259,7 @@ impl LevelPath {
     }
 
     /// Log-likelihood of the runs with this deviation, and the posterior of the factor between the levels.
-    fn level(&self, n: f64, squares: f64, sigma: f64, known: LevelStep) -> (f64, LevelStep) {
+    fn level_likelihood(&self, n: f64, squares: f64, sigma: f64, known: LevelStep) -> (f64, LevelStep) {
         let noise = sigma * sigma;
         let precision = self.levels / noise + 1.0 / known.variance;
         let step = (self.together / noise + known.mean / known.variance) / precision;

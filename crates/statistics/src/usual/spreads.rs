@@ -181,13 +181,13 @@ pub struct UnitSpread {
 }
 
 /// Deviation of an unlisted key, or of one that may be equal on both sides: that of another reader.
-const UNKNOWN_EFFECT: f64 = 0.1;
+const UNKNOWN_DEVIATION: f64 = 0.1;
 
-static SHIPPED: OnceLock<SpreadTable> = OnceLock::new();
+static SHIPPED_TABLE: OnceLock<SpreadTable> = OnceLock::new();
 
 impl SpreadTable {
     pub fn shipped() -> &'static SpreadTable {
-        SHIPPED.get_or_init(|| {
+        SHIPPED_TABLE.get_or_init(|| {
             SpreadTable::parse(include_str!("spreads.toml")).expect("the table of spreads is readable")
         })
     }
@@ -204,7 +204,7 @@ impl SpreadTable {
     /// Variance of the log factor from a key of the setup, in which both sides differ (`known`) or may differ.
     pub fn variance_of(&self, word: &str, known: bool) -> f64 {
         let of = self.effects.iter().find(|effect| effect.word == word).filter(|_| known);
-        of.map_or(UNKNOWN_EFFECT, |effect| effect.deviation).powi(2)
+        of.map_or(UNKNOWN_DEVIATION, |effect| effect.deviation).powi(2)
     }
 
     pub(crate) fn apart(&self) -> impl Iterator<Item = (f64, f64)> + Clone + use<> {

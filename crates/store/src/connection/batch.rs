@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// Parameters in one statement: below SQLite's 32 766 (SQLITE_MAX_VARIABLE_NUMBER,
 /// <https://www.sqlite.org/limits.html>) and PostgreSQL's 65 535 (a 16-bit count in its protocol). More is no faster.
-const VALUES_AT_ONCE: usize = 2000;
+const MAX_PARAMETERS: usize = 2000;
 
 /// Rows for one table, inserted together.
 pub(crate) struct RowBatch {
@@ -33,7 +33,7 @@ impl RowBatch {
 
     /// Writes and clears the rows.
     pub(crate) async fn write(&mut self, c: &mut Connection) -> SqlResult<()> {
-        let at_once = (VALUES_AT_ONCE / self.columns).max(1) * self.columns;
+        let at_once = (MAX_PARAMETERS / self.columns).max(1) * self.columns;
         let mut values = std::mem::take(&mut self.values).into_iter();
         while values.len() > 0 {
             let some: Vec<SqlValue> = values.by_ref().take(at_once).collect();
@@ -70,7 +70,7 @@ impl Connection {
         mut read: impl FnMut(&SqlRow) -> SqlResult<T> + Send,
     ) -> SqlResult<Vec<T>> {
         let mut all = Vec::new();
-        for some in keys.chunks(VALUES_AT_ONCE) {
+        for some in keys.chunks(MAX_PARAMETERS) {
             let asked = composed(format!("{head} IN ({})", self.all_places(some.len())));
             all.extend(self.all(asked.bind_all(some.iter().cloned()), &mut read).await?);
         }

@@ -45,7 +45,9 @@ impl Connection {
         match self {
             Connection::Sqlite(c) => sqlx::raw_sql(text).execute(c).await.map(|_| ()),
             Connection::Postgres(c) => {
-                ended(c.answer * SCRIPT, sqlx::raw_sql(text).execute(&mut c.connection)).await.map(|_| ())
+                ended(c.answer * SCRIPT_TIMEOUT_FACTOR, sqlx::raw_sql(text).execute(&mut c.connection))
+                    .await
+                    .map(|_| ())
             }
         }
     }
@@ -98,7 +100,7 @@ impl Connection {
         self.together(async |c| {
             // SQLite allows one writer at a time anyway.
             if c.is_server() {
-                c.execute(statement("SELECT pg_advisory_xact_lock($1)").bind(WRITERS)).await?;
+                c.execute(statement("SELECT pg_advisory_xact_lock($1)").bind(WRITER_LOCK_KEY)).await?;
             }
             work(c).await
         })
@@ -192,22 +194,22 @@ impl Connection {
     pub(crate) async fn close(self) {
         let _ = match self {
             Connection::Sqlite(c) => c.close().await,
-            Connection::Postgres(c) => ended(FAREWELL, c.connection.close()).await,
+            Connection::Postgres(c) => ended(CLOSE_TIMEOUT, c.connection.close()).await,
         };
     }
 }
 
 /// Factor on the longest silence for a script, which alters the tables of a whole archive.
-const SCRIPT: u32 = 20;
+const SCRIPT_TIMEOUT_FACTOR: u32 = 20;
 
 /// Longest wait for the closing of a server's connection.
-const FAREWELL: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Channel of PostgreSQL's notifications; each database has its own.
 pub(crate) const CHANNEL: &str = "cardscope_changes";
 
 /// Key of PostgreSQL's advisory lock for writers; an arbitrary number: "CSc1".
-const WRITERS: i64 = 0x4353_6331;
+const WRITER_LOCK_KEY: i64 = 0x4353_6331;
 
 /// Fails as not found unless exactly one row was changed.
 pub(crate) fn found(rows: u64) -> SqlResult<()> {

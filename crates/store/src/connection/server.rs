@@ -15,12 +15,12 @@ pub(crate) struct ServerConnection {
 }
 
 /// Assumed minimum speed of the line in bytes a second: sending a large statement takes time.
-const SLOWEST_LINE: u64 = 128 << 10;
+const MIN_LINE_SPEED: u64 = 128 << 10;
 
 /// Returns the longest silence allowed for a statement, by its size.
 pub(super) fn patience(answer: Duration, statement: &SqlStatement) -> Duration {
     let bytes: usize = statement.values.iter().map(bytes).sum();
-    answer + Duration::from_secs(bytes as u64 / SLOWEST_LINE)
+    answer + Duration::from_secs(bytes as u64 / MIN_LINE_SPEED)
 }
 
 fn bytes(value: &SqlValue) -> usize {

@@ -80,15 +80,15 @@ values! {
         Option<String> => |text| text, &Option<String> => |text| text.clone(),
         Option<&str> => |text| text.map(str::to_owned);
     Int: u32 => |number| Some(i64::from(number)), Option<u32> => |number| number.map(i64::from),
-        i64 => |number| Some(number), u64 => |number| Some(signed(number)),
-        Option<u64> => |number| number.map(signed);
+        i64 => |number| Some(number), u64 => |number| Some(clamp_to_i64(number)),
+        Option<u64> => |number| number.map(clamp_to_i64);
     Real: f64 => |number| Some(number), Option<f64> => |number| number;
     Bool: bool => |truth| Some(truth);
     Bytes: Vec<u8> => |bytes| Some(bytes);
 }
 
 /// Clamps at 2^63 - 1: databases have no unsigned 64-bit type, and no count of a card comes near.
-fn signed(number: u64) -> i64 {
+fn clamp_to_i64(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 

@@ -15,9 +15,9 @@ use cardscope_model::setting::Setting;
 
 /// Stores a session, unless the archive has it.
 pub(super) async fn file(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<ImportedSource> {
-    match there(c, checked).await? {
+    match find_stored(c, checked).await? {
         FilePresence::Whole(known) => return Ok(known),
-        FilePresence::Open => clear(c, checked).await?,
+        FilePresence::Open => clear_unfinished(c, checked).await?,
         FilePresence::Not => {}
     }
     let file = checked.file;
@@ -25,8 +25,8 @@ pub(super) async fn file(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlRe
     if let Some(placed) = &placed {
         events(c, file, placed).await?;
     }
-    session(c, checked, placed.as_ref()).await?;
-    hang(c, checked, placed.as_ref()).await?;
+    insert_session_rows(c, checked, placed.as_ref()).await?;
+    attach_files(c, checked, placed.as_ref()).await?;
     let source = file.source.as_ref().map_or(&checked.name, |source| &source.hash);
     Ok(ImportedSource::New { source: source.clone(), sessions: vec![checked.id] })
 }
@@ -40,12 +40,12 @@ enum FilePresence {
 }
 
 /// Looks up the session by id, else by the content of the same imported log.
-async fn there(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<FilePresence> {
+async fn find_stored(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<FilePresence> {
     let file = checked.file;
-    let by_name = statement(BY_NAME).bind(&checked.name);
+    let by_name = statement(SELECT_BY_ID).bind(&checked.name);
     let read = |row: &SqlRow| {
         // A record never completes a session, nor a session a record.
-        let open = is_open(row)? && row.get::<bool>(5)? == file.recipe.is_some();
+        let open = is_unfinished(row)? && row.get::<bool>(5)? == file.recipe.is_some();
         Ok((ImportedSource::known(row, 0)?, open))
     };
     match (c.optional(by_name, read).await?, &file.content_hash) {
@@ -53,7 +53,7 @@ async fn there(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<FileP
         (Some((known, _)), _) => Ok(FilePresence::Whole(known)),
         (None, Some(content)) => {
             let size = file.runs.iter().find_map(|run| run.size_bytes);
-            let asked = statement(BY_CONTENT).bind(content).bind(json(&file.condition)?).bind(size);
+            let asked = statement(SELECT_BY_CONTENT).bind(content).bind(json(&file.condition)?).bind(size);
             let known = c.all(asked, |row| ImportedSource::known(row, 0)).await?.into_iter().next();
             Ok(known.map_or(FilePresence::Not, FilePresence::Whole))
         }
@@ -61,22 +61,22 @@ async fn there(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<FileP
     }
 }
 
-const BY_NAME: &str =
+const SELECT_BY_ID: &str =
     "SELECT id, target, started_at, ended_at, process, recipe_hash <> '' FROM session WHERE id = $1";
 
 /// A log becomes one session for each condition and size: see `import`.
-const BY_CONTENT: &str = "SELECT o.hash, o.name, o.imported_at FROM session s JOIN source o ON o.hash = s.source_hash \
+const SELECT_BY_CONTENT: &str = "SELECT o.hash, o.name, o.imported_at FROM session s JOIN source o ON o.hash = s.source_hash \
     WHERE s.content_hash = $1 AND s.condition = $2 \
     AND COALESCE((SELECT MAX(size_bytes) FROM run WHERE session_id = s.id), 0) = COALESCE($3, 0)";
 
 /// True if the session has no end and no living process of this machine.
-fn is_open(row: &SqlRow) -> SqlResult<bool> {
+fn is_unfinished(row: &SqlRow) -> SqlResult<bool> {
     Ok(row.get::<Option<String>>(3)?.is_none() && !process::lives(&row.get::<String>(4)?))
 }
 
 /// Removes the measurements of an unfinished session, whose row is then overwritten, and marks its card as stale,
 /// which may change.
-async fn clear(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<()> {
+async fn clear_unfinished(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<()> {
     let card =
         statement("SELECT card_id FROM session WHERE id = $1 AND card_id IS NOT NULL").bind(&checked.name);
     let cards = c.all(card, |row| row.get::<String>(0)).await?;
@@ -106,7 +106,7 @@ async fn events(c: &mut Connection, file: &SessionFile, placed: &ResolvedSightin
     events.write(c).await
 }
 
-async fn session(
+async fn insert_session_rows(
     c: &mut Connection,
     checked: &CheckedFile<'_>,
     placed: Option<&ResolvedSighting>,
@@ -121,7 +121,7 @@ async fn session(
     let mut runs = runs(checked, &mut shared)?;
     let mut report = file.report.as_ref().map(tree).transpose()?;
     if let Some(report) = &mut report {
-        once::leave_out_runs(report, &stored(file));
+        once::leave_out_runs(report, &compact_runs(file));
     }
     let report = report.as_ref().map(json).transpose()?;
     shared.write(c).await?;
@@ -196,18 +196,18 @@ fn runs(checked: &CheckedFile<'_>, shared: &mut SharedSettings) -> SqlResult<Row
 /// Results of a run as its row stores them: without series if the loops of the file reproduce them exactly.
 fn results(run: &FileRun) -> Option<RunResult> {
     let results = run.results.as_ref()?;
-    let bare = once::without_series(results, &tests(run));
+    let bare = once::without_series(results, &tests_with_samples(run));
     let mut again = bare.clone();
     once::with_series(&mut again, &run.samples);
     Some(if again == *results { bare } else { results.clone() })
 }
 
-fn tests(run: &FileRun) -> Vec<once::SampledTest> {
+fn tests_with_samples(run: &FileRun) -> Vec<once::SampledTest> {
     run.samples.iter().map(|sample| (sample.test, sample.step.clone())).collect()
 }
 
-fn stored(file: &SessionFile) -> Vec<(RunResult, Vec<once::SampledTest>)> {
-    file.runs.iter().filter_map(|run| Some((results(run)?, tests(run)))).collect()
+fn compact_runs(file: &SessionFile) -> Vec<(RunResult, Vec<once::SampledTest>)> {
+    file.runs.iter().filter_map(|run| Some((results(run)?, tests_with_samples(run)))).collect()
 }
 
 async fn source(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<()> {
@@ -224,7 +224,7 @@ async fn source(c: &mut Connection, checked: &CheckedFile<'_>) -> SqlResult<()> 
     rows.write(c).await
 }
 
-async fn hang(
+async fn attach_files(
     c: &mut Connection,
     checked: &CheckedFile<'_>,
     placed: Option<&ResolvedSighting>,

@@ -24,18 +24,18 @@ impl<'a> CheckedFile<'a> {
         let id: SessionId =
             file.session.parse().map_err(|_| damaged(format!("{:?} is not a session", file.session)))?;
         numbers(file)?;
-        speeds(file)?;
-        names(file)?;
+        check_speeds(file)?;
+        check_ids(file)?;
         times(file)?;
-        parts(file)?;
+        check_parts(file)?;
         let source = file.source.as_ref().map(|source| {
-            let bytes = decoded(&source.content, "source")?;
+            let bytes = decode_base64(&source.content, "source")?;
             match hash::of_bytes(&bytes) == source.hash {
                 true => Ok(bytes),
                 false => Err(damaged("its source does not match its hash".to_owned())),
             }
         });
-        let attachments = file.attachments.iter().map(|a| Ok((a, decoded(&a.content, &a.name)?)));
+        let attachments = file.attachments.iter().map(|a| Ok((a, decode_base64(&a.content, &a.name)?)));
         Ok(CheckedFile {
             file,
             id,
@@ -46,7 +46,7 @@ impl<'a> CheckedFile<'a> {
     }
 }
 
-fn decoded(text: &str, what: &str) -> Result<Vec<u8>, SessionFileError> {
+fn decode_base64(text: &str, what: &str) -> Result<Vec<u8>, SessionFileError> {
     STANDARD.decode(text).map_err(|e| damaged(format!("the bytes of {what} are not base64: {e}")))
 }
 
@@ -72,7 +72,7 @@ fn numbers(file: &SessionFile) -> Result<(), SessionFileError> {
 }
 
 /// Refuses absurd speeds, which would spoil the mean of all runs.
-fn speeds(file: &SessionFile) -> Result<(), SessionFileError> {
+fn check_speeds(file: &SessionFile) -> Result<(), SessionFileError> {
     let mut figures = file.runs.iter().flat_map(|run| &run.figures).flatten();
     match figures.find(|figure| !figure.is_speed()) {
         Some(wrong) => Err(damaged(format!("{} MB/s is not a speed", wrong.mb_s))),
@@ -81,7 +81,7 @@ fn speeds(file: &SessionFile) -> Result<(), SessionFileError> {
 }
 
 /// Ids of cards, units and logs must be hashes, as every archive writes them.
-fn names(file: &SessionFile) -> Result<(), SessionFileError> {
+fn check_ids(file: &SessionFile) -> Result<(), SessionFileError> {
     let card = file.card.as_ref().map(|card| &card.id);
     let unit = file.specimen.as_ref().map(|unit| &unit.id);
     let mut hashes = card.into_iter().chain(unit).chain(&file.content_hash);
@@ -126,7 +126,7 @@ fn times(file: &SessionFile) -> Result<(), SessionFileError> {
 }
 
 /// A session needs card, recipe and I/O path; a record must not have parts of a session.
-fn parts(file: &SessionFile) -> Result<(), SessionFileError> {
+fn check_parts(file: &SessionFile) -> Result<(), SessionFileError> {
     let is_session = ["bench", "import"].contains(&file.kind.as_str());
     let whole = file.card.is_some() && file.recipe.is_some() && file.io_path.is_some();
     let nothing =

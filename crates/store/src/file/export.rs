@@ -43,15 +43,15 @@ pub(super) async fn file(c: &mut Connection, id: SessionId) -> SqlResult<Session
     if let Some(hash) = &named.source {
         file.source = c.optional(statement(SOURCE).bind(hash), source).await?;
     }
-    file.findings = c.all(statement(FINDINGS).bind(&file.session), finding).await?;
+    file.findings = c.all(statement(FINDINGS).bind(&file.session), finding_from_row).await?;
     let hanging = statement(ATTACHMENTS).bind(named.card).bind(named.unit).bind(&file.session);
-    file.attachments = c.all(hanging, attachment).await?;
+    file.attachments = c.all(hanging, attachment_from_row).await?;
     Ok(file)
 }
 
 /// Returns a session with its unit, runs and samples, and the keys of the other tables.
 pub(super) async fn session(c: &mut Connection, id: SessionId) -> SqlResult<(SessionFile, SessionKeys)> {
-    let (mut file, named) = c.one(statement(SESSION).bind(id.to_string()), session_row).await?;
+    let (mut file, named) = c.one(statement(SESSION).bind(id.to_string()), session_from_row).await?;
     if let Some(id) = &named.unit {
         file.specimen = c.optional(statement(read::UNIT).bind(id), read::unit).await?;
     }
@@ -62,7 +62,7 @@ pub(super) async fn session(c: &mut Connection, id: SessionId) -> SqlResult<(Ses
     Ok((file, named))
 }
 
-fn session_row(row: &SqlRow) -> SqlResult<(SessionFile, SessionKeys)> {
+fn session_from_row(row: &SqlRow) -> SqlResult<(SessionFile, SessionKeys)> {
     let mut condition: Condition = row.json("condition")?;
     let origins: BTreeMap<String, ConditionOrigin> = row.json("condition_origins")?;
     for (word, origin) in &origins {
@@ -127,7 +127,7 @@ fn source(row: &SqlRow) -> SqlResult<FileSource> {
     })
 }
 
-fn attachment(row: &SqlRow) -> SqlResult<FileAttachment> {
+fn attachment_from_row(row: &SqlRow) -> SqlResult<FileAttachment> {
     Ok(FileAttachment {
         on: attached_to(&[row.get(0)?, row.get(1)?]),
         name: row.get(2)?,
@@ -138,7 +138,7 @@ fn attachment(row: &SqlRow) -> SqlResult<FileAttachment> {
     })
 }
 
-fn finding(row: &SqlRow) -> SqlResult<Finding> {
+fn finding_from_row(row: &SqlRow) -> SqlResult<Finding> {
     Ok(Finding {
         claim: row.get(0)?,
         verdict: row.get(1)?,

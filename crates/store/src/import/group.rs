@@ -75,15 +75,18 @@ pub(super) fn left_out(log: &CardLog) -> usize {
 /// blanks, line ends and encoding.
 pub(super) fn content_hash(log: &CardLog, bytes: &[u8]) -> String {
     let has_figures = log.runs.iter().any(|run| !run.results.is_empty());
-    let figures = if has_figures { text(&log.runs) } else { text(&log.other) };
+    let figures = if has_figures { json_text(&log.runs) } else { json_text(&log.other) };
     let counts: &[u8] = if CardNames::of(&log.card).is_none() { bytes } else { &[] };
     let [date, part] = [&log.date, &log.part].map(|part| part.as_deref().unwrap_or_default());
     // Only visible ASCII counts, which drops line ends, byte order marks and the zero bytes of UTF-16.
     let visible = counts.iter().copied().filter(u8::is_ascii_graphic);
-    hash::of_with(&[&log.format, part, date, &text(&log.card), &text(&log.condition), &figures], visible)
+    hash::of_with(
+        &[&log.format, part, date, &json_text(&log.card), &json_text(&log.condition), &figures],
+        visible,
+    )
 }
 
 /// Empty if the part cannot be JSON; the other parts still distinguish the log.
-fn text(part: &impl Serialize) -> String {
+fn json_text(part: &impl Serialize) -> String {
     serde_json::to_string(part).unwrap_or_default()
 }

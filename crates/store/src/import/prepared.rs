@@ -55,7 +55,7 @@ pub(super) struct PreparedLog<'a> {
 }
 
 impl NewSource<'_> {
-    fn called(&self) -> String {
+    fn card_title(&self) -> String {
         self.title.map_or_else(|| naming::unnamed(self.name), str::to_owned)
     }
 }
@@ -76,13 +76,13 @@ impl<'a> PreparedSource<'a> {
     fn of(source: &NewSource<'a>) -> Self {
         let logs = source.logs.iter().filter(|log| !log.is_empty() || !log.doubts.is_empty());
         let mut logs: Vec<_> = logs.map(|log| PreparedLog::of(log, source)).collect();
-        tell_apart(&mut logs);
+        disambiguate(&mut logs);
         PreparedSource { name: source.name, format: source.format, hash: hash::of_bytes(&source.bytes), logs }
     }
 }
 
 /// Makes equal logs of one file distinct, since each is a measurement.
-fn tell_apart(logs: &mut [PreparedLog<'_>]) {
+fn disambiguate(logs: &mut [PreparedLog<'_>]) {
     let mut seen: HashMap<String, u32> = HashMap::new();
     for log in logs {
         let count = seen.entry(log.content_hash.clone()).and_modify(|count| *count += 1).or_insert(1);
@@ -95,7 +95,7 @@ fn tell_apart(logs: &mut [PreparedLog<'_>]) {
 impl<'a> PreparedLog<'a> {
     fn of(log: &'a CardLog, source: &NewSource<'_>) -> Self {
         let content_hash = group::content_hash(log, &source.bytes);
-        let sighting = naming::of_log(log, &content_hash, &source.called());
+        let sighting = naming::of_log(log, &content_hash, &source.card_title());
         PreparedLog { log, content_hash, sighting }
     }
 }

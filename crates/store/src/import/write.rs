@@ -72,13 +72,13 @@ impl RowsInOrder {
             self.events.add_all(&placed, &log.log.events)?;
             let document = json(&without_runs(log.log))?;
             for group in groups(log.log) {
-                sessions.push(self.session(source, log, &document, &group, &placed)?);
+                sessions.push(self.add_session(source, log, &document, &group, &placed)?);
             }
         }
         Ok(sessions)
     }
 
-    fn session(
+    fn add_session(
         &mut self,
         source: &PreparedSource<'_>,
         log: &PreparedLog<'_>,

@@ -53,7 +53,7 @@ impl CardResolver {
         Ok(placed)
     }
 
-    fn remember(&mut self, card: &str, names: &CardNames) {
+    fn add_names(&mut self, card: &str, names: &CardNames) {
         self.by_fingerprint.insert(names.fingerprint.clone(), card.to_owned());
         if let Some(label) = &names.label {
             self.by_label.entry(label.clone()).or_default().insert(card.to_owned());
@@ -72,11 +72,11 @@ impl CardResolver {
             (Some(unit), _, _) => unit.card.clone(),
             (None, Some(id), _) => id,
             (None, None, Some(names)) => {
-                self.known(sighting, names).unwrap_or_else(|| self.fresh_id(sighting, names))
+                self.known(sighting, names).unwrap_or_else(|| self.new_card_id(sighting, names))
             }
-            (None, None, None) => self.fresh_unnamed_id(sighting),
+            (None, None, None) => self.new_unnamed_card_id(sighting),
         };
-        self.put(&card, names, sighting)
+        self.assign(&card, names, sighting)
     }
 
     /// The card whose id an imported file brings along. Archives may give one id to two cards with equal registers, so
@@ -89,19 +89,19 @@ impl CardResolver {
         (!differ).then(|| id.clone())
     }
 
-    fn fresh_unnamed_id(&self, sighting: &CardSighting) -> String {
+    fn new_unnamed_card_id(&self, sighting: &CardSighting) -> String {
         let brought = sighting.id.clone().filter(|id| !self.cards.contains_key(id));
-        brought.unwrap_or_else(|| unnamed_id(&sighting.met_at))
+        brought.unwrap_or_else(|| unnamed_card_id(&sighting.met_at))
     }
 
-    fn put(&mut self, card: &str, names: Option<CardNames>, sighting: &CardSighting) -> ResolvedSighting {
-        self.learn(card, sighting);
+    fn assign(&mut self, card: &str, names: Option<CardNames>, sighting: &CardSighting) -> ResolvedSighting {
+        self.merge_facts(card, sighting);
         if let Some(names) = names.filter(|n| !self.by_fingerprint.contains_key(&n.fingerprint)) {
-            self.remember(card, &names);
+            self.add_names(card, &names);
             self.new_names.push((card.to_owned(), names));
         }
         self.met.insert(card.to_owned());
-        let unit = sighting.unit.as_ref().map(|unit| self.learn_unit(card, unit));
+        let unit = sighting.unit.as_ref().map(|unit| self.merge_unit_facts(card, unit));
         ResolvedSighting { card: card.to_owned(), unit }
     }
 
@@ -136,7 +136,7 @@ impl CardResolver {
     }
 
     /// Deterministic id of a new card: equal facts give an equal id.
-    fn fresh_id(&self, sighting: &CardSighting, names: &CardNames) -> String {
+    fn new_card_id(&self, sighting: &CardSighting, names: &CardNames) -> String {
         let by_names = || {
             naming::register_id(&sighting.facts).unwrap_or_else(|| hash::of(&["card", &names.fingerprint]))
         };
@@ -145,7 +145,7 @@ impl CardResolver {
         if self.cards.contains_key(&id) { hash::of(&[&id, &names.fingerprint]) } else { id }
     }
 
-    fn learn(&mut self, id: &str, sighting: &CardSighting) {
+    fn merge_facts(&mut self, id: &str, sighting: &CardSighting) {
         let met = sighting.facts.without_serial();
         if let Some(card) = self.cards.get_mut(id) {
             let before = card.facts.clone();
@@ -157,7 +157,7 @@ impl CardResolver {
         self.cards.insert(id.to_owned(), KnownCard { facts: met, title, new: true, changed: false });
     }
 
-    fn learn_unit(&mut self, card: &str, unit: &CardUnit) -> String {
+    fn merge_unit_facts(&mut self, card: &str, unit: &CardUnit) -> String {
         let new = || KnownUnit {
             card: card.to_owned(),
             facts: CardFacts::default(),
@@ -184,8 +184,10 @@ impl CardResolver {
             .load_names(c, "registers", distinct(names.iter().filter_map(|n| n.registers.clone())))
             .await?;
         // A card without any name gets an id made of its place, and may exist already.
-        let unnamed =
-            sightings.iter().filter(|s| CardNames::of(&s.facts).is_none()).map(|s| unnamed_id(&s.met_at));
+        let unnamed = sightings
+            .iter()
+            .filter(|s| CardNames::of(&s.facts).is_none())
+            .map(|s| unnamed_card_id(&s.met_at));
         let of_units = resolver.units.values().map(|s| s.card.clone());
         let brought = sightings.iter().filter_map(|s| s.id.clone());
         let ids =
@@ -210,7 +212,7 @@ impl CardResolver {
             Ok((row.get::<String>(1)?, names))
         };
         for (card, names) in c.all_of(&asked, &keys, names).await? {
-            self.remember(&card, &names);
+            self.add_names(&card, &names);
         }
         Ok(())
     }
@@ -266,7 +268,7 @@ impl CardResolver {
     }
 }
 
-fn unnamed_id(place: &str) -> String {
+fn unnamed_card_id(place: &str) -> String {
     hash::of(&["unnamed card", place])
 }
 

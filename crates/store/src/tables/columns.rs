@@ -31,15 +31,15 @@ cells! {
     Text: &'a str => |text| Some(text.into()), &'a String => |text| Some(text.into()), String => |text| Some(text.into()),
         Option<&'a str> => |text| text.map(Cow::from), &'a Option<String> => |text| text.as_deref().map(Cow::from);
     Whole: i64 => |number| Some(number), Option<i64> => |number| number, u32 => |number| Some(i64::from(number)),
-        u64 => |number| Some(signed(number)),
-        Option<u64> => |number| number.map(signed);
+        u64 => |number| Some(clamp_to_i64(number)),
+        Option<u64> => |number| number.map(clamp_to_i64);
     Real: f64 => |number| Some(number), Option<f64> => |number| number;
     Truth: bool => |truth| Some(truth), Option<bool> => |truth| truth;
     Texts: &'a [String] => |texts| texts;
 }
 
 /// Clamps at 2^63 - 1, which no count of bytes reaches.
-fn signed(number: u64) -> i64 {
+fn clamp_to_i64(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
@@ -91,7 +91,7 @@ impl ColumnBuilder {
         if let ColumnCell::Texts(texts) = cell {
             return Ok(self.push_list(texts));
         }
-        let bytes = self.value(cell)?;
+        let bytes = self.push_value(cell)?;
         if self.optional {
             self.definitions.push(i16::from(bytes > 0));
         } else if bytes == 0 {
@@ -100,7 +100,7 @@ impl ColumnBuilder {
         Ok(bytes)
     }
 
-    fn value(&mut self, cell: &ColumnCell<'_>) -> Result<usize> {
+    fn push_value(&mut self, cell: &ColumnCell<'_>) -> Result<usize> {
         match (&mut self.values, cell) {
             (
                 _,

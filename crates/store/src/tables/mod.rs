@@ -22,7 +22,7 @@ use std::fs::File;
 use std::io;
 
 /// Sessions read together.
-const AT_ONCE: usize = 200;
+const SESSIONS_PER_BATCH: usize = 200;
 
 macro_rules! sessions {
     ($rest:literal) => {
@@ -67,13 +67,13 @@ impl Archive {
     ) -> Result<Vec<TableFile>, TablesError> {
         self.settle()?;
         let mut tables = TableWriter::new(&mut make, &stop).map_err(TablesError::File)?;
-        self.read(async |c| c.at_once(async |c| everything(c, &mut tables, excluded).await).await)?;
+        self.read(async |c| c.at_once(async |c| export_all(c, &mut tables, excluded).await).await)?;
         tables.finish()
     }
 }
 
 /// Reads the whole archive. A write error ends it early and is kept in `tables`.
-async fn everything(
+async fn export_all(
     c: &mut Connection,
     tables: &mut TableWriter<'_>,
     excluded: &HashMap<String, String>,
@@ -85,19 +85,23 @@ async fn everything(
     }
     let mut last = (String::new(), String::new());
     while !tables.is_over() {
-        let asked = statement(SESSIONS).bind(&last.0).bind(&last.1).bind(AT_ONCE as i64);
+        let asked = statement(SESSIONS).bind(&last.0).bind(&last.1).bind(SESSIONS_PER_BATCH as i64);
         let sessions = c.all(asked, SessionSource::of_row).await?;
         let Some(newest) = sessions.last() else { break };
         last = newest.place();
         // Each year has its own files, which are written one after the other.
         for of_year in sessions.chunk_by(SessionSource::is_of_the_year_of) {
-            some(c, tables, of_year).await?;
+            export_batch(c, tables, of_year).await?;
         }
     }
     Ok(())
 }
 
-async fn some(c: &mut Connection, tables: &mut TableWriter<'_>, sessions: &[SessionSource]) -> SqlResult<()> {
+async fn export_batch(
+    c: &mut Connection,
+    tables: &mut TableWriter<'_>,
+    sessions: &[SessionSource],
+) -> SqlResult<()> {
     let by_id: HashMap<&str, &SessionSource> = sessions.iter().map(|s| (s.id.as_str(), s)).collect();
     let ids: Vec<&str> = sessions.iter().map(|s| s.id.as_str()).collect();
     let of_these = |head: &str, places: String, order: &str| {

@@ -70,7 +70,12 @@ impl<'a> TableWriter<'a> {
         Ok(files)
     }
 
-    fn put(&mut self, table: fn(&mut Self) -> &mut ExportTable, year: Option<i16>, row: &[ColumnCell<'_>]) {
+    fn push_row(
+        &mut self,
+        table: fn(&mut Self) -> &mut ExportTable,
+        year: Option<i16>,
+        row: &[ColumnCell<'_>],
+    ) {
         if self.failed.is_none() {
             let file = table(self).place_for(year);
             let made = match file {
@@ -82,11 +87,11 @@ impl<'a> TableWriter<'a> {
     }
 
     pub(super) fn card(&mut self, card: &StoredCard, excluded: Option<&String>) {
-        self.put(|all| &mut all.cards, None, &schema::cards::row(card, excluded));
+        self.push_row(|all| &mut all.cards, None, &schema::cards::row(card, excluded));
     }
 
     pub(super) fn session(&mut self, s: &SessionSource) {
-        self.put(|all| &mut all.sessions, Some(s.year), &schema::sessions::row(s));
+        self.push_row(|all| &mut all.sessions, Some(s.year), &schema::sessions::row(s));
     }
 
     pub(super) fn run(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
@@ -112,7 +117,7 @@ impl<'a> TableWriter<'a> {
         };
         for (place, figure) in (1..).zip(&figures) {
             let row = schema::figures::row(s, &run, place, figure, details.of(figure));
-            self.put(|all| &mut all.figures, Some(s.year), &row);
+            self.push_row(|all| &mut all.figures, Some(s.year), &row);
         }
         Ok(())
     }
@@ -152,7 +157,7 @@ impl<'a> TableWriter<'a> {
     }
 
     fn point(&mut self, s: &SessionSource, point: &SeriesPoint<'_>) {
-        self.put(|all| &mut all.series, Some(s.year), &schema::series::row(s, point));
+        self.push_row(|all| &mut all.series, Some(s.year), &schema::series::row(s, point));
     }
 
     pub(super) fn finding(&mut self, s: &SessionSource, row: &SqlRow) -> SqlResult<()> {
@@ -164,12 +169,12 @@ impl<'a> TableWriter<'a> {
             evidence: row.get(6)?,
             advice: row.get(7)?,
         };
-        self.stored_finding(s, row.get(1)?, &finding);
+        self.add_stored_finding(s, row.get(1)?, &finding);
         Ok(())
     }
 
-    fn stored_finding(&mut self, s: &SessionSource, place: i64, finding: &StoredFinding) {
-        self.put(|all| &mut all.findings, Some(s.year), &schema::findings::row(s, place, finding));
+    fn add_stored_finding(&mut self, s: &SessionSource, place: i64, finding: &StoredFinding) {
+        self.push_row(|all| &mut all.findings, Some(s.year), &schema::findings::row(s, place, finding));
     }
 
     /// Adds the findings of a record and the series of a long run, which only its document has.
@@ -186,18 +191,18 @@ impl<'a> TableWriter<'a> {
                 evidence: serde_json::to_string(&finding.evidence).unwrap_or_default(),
                 advice: finding.advice,
             };
-            self.stored_finding(s, place, &finding);
+            self.add_stored_finding(s, place, &finding);
         }
         if s.kind == "sustain" {
             let series: Vec<sustain::SustainSample> =
                 Deserialize::deserialize(document.series).unwrap_or_default();
-            self.long_run(s, &series);
+            self.add_long_run(s, &series);
         }
         Ok(())
     }
 
     /// A sample of a long run has its end time and cumulated bytes; rows have starts and differences.
-    fn long_run(&mut self, s: &SessionSource, series: &[sustain::SustainSample]) {
+    fn add_long_run(&mut self, s: &SessionSource, series: &[sustain::SustainSample]) {
         let (mut began, mut written, mut read) = (0.0, 0, 0);
         for sample in series {
             let phase = serde_json::to_value(sample.phase).unwrap_or_default();

@@ -59,14 +59,14 @@ tables! {
         optional text card_id = &s.card,
         optional text unit_id = &s.unit,
         required text target = &s.target,
-        optional text recipe = s.recipe[0].as_deref().and_then(filled),
-        optional text recipe_version = s.recipe[1].as_deref().and_then(filled),
+        optional text recipe = s.recipe[0].as_deref().and_then(non_empty),
+        optional text recipe_version = s.recipe[1].as_deref().and_then(non_empty),
         required text seed = &s.seed,
         optional time started_at = s.started_at,
         optional time measured_at = s.measured_at,
-        optional time ended_at = moment_of(&s.ended[0]),
+        optional time ended_at = optional_micros(&s.ended[0]),
         optional text ended = &s.ended[1],
-        optional text io_path = filled(&s.io_path),
+        optional text io_path = non_empty(&s.io_path),
         optional double bus_ceiling_mb_s = s.bus_ceiling_mb_s,
         optional text board = &s.rig[0],
         optional text reader = &s.rig[1],
@@ -176,7 +176,7 @@ tables! {
     }
 }
 
-fn moment_of(text: &Option<String>) -> Option<i64> {
+fn optional_micros(text: &Option<String>) -> Option<i64> {
     text.as_deref().and_then(micros)
 }
 
@@ -185,7 +185,7 @@ fn measured_at(card: &StoredCard, which: usize) -> Option<i64> {
     micros(&card.measured.as_ref()?[which])
 }
 
-fn filled(text: &str) -> Option<&str> {
+fn non_empty(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 

@@ -46,7 +46,7 @@ impl SessionSource {
             kind: row.get(1)?,
             card: row.get(2)?,
             unit: row.get(3)?,
-            year: started_at.or_else(|| made(&id)).and_then(year).unwrap_or(FIRST_YEAR),
+            year: started_at.or_else(|| id_micros(&id)).and_then(year).unwrap_or(FIRST_YEAR),
             started_at,
             measured_at: measured.as_deref().and_then(micros),
             target: row.get(4)?,
@@ -77,7 +77,7 @@ impl SessionSource {
 pub(super) const FIRST_YEAR: i16 = 1970;
 
 /// Creation time of a session id in µs, which a UUID of version 7 contains.
-fn made(id: &str) -> Option<i64> {
+fn id_micros(id: &str) -> Option<i64> {
     let (seconds, nanos) = uuid::Uuid::try_parse(id).ok()?.get_timestamp()?.to_unix();
     Some(i64::try_from(seconds).ok()? * 1_000_000 + i64::from(nanos / 1000))
 }

@@ -70,9 +70,9 @@ impl ExportTable {
     /// Creates an empty table; `columns` are in Parquet's notation.
     pub(super) fn new(name: &'static str, columns: &[&str]) -> io::Result<Self> {
         let schema = format!("message {name} {{ {} }}", columns.join(" "));
-        let schema = Arc::new(parse_message_type(&schema).map_err(of_parquet)?);
+        let schema = Arc::new(parse_message_type(&schema).map_err(from_parquet)?);
         let descriptor = SchemaDescriptor::new(Arc::clone(&schema));
-        let columns = TableColumns::of(&descriptor).map_err(of_parquet)?;
+        let columns = TableColumns::of(&descriptor).map_err(from_parquet)?;
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_encoding(Encoding::PLAIN)
@@ -110,20 +110,20 @@ impl ExportTable {
 
     /// Begins a file and closes the one before.
     pub(super) fn begin(&mut self, year: Option<i16>, name: String, file: File) -> io::Result<()> {
-        self.close()?;
+        self.close_file()?;
         let (schema, properties) = (Arc::clone(&self.schema), Arc::clone(&self.properties));
-        let writer = SerializedFileWriter::new(file, schema, properties).map_err(of_parquet)?;
+        let writer = SerializedFileWriter::new(file, schema, properties).map_err(from_parquet)?;
         self.open = Some(OpenFile { year, writer, name, rows: 0 });
         Ok(())
     }
 
     pub(super) fn push(&mut self, row: &[ColumnCell<'_>]) -> io::Result<()> {
-        self.columns.push(row).map_err(of_parquet)?;
+        self.columns.push(row).map_err(from_parquet)?;
         if self.columns.rows() >= GROUP_ROWS || self.columns.bytes() >= GROUP_BYTES {
             self.write_group()?;
         }
         if self.open.as_ref().is_some_and(|open| open.writer.bytes_written() >= FILE_BYTES) {
-            self.close()?;
+            self.close_file()?;
         }
         Ok(())
     }
@@ -140,7 +140,7 @@ impl ExportTable {
             let file = make(&name)?;
             self.begin(empty, name, file)?;
         }
-        self.close()?;
+        self.close_file()?;
         Ok(self.written)
     }
 
@@ -148,17 +148,17 @@ impl ExportTable {
         let Some(open) = &mut self.open else { return Ok(()) };
         if self.columns.rows() > 0 {
             open.rows += self.columns.rows() as u64;
-            let group = open.writer.next_row_group().map_err(of_parquet)?;
-            self.columns.write(group).map_err(of_parquet)?;
+            let group = open.writer.next_row_group().map_err(from_parquet)?;
+            self.columns.write(group).map_err(from_parquet)?;
         }
         Ok(())
     }
 
     /// Closes and syncs the open file.
-    fn close(&mut self) -> io::Result<()> {
+    fn close_file(&mut self) -> io::Result<()> {
         self.write_group()?;
         let Some(OpenFile { mut writer, name, rows, .. }) = self.open.take() else { return Ok(()) };
-        writer.finish().map_err(of_parquet)?;
+        writer.finish().map_err(from_parquet)?;
         let file = writer.inner();
         file.sync_all()?;
         let bytes = file.metadata()?.len();
@@ -168,7 +168,7 @@ impl ExportTable {
 }
 
 /// Unwraps the system's error from that of the library.
-fn of_parquet(error: ParquetError) -> io::Error {
+fn from_parquet(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {
             Ok(error) => *error,

@@ -228,8 +228,8 @@ impl cardscope_engine::journal::JournalWriter for Copied<'_> {
         Ok(())
     }
 
-    fn saved(&self) -> Vec<SavedRange> {
-        self.journal.saved()
+    fn saved_ranges(&self) -> Vec<SavedRange> {
+        self.journal.saved_ranges()
     }
 
     fn original(&mut self, range: SavedRange, into: &mut Vec<u8>) -> Result<(), JournalError> {
@@ -380,7 +380,7 @@ fn old_version_journal_is_restored_and_removed() {
     fill(IoContent::Stream { seed: 5 }, 0, &mut before);
     before.chunks_mut(512).step_by(3).for_each(|sector| sector.fill(0xff));
     let mut after = before.clone();
-    for saved in Journal::open(&file).unwrap().saved() {
+    for saved in Journal::open(&file).unwrap().saved_ranges() {
         let range = saved.offset as usize..(saved.offset + saved.len) as usize;
         fill(IoContent::Stamp { salt: 9, generation: 1 }, saved.offset, &mut after[range]);
     }

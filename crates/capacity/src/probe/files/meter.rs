@@ -28,12 +28,12 @@ impl SpeedMeter {
         self.bytes += bytes;
         let span = self.seconds - from;
         if span <= 0.0 {
-            return self.put(self.seconds, bytes as f64);
+            return self.add_to_second(self.seconds, bytes as f64);
         }
         let mut at = from;
         while at < self.seconds {
             let end = (at.floor() + 1.0).min(self.seconds);
-            self.put(at, bytes as f64 * (end - at) / span);
+            self.add_to_second(at, bytes as f64 * (end - at) / span);
             at = end;
         }
     }
@@ -44,7 +44,7 @@ impl SpeedMeter {
         self.clock = self.clock.max(clock);
     }
 
-    fn put(&mut self, at: f64, bytes: f64) {
+    fn add_to_second(&mut self, at: f64, bytes: f64) {
         let second = at as usize;
         if self.buckets.len() <= second {
             self.buckets.resize(second + 1, 0.0);

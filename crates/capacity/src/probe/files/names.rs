@@ -3,7 +3,7 @@
 use cardscope_engine::content::h2w::FILE_BYTES;
 
 /// Largest number; the offsets of later files would exceed 64 bits.
-const HIGHEST: u64 = u64::MAX / FILE_BYTES;
+const MAX_NUMBER: u64 = u64::MAX / FILE_BYTES;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NumberedFile {
@@ -23,7 +23,7 @@ pub fn file_name(number: u64) -> String {
 pub fn number(name: &str) -> Option<u64> {
     let digits = name.strip_suffix(".h2w")?;
     let plain = digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('0');
-    plain.then(|| digits.parse().ok()).flatten().filter(|n| (1..=HIGHEST).contains(n))
+    plain.then(|| digits.parse().ok()).flatten().filter(|n| (1..=MAX_NUMBER).contains(n))
 }
 
 /// Missing numbers below the highest, as inclusive ranges.

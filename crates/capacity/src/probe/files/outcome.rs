@@ -17,19 +17,19 @@ const TESTED_OF_FREE: f64 = 0.9;
 const TESTED_OF_ALL: f64 = 0.25;
 
 /// Share of the losses from which a kind of loss decides the verdict; less is noise.
-const PART: f64 = 0.1;
+const MIN_KIND_SHARE: f64 = 0.1;
 
 /// Share of lost sectors in a range from which the range is missing. Failing cells lose far less.
-const SOLID: f64 = 0.9;
+const SOLID_SHARE: f64 = 0.9;
 
 /// Least lost share of the tested bytes for a missing part; less is damage.
-const MISSING_PART: f64 = 0.01;
+const MIN_MISSING_SHARE: f64 = 0.01;
 
 /// The end of the card is narrowed down only if the file system held less than 1/8 of the tested bytes before it.
-const FEW_BESIDES: u64 = 8;
+const END_MARGIN_DIVISOR: u64 = 8;
 
 /// Most solid ranges of lost data at a card's end, as file systems spread files over a few groups of blocks.
-const FEW_RUNS: usize = 16;
+const MAX_SOLID_RANGES: usize = 16;
 
 #[derive(Debug, Clone)]
 pub struct FilesOutcome {
@@ -59,10 +59,10 @@ impl<F: TestFolder> FilesPass<'_, F> {
             refused: self.refused_bytes / 512,
             cut_short: ended_early || unread,
         };
-        let (verdict, confidence) = judge(sorted, &facts);
-        let first = sorted.first_error.as_ref().map(|first| self.bytes_before(first.offset));
+        let (verdict, confidence) = judge_losses(sorted, &facts);
+        let first = sorted.first_error.as_ref().map(|first| self.tested_bytes_before(first.offset));
         let verdict = match verdict {
-            Verdict::Limbo => first.map_or(verdict, |first| verdict.ending_within(facts.end(first))),
+            Verdict::Limbo => first.map_or(verdict, |first| verdict.ending_within(facts.possible_end(first))),
             verdict => verdict.ending_at(self.wrap),
         };
         let findings = self.findings(&folder.file_system, &facts, verdict);
@@ -74,7 +74,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
             good_bytes: (tested > 0).then_some(sorted.counts.ok * 512),
             proven_bytes: sorted.counts.ok * 512,
             confidence,
-            wrap_bytes: self.wrap.filter(|_| wraps(verdict)),
+            wrap_bytes: self.wrap.filter(|_| is_wrap(verdict)),
             disproofs: sorted.disproofs.clone(),
             files: Some(FilesReport {
                 free_bytes: facts.free,
@@ -97,7 +97,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
     }
 
     /// Bytes of the tested files before an offset of the whole data; data up to there is intact.
-    fn bytes_before(&self, offset: u64) -> u64 {
+    fn tested_bytes_before(&self, offset: u64) -> u64 {
         let before = |range: std::ops::Range<u64>| range.end.min(offset).saturating_sub(range.start);
         self.files.iter().map(TestedFile::range).map(before).sum()
     }
@@ -115,8 +115,8 @@ impl<F: TestFolder> FilesPass<'_, F> {
                     .because("unreadable", counts.unreadable)
                     .advise("Run `cardscope verify DEVICE` to find the real capacity."),
             );
-            if wraps(verdict) {
-                findings.push(folded(self.wrap, file_system));
+            if is_wrap(verdict) {
+                findings.push(wrap_finding(self.wrap, file_system));
             }
         } else if verdict == Verdict::Inconclusive && !facts.cut_short {
             let text = "No data was lost, but too little was tested for a verdict.";
@@ -136,11 +136,11 @@ impl<F: TestFolder> FilesPass<'_, F> {
     }
 }
 
-fn wraps(verdict: Verdict) -> bool {
+fn is_wrap(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Wraparound | Verdict::Chain)
 }
 
-fn folded(wrap: Option<u64>, file_system: &str) -> Finding {
+fn wrap_finding(wrap: Option<u64>, file_system: &str) -> Finding {
     let text = match wrap {
         Some(bytes) => {
             format!("The card's addresses repeat every {}.", DecimalSize(bytes))
@@ -171,13 +171,13 @@ struct TestedBytes {
 impl TestedBytes {
     /// Possible end of the card behind `first` bytes of the files: at most everything else on the file system lies
     /// before it. If that is much, only `first` itself.
-    fn end(&self, first: u64) -> RangeInclusive<u64> {
+    fn possible_end(&self, first: u64) -> RangeInclusive<u64> {
         let besides = self.file_system.saturating_sub(self.free);
-        if besides <= first / FEW_BESIDES { first..=first + besides } else { first..=first }
+        if besides <= first / END_MARGIN_DIVISOR { first..=first + besides } else { first..=first }
     }
 }
 
-fn judge(sorted: &SortedSectors, facts: &TestedBytes) -> (Verdict, f64) {
+fn judge_losses(sorted: &SortedSectors, facts: &TestedBytes) -> (Verdict, f64) {
     let counts = &sorted.counts;
     let lost = counts.lost();
     if lost == 0 {
@@ -189,7 +189,7 @@ fn judge(sorted: &SortedSectors, facts: &TestedBytes) -> (Verdict, f64) {
     if counts.ok == 0 && !facts.cut_short && counts.overwritten == 0 && counts.changed == 0 {
         return (Verdict::Dead, 0.9);
     }
-    if (lost as f64) < MISSING_PART * counts.all() as f64 {
+    if (lost as f64) < MIN_MISSING_SHARE * counts.all() as f64 {
         return (Verdict::Damaged, 0.95);
     }
     let share = |part: u64| part as f64 / lost as f64;
@@ -198,7 +198,7 @@ fn judge(sorted: &SortedSectors, facts: &TestedBytes) -> (Verdict, f64) {
         return (Verdict::Damaged, 0.95);
     }
     match (share(counts.overwritten), share(counts.corrupted + counts.unreadable)) {
-        (wrapped, gone) if wrapped >= PART && gone >= PART => (Verdict::Chain, 0.8),
+        (wrapped, gone) if wrapped >= MIN_KIND_SHARE && gone >= MIN_KIND_SHARE => (Verdict::Chain, 0.8),
         (wrapped, _) if wrapped >= 0.5 => (Verdict::Wraparound, 0.95),
         _ if is_missing_part(sorted) => (Verdict::Limbo, 0.9),
         _ => (Verdict::Damaged, 0.95),
@@ -218,10 +218,10 @@ fn whole(facts: &TestedBytes) -> (Verdict, f64) {
 fn is_missing_part(sorted: &SortedSectors) -> bool {
     let counts = &sorted.counts;
     let solid =
-        |run: &&LostRange| run.lost as f64 >= SOLID * (run.range.end - run.range.start) as f64 / 512.0;
+        |run: &&LostRange| run.lost as f64 >= SOLID_SHARE * (run.range.end - run.range.start) as f64 / 512.0;
     let runs: Vec<&LostRange> = sorted.runs.iter().filter(solid).collect();
     let in_runs: u64 = runs.iter().map(|run| run.lost).sum();
-    runs.len() <= FEW_RUNS && in_runs as f64 >= SOLID * counts.lost() as f64
+    runs.len() <= MAX_SOLID_RANGES && in_runs as f64 >= SOLID_SHARE * counts.lost() as f64
 }
 
 #[cfg(test)]
@@ -247,7 +247,7 @@ mod tests {
         let gib = 1u64 << 30;
         let of = |first: u64, besides: u64| {
             let facts = TestedBytes { file_system: 400 * gib, free: 400 * gib - besides, ..facts(0) };
-            Verdict::Limbo.ending_within(facts.end(first))
+            Verdict::Limbo.ending_within(facts.possible_end(first))
         };
         assert_eq!(of(127 * gib, 2 * gib), Verdict::ReaderSuspect);
         assert_eq!(of(119 * gib, 2 * gib), Verdict::Limbo);
@@ -261,18 +261,18 @@ mod tests {
     }
 
     fn verdict(counts: SectorCounts, runs: &[(u64, u64)]) -> Verdict {
-        judge(&sorted(counts, runs), &facts(100 << 20)).0
+        judge_losses(&sorted(counts, runs), &facts(100 << 20)).0
     }
 
     #[test]
     fn intact_files_are_genuine_only_with_enough_tested() {
         let whole = sorted(SectorCounts { ok: 100 * MIB, ..SectorCounts::default() }, &[]);
-        assert_eq!(judge(&whole, &facts(100 << 20)).0, Verdict::Genuine);
-        assert_eq!(judge(&whole, &facts(50 << 20)).0, Verdict::Inconclusive);
+        assert_eq!(judge_losses(&whole, &facts(100 << 20)).0, Verdict::Genuine);
+        assert_eq!(judge_losses(&whole, &facts(50 << 20)).0, Verdict::Inconclusive);
         let full_card = TestedBytes { free: 1 << 20, ..facts(1 << 20) };
-        assert_eq!(judge(&whole, &full_card).0, Verdict::Inconclusive);
+        assert_eq!(judge_losses(&whole, &full_card).0, Verdict::Inconclusive);
         let stopped = TestedBytes { cut_short: true, ..facts(100 << 20) };
-        assert_eq!(judge(&whole, &stopped).0, Verdict::Inconclusive);
+        assert_eq!(judge_losses(&whole, &stopped).0, Verdict::Inconclusive);
     }
 
     #[test]
@@ -295,15 +295,15 @@ mod tests {
             SectorCounts { ok: 50 * MIB, corrupted: 50 * MIB, ..Default::default() },
             &[(50, 50 * MIB)],
         );
-        assert_eq!(judge(&lost, &facts(100 << 20)).0, Verdict::Limbo);
+        assert_eq!(judge_losses(&lost, &facts(100 << 20)).0, Verdict::Limbo);
         let refused = TestedBytes { refused: 50 * MIB, ..facts(100 << 20) };
-        assert_eq!(judge(&lost, &refused).0, Verdict::Damaged);
+        assert_eq!(judge_losses(&lost, &refused).0, Verdict::Damaged);
     }
 
     #[test]
     fn changed_answers_are_unstable() {
         let lost = sorted(SectorCounts { ok: 10, corrupted: 5, ..Default::default() }, &[(1, 5)]);
         let facts = TestedBytes { otherwise: 1, ..facts(100 << 20) };
-        assert_eq!(judge(&lost, &facts).0, Verdict::Unstable);
+        assert_eq!(judge_losses(&lost, &facts).0, Verdict::Unstable);
     }
 }

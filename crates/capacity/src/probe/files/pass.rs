@@ -25,7 +25,7 @@ pub trait TestFolder {
     fn create(&mut self, number: u64, bytes: u64) -> Result<Option<Box<dyn Target>>, ErrorCause>;
 
     /// Completes the last created file: truncates what a failed I/O may have left after its first `bytes`.
-    fn finish(&mut self, bytes: u64) -> Result<(), ErrorCause>;
+    fn finish_file(&mut self, bytes: u64) -> Result<(), ErrorCause>;
 
     /// Removes a file that this run created, and fails if another file has its name now.
     fn remove(&mut self, number: u64) -> Result<(), ErrorCause>;
@@ -37,7 +37,7 @@ pub trait TestFolder {
     fn read_at(&self, number: u64, offset: u64, into: &mut [u8]) -> Result<(), ErrorCause>;
 
     /// Address on the card of a byte of a file, if the file system reports it.
-    fn on_card(&self, number: u64, offset: u64) -> Option<u64>;
+    fn card_address(&self, number: u64, offset: u64) -> Option<u64>;
 }
 
 #[derive(Debug, Clone, thiserror::Error)]
@@ -93,7 +93,7 @@ impl TestedFile {
 }
 
 /// Writing gets half of the time budget, as reading the same data rarely takes longer.
-const PARTS: u32 = 2;
+const WRITE_BUDGET_DIVISOR: u32 = 2;
 
 /// Latest end; None without a budget.
 #[derive(Debug, Clone, Copy)]
@@ -159,14 +159,14 @@ impl<'a, F: TestFolder> FilesPass<'a, F> {
     }
 
     pub(super) fn end_of_writing(&self) -> Deadline {
-        self.after(self.budget.map(|budget| budget / PARTS))
+        self.deadline_after(self.budget.map(|budget| budget / WRITE_BUDGET_DIVISOR))
     }
 
     pub(super) fn end(&self) -> Deadline {
-        self.after(self.budget)
+        self.deadline_after(self.budget)
     }
 
-    fn after(&self, time: Option<Duration>) -> Deadline {
+    fn deadline_after(&self, time: Option<Duration>) -> Deadline {
         Deadline(time.and_then(|time| self.begun.checked_add(time)))
     }
 
@@ -179,7 +179,7 @@ impl<'a, F: TestFolder> FilesPass<'a, F> {
     }
 
     pub fn note(&mut self, text: &str) {
-        self.events.note(text);
+        self.events.report_note(text);
     }
 
     /// Notes a doubt and adds it to the document's caveats.

@@ -18,13 +18,13 @@ const DEPTH: u32 = 4;
 const BLOCK: u32 = 1 << 20;
 
 /// Extents that failed twice are read in parts of this size, so that one bad sector does not cost a whole MiB.
-const PART: u32 = 16 << 10;
+const PART_BYTES: u32 = 16 << 10;
 
 /// Least share of the overwritten sectors for a distance; rarer ones are remains of other data.
-const LEAST_SHARE: f64 = 0.01;
+const MIN_DISTANCE_SHARE: f64 = 0.01;
 
 /// Smallest plausible period; smaller common divisors are chance.
-const LEAST_PERIOD: u64 = 1 << 20;
+const MIN_PERIOD: u64 = 1 << 20;
 
 impl<F: TestFolder> FilesPass<'_, F> {
     /// Reads all files in order, then repeats the reads that differed. Data without time left remains unread.
@@ -38,7 +38,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
         let read = self.read_files(&mut files);
         self.files = files;
         read?;
-        self.second_look()?;
+        self.reread_suspects()?;
         self.wrap = self.period();
         Ok(())
     }
@@ -66,7 +66,7 @@ impl<F: TestFolder> FilesPass<'_, F> {
                 return Ok(());
             }
         };
-        uncached(target.as_mut(), &self.interrupt)?;
+        bypass_cache(target.as_mut(), &self.interrupt)?;
         let outcome = self.read_target(file, target.as_mut());
         self.heard(target.as_ref());
         outcome?;
@@ -90,12 +90,12 @@ impl<F: TestFolder> FilesPass<'_, F> {
             self.read_meter.moved(seconds(at), len);
             match answer {
                 ReadAnswer::Failed(_) => failed.push(extent),
-                other => self.sort(file, extent, &other),
+                other => self.count_sectors(file, extent, &other),
             }
             self.read();
             Ok(())
         });
-        let outcome = outcome.and_then(|()| self.in_parts(file, &mut card, &failed));
+        let outcome = outcome.and_then(|()| self.read_failed_in_parts(file, &mut card, &failed));
         self.moved.bytes_read += card.tally().read;
         self.count_failed(&card);
         file.result.read = meter.pace();
@@ -103,24 +103,24 @@ impl<F: TestFolder> FilesPass<'_, F> {
     }
 
     /// Classifies the sectors of a read.
-    fn sort(&mut self, file: &mut TestedFile, extent: CardExtent, answer: &ReadAnswer<'_>) {
+    fn count_sectors(&mut self, file: &mut TestedFile, extent: CardExtent, answer: &ReadAnswer<'_>) {
         let len = u64::from(extent.len);
         let counts = self.sorted.take(file.place(extent.offset), len, answer);
         file.result.sectors.add(&counts);
         file.result.read_bytes += len;
     }
 
-    fn in_parts(
+    fn read_failed_in_parts(
         &mut self,
         file: &mut TestedFile,
         card: &mut IoDriver<'_>,
         failed: &[CardExtent],
     ) -> Result<(), ProbeStop> {
-        let part = PART.max(card.sector());
+        let part = PART_BYTES.max(card.sector());
         let parts = failed.iter().flat_map(|extent| extents(extent.offset, extent.end(), part));
         let expected = file.expected();
         card.read(parts, expected, |extent, _, answer| {
-            self.sort(file, extent, &answer);
+            self.count_sectors(file, extent, &answer);
             Ok(())
         })
     }
@@ -148,11 +148,11 @@ impl<F: TestFolder> FilesPass<'_, F> {
     }
 
     /// Repeats reads that differed on newly opened files, and counts those with another answer.
-    fn second_look(&mut self) -> Result<(), FilesError> {
+    fn reread_suspects(&mut self) -> Result<(), FilesError> {
         for suspect in std::mem::take(&mut self.sorted.suspects) {
             let file = self.files.iter().find(|file| file.result.number == suspect.number).cloned();
             let Some(file) = file else { continue };
-            self.wavering += u64::from(self.look_again(&file, &suspect)? != suspect.counts);
+            self.wavering += u64::from(self.reread_extent(&file, &suspect)? != suspect.counts);
         }
         if self.wavering == 0 {
             self.sorted.disproofs.iter_mut().for_each(|disproof| disproof.seen = 2);
@@ -160,9 +160,13 @@ impl<F: TestFolder> FilesPass<'_, F> {
         Ok(())
     }
 
-    fn look_again(&mut self, file: &TestedFile, suspect: &SuspectExtent) -> Result<SectorCounts, FilesError> {
+    fn reread_extent(
+        &mut self,
+        file: &TestedFile,
+        suspect: &SuspectExtent,
+    ) -> Result<SectorCounts, FilesError> {
         let mut target = self.folder.open(file.result.number)?;
-        uncached(target.as_mut(), &self.interrupt)?;
+        bypass_cache(target.as_mut(), &self.interrupt)?;
         let mut card = IoDriver::new(target.as_mut(), &self.interrupt, BLOCK, 1)?;
         let mut again = SortedSectors { tested: self.sorted.tested.clone(), ..SortedSectors::default() };
         let start = suspect.offset_in_file;
@@ -188,23 +192,24 @@ impl<F: TestFolder> FilesPass<'_, F> {
     /// card all such distances are multiples of the period.
     fn period(&self) -> Option<u64> {
         let all = self.sorted.counts.overwritten;
-        let counts = |shift: &&ContentShift| shift.count as f64 >= LEAST_SHARE * all as f64;
+        let counts = |shift: &&ContentShift| shift.count as f64 >= MIN_DISTANCE_SHARE * all as f64;
         let shifts = self.sorted.shifts.values().filter(counts);
-        let distance =
-            |shift: &ContentShift| Some(self.on_card(shift.expected)?.abs_diff(self.on_card(shift.found)?));
+        let distance = |shift: &ContentShift| {
+            Some(self.card_address_of(shift.expected)?.abs_diff(self.card_address_of(shift.found)?))
+        };
         let distances: Option<Vec<u64>> = shifts.map(distance).collect();
-        common(distances?).filter(|period| *period >= LEAST_PERIOD)
+        common(distances?).filter(|period| *period >= MIN_PERIOD)
     }
 
     /// Card address of a byte of the whole data.
-    fn on_card(&self, offset: u64) -> Option<u64> {
+    fn card_address_of(&self, offset: u64) -> Option<u64> {
         let file = self.files.iter().find(|file| file.range().contains(&offset))?;
-        self.folder.on_card(file.result.number, offset - file.range().start)
+        self.folder.card_address(file.result.number, offset - file.range().start)
     }
 }
 
 /// Empties the page cache if direct I/O is unavailable. Only a target with planned I/O knows that.
-fn uncached(target: &mut dyn Target, interrupt: &InterruptFlag) -> Result<(), ProbeStop> {
+fn bypass_cache(target: &mut dyn Target, interrupt: &InterruptFlag) -> Result<(), ProbeStop> {
     drop(IoDriver::new(target, interrupt, BLOCK, DEPTH)?);
     if target.caveats().iter().any(|caveat| matches!(caveat, Caveat::NoDirectIo { .. })) {
         let _ = target.drop_caches();

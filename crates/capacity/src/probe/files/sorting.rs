@@ -13,14 +13,14 @@ use cardscope_probing::sector::{MOST_FLIPS, SECTOR, unlike_any, wrong_bits};
 use std::collections::HashMap;
 use std::ops::Range;
 
-const MOST_DISPROOFS: usize = 16;
+const MAX_DISPROOFS: usize = 16;
 
 /// Most separate ranges of losses; a card with more is damaged everywhere.
-const MOST_RUNS: usize = 1 << 16;
+const MAX_LOST_RANGES: usize = 1 << 16;
 
-const MOST_SECOND_LOOKS: usize = 64;
+const MAX_REREADS: usize = 64;
 
-const MOST_SHIFTS: usize = 4096;
+const MAX_SHIFTS: usize = 4096;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LostRange {
@@ -97,30 +97,30 @@ impl SortedSectors {
         let mut counts = SectorCounts::default();
         for (at, sector) in bytes.as_chunks::<SECTOR>().0.iter().enumerate() {
             let offset = place.offset() + (at * SECTOR) as u64;
-            let found = look(sector, offset);
+            let found = classify_sector(sector, offset);
             count(&mut counts, found, &self.tested);
             if found == SectorFound::Expected {
                 continue;
             }
             if let SectorFound::Elsewhere { address } = found {
-                self.shifted(offset, address);
+                self.add_shift(offset, address);
             }
             self.lost(place, (at * SECTOR) as u64, Some(first_word(sector)), found);
         }
-        self.took(place, bytes.len() as u64, counts);
+        self.add_extent(place, bytes.len() as u64, counts);
         counts
     }
 
     pub(super) fn unreadable(&mut self, place: FileOffset, len: u64) -> SectorCounts {
         let counts = SectorCounts { unreadable: len.div_ceil(SECTOR as u64), ..SectorCounts::default() };
         self.lost(place, 0, None, SectorFound::Error);
-        self.took(place, len, counts);
+        self.add_extent(place, len, counts);
         counts
     }
 
-    fn shifted(&mut self, expected: u64, found: u64) {
+    fn add_shift(&mut self, expected: u64, found: u64) {
         let shift = found.wrapping_sub(expected).cast_signed();
-        let known = self.shifts.len() < MOST_SHIFTS || self.shifts.contains_key(&shift);
+        let known = self.shifts.len() < MAX_SHIFTS || self.shifts.contains_key(&shift);
         if known && self.tested.iter().any(|range| range.contains(&found)) {
             self.shifts.entry(shift).or_insert(ContentShift { count: 0, expected, found }).count += 1;
         }
@@ -137,23 +137,23 @@ impl SortedSectors {
                 found: word,
             });
         }
-        if self.disproofs.len() < MOST_DISPROOFS {
+        if self.disproofs.len() < MAX_DISPROOFS {
             let expected = format!("h2w sector of offset {offset}, in {}", file_name(place.number));
             self.disproofs.push(AddressDisproof { address: offset, expected, found, seen: 1 });
         }
     }
 
-    fn took(&mut self, place: FileOffset, len: u64, counts: SectorCounts) {
+    fn add_extent(&mut self, place: FileOffset, len: u64, counts: SectorCounts) {
         self.counts.add(&counts);
         if counts.lost() == 0 {
             return;
         }
-        if self.suspects.len() < MOST_SECOND_LOOKS {
+        if self.suspects.len() < MAX_REREADS {
             let FileOffset { number, offset_in_file, .. } = place;
             self.suspects.push(SuspectExtent { number, offset_in_file, len: len as u32, counts });
         }
         let range = place.offset()..place.offset() + len;
-        let room = self.runs.len() < MOST_RUNS;
+        let room = self.runs.len() < MAX_LOST_RANGES;
         match self.runs.iter_mut().rev().take(8).find(|run| run.range.end == range.start) {
             Some(run) => {
                 run.range.end = range.end;
@@ -166,7 +166,7 @@ impl SortedSectors {
 }
 
 /// Classifies the sector that was read at `offset` of the whole data.
-fn look(sector: &[u8; SECTOR], offset: u64) -> SectorFound {
+fn classify_sector(sector: &[u8; SECTOR], offset: u64) -> SectorFound {
     let first = first_word(sector);
     let bits = wrong_bits(sector, words(first).map(u64::to_le_bytes).as_flattened());
     match first == offset {
@@ -187,7 +187,7 @@ pub(super) fn first_word(sector: &[u8; SECTOR]) -> u64 {
 
 /// True if a sector holds the unchanged pattern of any offset.
 pub fn holds_pattern(sector: &[u8; SECTOR]) -> bool {
-    look(sector, first_word(sector)) == SectorFound::Expected
+    classify_sector(sector, first_word(sector)) == SectorFound::Expected
 }
 
 /// Counts one sector. `tested` has the ranges of the whole data that these files hold.
@@ -246,21 +246,21 @@ mod tests {
     /// True if the sector counts as "corrupted", as in f3read.
     fn is_corrupted(sector: &[u8; SECTOR], offset: u64) -> bool {
         let mut counts = SectorCounts::default();
-        count(&mut counts, look(sector, offset), &[]);
+        count(&mut counts, classify_sector(sector, offset), &[]);
         counts == SectorCounts { corrupted: 1, ..SectorCounts::default() }
     }
 
     #[test]
     fn sectors_are_classified_as_by_f3read() {
         let own = sector(4096);
-        assert_eq!(look(&own, 4096), SectorFound::Expected);
-        assert_eq!(look(&sector(8192), 4096), SectorFound::Elsewhere { address: 8192 });
+        assert_eq!(classify_sector(&own, 4096), SectorFound::Expected);
+        assert_eq!(classify_sector(&sector(8192), 4096), SectorFound::Elsewhere { address: 8192 });
         assert!(is_corrupted(&[0; SECTOR], 4096) && is_corrupted(&[0; SECTOR], 0));
-        assert_eq!(look(&[0; SECTOR], 0), SectorFound::Constant { byte: 0 });
+        assert_eq!(classify_sector(&[0; SECTOR], 0), SectorFound::Constant { byte: 0 });
         let mut other = sector(8192);
         other[500] ^= 0x55;
         let elsewhere = SectorFound::Elsewhere { address: 8192 };
-        assert_eq!(look(&other, 4096), elsewhere, "a few wrong bits are forgiven");
+        assert_eq!(classify_sector(&other, 4096), elsewhere, "a few wrong bits are forgiven");
     }
 
     #[test]
@@ -268,7 +268,7 @@ mod tests {
         for at in [8, 100, 511] {
             let mut flipped = sector(4096);
             flipped[at] ^= 0x7f;
-            assert_eq!(look(&flipped, 4096), SectorFound::Flipped { bits: 7 }, "byte {at}");
+            assert_eq!(classify_sector(&flipped, 4096), SectorFound::Flipped { bits: 7 }, "byte {at}");
             flipped[at] ^= 0x80;
             assert!(is_corrupted(&flipped, 4096), "byte {at}");
         }
@@ -298,7 +298,7 @@ mod tests {
         fn no_bytes_panic(bytes: [u8; 32], offset: u64) {
             let mut sector = [0; SECTOR];
             sector.as_chunks_mut::<32>().0.fill(bytes);
-            let _ = look(&sector, offset);
+            let _ = classify_sector(&sector, offset);
         }
     }
 }

@@ -9,7 +9,7 @@ use cardscope_probing::sector::SECTOR;
 use std::collections::HashMap;
 
 /// Most positions that are read to identify the content of a file.
-const PEEKS: u64 = 5;
+const MAX_SAMPLES: u64 = 5;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ContentGuess {
@@ -25,13 +25,13 @@ impl<F: TestFolder> FilesPass<'_, F> {
     /// Adds existing files to those to be read; `alike` are names that only resemble those of test files.
     pub fn take(&mut self, there: &[NumberedFile], alike: &[String]) {
         let glances: Vec<(NumberedFile, ContentGuess)> =
-            there.iter().map(|named| (*named, glance(&self.folder, *named))).collect();
+            there.iter().map(|named| (*named, guess_content(&self.folder, *named))).collect();
         let at_home: HashMap<u64, bool> = glances
             .iter()
             .map(|(named, seen)| (named.number, *seen == ContentGuess::Content(named.number)))
             .collect();
         for (named, seen) in glances {
-            if let Some(reason) = foreigner(named, seen) {
+            if let Some(reason) = exclusion_reason(named, seen) {
                 self.foreign.push(format!("{}: {reason}", file_name(named.number)));
                 continue;
             }
@@ -41,16 +41,16 @@ impl<F: TestFolder> FilesPass<'_, F> {
                 ContentGuess::Content(other) if !at_home.get(&other).copied().unwrap_or(false) => other,
                 _ => named.number,
             };
-            self.files.push(prepared(named, content));
+            self.files.push(tested_file(named, content));
         }
-        shortened(&mut self.files);
+        remark_truncated(&mut self.files);
         let alike = alike.iter().map(|name| format!("{name}: not a file name of h2testw or f3write"));
         self.foreign.extend(alike);
     }
 }
 
 /// Reason why a file is excluded.
-fn foreigner(named: NumberedFile, seen: ContentGuess) -> Option<String> {
+fn exclusion_reason(named: NumberedFile, seen: ContentGuess) -> Option<String> {
     match seen {
         _ if !named.is_plain => Some("not a plain file".into()),
         _ if named.bytes > FILE_BYTES => {
@@ -64,7 +64,7 @@ fn foreigner(named: NumberedFile, seen: ContentGuess) -> Option<String> {
     }
 }
 
-fn prepared(named: NumberedFile, content: u64) -> TestedFile {
+fn tested_file(named: NumberedFile, content: u64) -> TestedFile {
     let mut file = TestedFile { content, ..TestedFile::new(named.number, named.bytes) };
     if content != named.number {
         let name = file_name(content);
@@ -75,7 +75,7 @@ fn prepared(named: NumberedFile, content: u64) -> TestedFile {
 }
 
 /// Remarks that a file is truncated: only the last one may be shorter than 1 GiB.
-fn shortened(files: &mut [TestedFile]) {
+fn remark_truncated(files: &mut [TestedFile]) {
     let last = files.iter().map(|file| file.result.number).max();
     for file in files.iter_mut().filter(|file| file.result.bytes < FILE_BYTES) {
         if Some(file.result.number) != last {
@@ -86,19 +86,21 @@ fn shortened(files: &mut [TestedFile]) {
     }
 }
 
-fn glance(folder: &impl TestFolder, named: NumberedFile) -> ContentGuess {
+fn guess_content(folder: &impl TestFolder, named: NumberedFile) -> ContentGuess {
     let sectors = named.bytes / SECTOR as u64;
     let mut owners = Vec::new();
-    for n in 0..PEEKS.min(sectors) {
-        let offset = sectors.saturating_sub(1) * n / (PEEKS - 1) * SECTOR as u64;
+    for n in 0..MAX_SAMPLES.min(sectors) {
+        let offset = sectors.saturating_sub(1) * n / (MAX_SAMPLES - 1) * SECTOR as u64;
         let mut sector = [0; SECTOR];
         if folder.read_at(named.number, offset, &mut sector).is_err() {
             return ContentGuess::Unknown;
         }
-        owners.extend(owner(&sector, offset));
+        owners.extend(owning_file(&sector, offset));
     }
     match owners.first() {
-        Some(first) if owners.len() as u64 == PEEKS.min(sectors) && owners.iter().all(|o| o == first) => {
+        Some(first)
+            if owners.len() as u64 == MAX_SAMPLES.min(sectors) && owners.iter().all(|o| o == first) =>
+        {
             ContentGuess::Content(*first)
         }
         _ => ContentGuess::Unclear { sectors: owners.len() as u64 },
@@ -106,7 +108,7 @@ fn glance(folder: &impl TestFolder, named: NumberedFile) -> ContentGuess {
 }
 
 /// Number of the file to which a sector belongs, if it is at its proper offset in that file.
-fn owner(sector: &[u8; SECTOR], offset_in_file: u64) -> Option<u64> {
+fn owning_file(sector: &[u8; SECTOR], offset_in_file: u64) -> Option<u64> {
     let claims = first_word(sector);
     let at_home = holds_pattern(sector) && claims % FILE_BYTES == offset_in_file;
     at_home.then(|| claims / FILE_BYTES + 1)

@@ -18,7 +18,7 @@ const DEPTH: u32 = 2;
 const BLOCKS: [u32; 3] = [1 << 20, 64 << 10, 4 << 10];
 
 /// Bytes between two checks of the limits.
-const RANGE: u64 = 64 * MIB;
+const RANGE_BYTES: u64 = 64 * MIB;
 
 /// `EROFS`: the kernel switched the file system to read-only.
 const READ_ONLY_NOW: i32 = 30;
@@ -68,12 +68,12 @@ impl<F: TestFolder> FilesPass<'_, F> {
             meter: SpeedMeter::default(),
             refused_bytes: 0,
         };
-        let outcome = filling.fill(self, target.as_mut());
+        let outcome = filling.fill_file(self, target.as_mut());
         self.heard(target.as_ref());
         drop(target);
         let FileWriter { file: mut filled, meter, refused_bytes, .. } = filling;
         let end = filled.result.bytes;
-        let finished = self.folder.finish(end);
+        let finished = self.folder.finish_file(end);
         filled.result.write = meter.pace();
         self.files.push(filled);
         self.refused_bytes += refused_bytes;
@@ -102,7 +102,7 @@ struct FileWriter {
 }
 
 impl FileWriter {
-    fn fill(
+    fn fill_file(
         &mut self,
         pass: &mut FilesPass<'_, impl TestFolder>,
         target: &mut dyn Target,
@@ -112,7 +112,7 @@ impl FileWriter {
         let now = card.seconds();
         self.meter.begin(now);
         pass.write_meter.begin(now);
-        let outcome = self.ranges(pass, &mut card);
+        let outcome = self.write_ranges(pass, &mut card);
         let flushed = card.flush();
         let now = card.seconds();
         self.meter.pass(now);
@@ -128,7 +128,7 @@ impl FileWriter {
     }
 
     /// Retries with smaller blocks: a file system that is full for large ones may still take small ones.
-    fn ranges(
+    fn write_ranges(
         &mut self,
         pass: &mut FilesPass<'_, impl TestFolder>,
         card: &mut IoDriver<'_>,
@@ -141,7 +141,7 @@ impl FileWriter {
                 if pass.end_of_writing().is_over() {
                     return Ok(FillEnd::Budget);
                 }
-                match self.range(pass, card, block) {
+                match self.write_range(pass, card, block) {
                     Ok(()) if is_read_only_now(card.io_errors()) => return Ok(FillEnd::Whole),
                     Ok(()) => {}
                     Err(ProbeStop::Target(TargetError::NoSpace { .. })) => break,
@@ -152,14 +152,14 @@ impl FileWriter {
         Ok(FillEnd::Full)
     }
 
-    fn range(
+    fn write_range(
         &mut self,
         pass: &mut FilesPass<'_, impl TestFolder>,
         card: &mut IoDriver<'_>,
         block: u32,
     ) -> Result<(), ProbeStop> {
         let content = self.file.expected();
-        let until = self.room.min(self.file.result.bytes + RANGE);
+        let until = self.room.min(self.file.result.bytes + RANGE_BYTES);
         let mut ahead: Vec<CardExtent> = Vec::new();
         // The time is checked within a range too, which takes minutes on a slow card.
         let end = pass.end_of_writing();

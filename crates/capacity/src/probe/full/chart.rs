@@ -58,7 +58,7 @@ impl DirectionSeries {
         if index >= self.cells.len() {
             return;
         }
-        self.credit(index, len, took, at);
+        self.add_to_batch(index, len, took, at);
         let Some(mb_s) = self.window.add(len, took) else { return };
         let slowest = &mut self.slowest[index];
         *slowest = Some(slowest.map_or(mb_s, |s| s.min(mb_s)));
@@ -68,19 +68,19 @@ impl DirectionSeries {
     }
 
     /// Divides the time since the previous completions among simultaneous ones by their bytes.
-    fn credit(&mut self, index: usize, len: u64, took: Nanos, at: Nanos) {
+    fn add_to_batch(&mut self, index: usize, len: u64, took: Nanos, at: Nanos) {
         if self.batch.ios.is_empty() || at.saturating_sub(self.batch.began) > RESOLUTION {
             self.batch = CompletedBatch { began: at, ..CompletedBatch::default() };
         }
-        self.spread(false);
+        self.spread_batch(false);
         self.batch.ios.push((index, len));
         self.batch.took += took;
-        self.spread(true);
+        self.spread_batch(true);
         self.cells[index].0 += len;
     }
 
     /// Adds the shares of the batch to its cells, or subtracts them.
-    fn spread(&mut self, add: bool) {
+    fn spread_batch(&mut self, add: bool) {
         let CompletedBatch { took, ios, .. } = &self.batch;
         let all: u64 = ios.iter().map(|(_, len)| len).sum();
         for (index, len) in ios {
@@ -101,13 +101,13 @@ impl DirectionSeries {
     }
 
     /// Speed of a cell, or None if it took less time than the clock resolves.
-    fn speed(&self, index: usize) -> Option<f64> {
+    fn cell_mb_s(&self, index: usize) -> Option<f64> {
         let cell = self.cells.get(index).filter(|(_, time)| *time >= RESOLUTION)?;
         mean(std::slice::from_ref(cell))
     }
 
     fn whole(&self) -> Option<MapSpeed> {
-        let speeds = || (0..self.cells.len()).filter_map(|index| self.speed(index));
+        let speeds = || (0..self.cells.len()).filter_map(|index| self.cell_mb_s(index));
         Some(MapSpeed {
             min_mb_s: speeds().reduce(f64::min)?,
             mean_mb_s: self.mb_s()?,
@@ -202,8 +202,8 @@ impl PassChart {
             MapCell {
                 start,
                 bytes: self.cell.min(self.bytes - start),
-                write_mb_s: self.write.speed(index),
-                read_mb_s: self.read.speed(index),
+                write_mb_s: self.write.cell_mb_s(index),
+                read_mb_s: self.read.cell_mb_s(index),
                 write_slowest_mb_s: self.write.slowest[index],
                 read_slowest_mb_s: self.read.slowest[index],
                 bad_bytes: self.bad[index],

@@ -146,7 +146,7 @@ impl Target for SwappingReader {
 }
 
 #[track_caller]
-fn noticed(slot: &SwappingReader, found: &PassFindings, at_most: u64) {
+fn assert_swap_noticed(slot: &SwappingReader, found: &PassFindings, at_most: u64) {
     assert_eq!(slot.inside, 1, "the card was swapped");
     assert!(matches!(found.stop, Some(ProbeStop::Swapped(_))), "{:?} {:?}", found.stop, found.body.verdict);
     assert!(slot.overwritten <= at_most, "{} bytes of the other card are overwritten", slot.overwritten);
@@ -163,7 +163,7 @@ fn swap_while_writing_overwrites_one_range_at_most() {
     for after in [40 * MIB, 100 * MIB + 1, 203 * MIB, 250 * MIB] {
         let mut slot = SwappingReader::new(IoDirection::Write, after);
         let (found, ..) = pass_over(&mut slot, &settings());
-        noticed(&slot, &found, 8 * MIB);
+        assert_swap_noticed(&slot, &found, 8 * MIB);
     }
 }
 
@@ -172,7 +172,7 @@ fn swap_while_reading_overwrites_nothing() {
     for (two_passes, after) in [(false, 20 * MIB), (false, 150 * MIB), (true, 100 * MIB)] {
         let mut slot = SwappingReader::new(IoDirection::Read, after);
         let (found, ..) = pass_over(&mut slot, &PassSettings { two_passes, ..settings() });
-        noticed(&slot, &found, 0);
+        assert_swap_noticed(&slot, &found, 0);
     }
 }
 
@@ -199,7 +199,7 @@ impl Target for InterruptedCard {
 }
 
 /// Findings of an interrupted pass, its number of I/Os, and the card's true good bytes.
-fn stopped_at(name: &str, at: u64) -> (PassFindings, u64, u64) {
+fn run_interrupted_at(name: &str, at: u64) -> (PassFindings, u64, u64) {
     let mut target = InterruptedCard {
         card: SimTarget::named(name).unwrap(),
         interrupt: InterruptFlag::default(),
@@ -221,10 +221,10 @@ fn stopped_at(name: &str, at: u64) -> (PassFindings, u64, u64) {
 #[case::flips("faults.flip_p=0.001")]
 fn interrupted_pass_reports_confirmed_losses_only(#[case] card: &str) {
     let name = format!("sim:constant?announced_bytes=64MiB&{card}");
-    let (_, all, _) = stopped_at(&name, u64::MAX);
+    let (_, all, _) = run_interrupted_at(&name, u64::MAX);
     let mut after_losses = 0;
     for at in (1..all).step_by((all / 97).max(1) as usize).chain(all.saturating_sub(12)..all) {
-        let (found, _, good) = stopped_at(&name, at);
+        let (found, _, good) = run_interrupted_at(&name, at);
         assert_eq!(found.stop, Some(ProbeStop::Interrupted), "I/O {at} of {all}");
         assert_eq!(found.body.disproofs.is_empty(), found.bad.all() == 0, "I/O {at} of {all}");
         assert!(found.body.good_bytes.is_none_or(|said| said <= good), "I/O {at}: {:?}", found.body);

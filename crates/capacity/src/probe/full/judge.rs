@@ -58,90 +58,90 @@ pub(crate) struct PassEvidence {
 
 /// Least contiguous bytes for a distance, or half of the longest sequence if that is less. Lost blocks that show
 /// data of others produce shorter ones by chance.
-const LEAST_IN_A_ROW: u64 = 64 << 10;
+const MIN_SEQUENCE: u64 = 64 << 10;
 
-const MARKER: u64 = super::samples::SAMPLE;
+const MARKER_BYTES: u64 = super::samples::SAMPLE;
 
 /// Inverse share of sentinels that may be lost while all earlier data counts as intact.
-const SENTINELS_A_MISS: u64 = 20;
+const SENTINELS_PER_MISS: u64 = 20;
 
 /// Largest intact share after the first loss on a pooled card: data in the same unit as a sentinel.
-const MOST_ISLANDS: f64 = 0.1;
+const MAX_INTACT_SHARE: f64 = 0.1;
 
 /// Lost share from which a range counts as lost as a whole.
-const NEARLY_ALL: f64 = 0.999;
+const LOST_SHARE: f64 = 0.999;
 
 /// Verdict with usable and good bytes, period and confidence.
 pub(crate) fn judge(ledger: &BadRanges, seen: &PassEvidence) -> Verification {
     if ledger.read == 0 {
-        return nothing_read(seen);
+        return judge_samples_only(seen);
     }
     let (first_bad, good, bad) = (ledger.first_bad(), ledger.good(), &ledger.bad);
     let lost = bad.lost + bad.failed;
     if let Some(period) = seen.wrap {
-        return wrapped(ledger, period, seen);
+        return judge_wrap(ledger, period, seen);
     }
     let (usable, all) = (Some(first_bad.unwrap_or(seen.read_to)), Some(good));
     if good == 0 && seen.originals_stay || seen.stopped_taking {
-        return answer(Verdict::ReadOnly, Some(0), Some(0), 0.99);
+        return new_answer(Verdict::ReadOnly, Some(0), Some(0), 0.99);
     }
     // Without any good data from 0 on, intact sentinels are in a cache.
     if good == 0 && (seen.sentinels_good == 0 || seen.certain == Some(WriteEnd::EndsAt(0))) {
-        return answer(Verdict::Dead, Some(0), Some(0), 0.99);
+        return new_answer(Verdict::Dead, Some(0), Some(0), 0.99);
     }
     if seen.recheck && bad.all() > 0 {
         // Good data that changed leaves no intact prefix; data of others may have been written by anyone, which is
         // no fault.
         return match bad.all() == bad.lost && (bad.foreign > 0 || is_wiped(ledger)) {
-            true => answer(Verdict::Inconclusive, None, all, 0.5),
-            false => answer(Verdict::Damaged, None, all, 0.99),
+            true => new_answer(Verdict::Inconclusive, None, all, 0.5),
+            false => new_answer(Verdict::Damaged, None, all, 0.99),
         };
     }
-    if lost + bad.alias > 0 && pooled(ledger, seen) {
+    if lost + bad.alias > 0 && is_overcommitted(ledger, seen) {
         let stays = good + seen.sentinels_good * super::samples::SAMPLE;
-        return answer(Verdict::Overcommitted, Some(stays), Some(stays), 0.99);
+        return new_answer(Verdict::Overcommitted, Some(stays), Some(stays), 0.99);
     }
-    if lost + bad.alias > 0 && one_tail(ledger, seen) {
+    if lost + bad.alias > 0 && is_only_tail_lost(ledger, seen) {
         // A fake acknowledges the writes it loses; errors mean damage or an unsuitable reader.
         if first_bad.is_some_and(|first| seen.taken_to <= first) {
-            return Verification { fails_beyond: true, ..answer(Verdict::Damaged, usable, all, 0.99) };
+            return Verification { fails_beyond: true, ..new_answer(Verdict::Damaged, usable, all, 0.99) };
         }
         // Losses in one kind of request only may be caused by the reader.
         let shown_once = seen.kept_in_sectors && seen.sentinels == 0;
-        let confidence = if shown_once { ONE_SHAPE } else { 0.99 };
-        return answer(Verdict::Limbo.ending_at(usable), usable, all, confidence);
+        let confidence = if shown_once { ONE_KIND_CONFIDENCE } else { 0.99 };
+        return new_answer(Verdict::Limbo.ending_at(usable), usable, all, confidence);
     }
     if bad.all() > 0 && seen.healed > 0 && lost + bad.alias == 0 {
-        return answer(Verdict::Unstable, usable, all, ANSWERS_DIFFER);
+        return new_answer(Verdict::Unstable, usable, all, ANSWERS_DIFFER);
     }
     if bad.all() > 0 {
-        return answer(Verdict::Damaged, usable, all, 0.99);
+        return new_answer(Verdict::Damaged, usable, all, 0.99);
     }
     if seen.wavers > 0 {
-        return answer(Verdict::Unstable, usable, all, ANSWERS_DIFFER);
+        return new_answer(Verdict::Unstable, usable, all, ANSWERS_DIFFER);
     }
     if seen.crawls {
-        return answer(Verdict::Overcommitted, usable, all, 0.8);
+        return new_answer(Verdict::Overcommitted, usable, all, 0.8);
     }
     match seen.read_to >= seen.card_bytes && !seen.may_crawl {
-        true => answer(Verdict::Genuine, usable, all, 0.999),
-        false => answer(Verdict::Inconclusive, None, None, 0.5),
+        true => new_answer(Verdict::Genuine, usable, all, 0.999),
+        false => new_answer(Verdict::Inconclusive, None, None, 0.5),
     }
 }
 
 /// True if the card was erased from its start: one constant range, and no file system in it.
 fn is_wiped(ledger: &BadRanges) -> bool {
-    matches!(ledger.runs(), [run] if run.start == 0 && run.end >= WIPED)
+    matches!(ledger.runs(), [run] if run.start == 0 && run.end >= MIN_ERASED)
 }
 
 /// Confidence in a loss that only one kind of request shows, below the limit for an accusation.
-const ONE_SHAPE: f64 = 0.9;
+const ONE_KIND_CONFIDENCE: f64 = 0.9;
 
 /// Least bytes from 0 that an erasure covers.
-const WIPED: u64 = 1 << 20;
+const MIN_ERASED: u64 = 1 << 20;
 
 /// Verdict of a pass that read nothing back as a whole, from its samples.
-fn nothing_read(seen: &PassEvidence) -> Verification {
+fn judge_samples_only(seen: &PassEvidence) -> Verification {
     let (verdict, usable, confidence) = match seen.certain {
         Some(WriteEnd::Wraps) => (Verdict::Wraparound, None, 0.9),
         Some(WriteEnd::EndsAt(0)) => (Verdict::Dead, Some(0), 0.8),
@@ -149,10 +149,10 @@ fn nothing_read(seen: &PassEvidence) -> Verification {
         Some(WriteEnd::Refuses) => (Verdict::ReadOnly, None, 0.8),
         None => (Verdict::Inconclusive, None, 0.0),
     };
-    answer(verdict, usable, usable, confidence)
+    new_answer(verdict, usable, usable, confidence)
 }
 
-fn answer(
+fn new_answer(
     verdict: Verdict,
     usable_bytes: Option<u64>,
     good_bytes: Option<u64>,
@@ -169,16 +169,16 @@ fn answer(
 pub(crate) fn wrap(ledger: &BadRanges, seen: &PassEvidence) -> Option<u64> {
     let PassEvidence { written, read_to, certain, .. } = *seen;
     let first = ledger.runs().iter().find(|run| run.bad == BadKind::Alias)?;
-    let tail = dense_tail(ledger, read_to);
+    let tail = lost_tail_start(ledger, read_to);
     let ahead = |run: &&BadRun| run.bad == BadKind::Alias && run.end < tail;
     let marked = ledger.furthest() >= written && ledger.runs().iter().any(|run| ahead(&run));
     let by_markers = matches!(certain, Some(WriteEnd::EndsAt(_))) && ledger.good_bytes(0, tail) > tail / 2;
     let period = if marked && (first.start != 0 || by_markers) {
         // Lost blocks may show any marker, good ones only markers that share their place.
-        let period = ledger.distances_before(tail, MARKER).fold(0, gcd);
+        let period = ledger.distances_before(tail, MARKER_BYTES).fold(0, gcd);
         if may_repeat(ledger, period, written) { period } else { 0 }
     } else if first.start == 0 {
-        in_order(ledger, read_to)
+        period_of_overwritten(ledger, read_to)
     } else {
         0
     };
@@ -188,8 +188,8 @@ pub(crate) fn wrap(ledger: &BadRanges, seen: &PassEvidence) -> Option<u64> {
 /// Period of a card whose first addresses were overwritten by later ones. Lost blocks that show data of others do
 /// so block by block, repeating addresses in long sequences, and hardly anything of the overwritten range is good;
 /// 0 otherwise.
-fn in_order(ledger: &BadRanges, read_to: u64) -> u64 {
-    let period = ledger.distances_in_a_row(LEAST_IN_A_ROW).fold(0, gcd);
+fn period_of_overwritten(ledger: &BadRanges, read_to: u64) -> u64 {
+    let period = ledger.distances_in_a_row(MIN_SEQUENCE).fold(0, gcd);
     let overwritten = read_to.saturating_sub(period);
     if ledger.good_bytes(0, overwritten) <= overwritten / 2 { period } else { 0 }
 }
@@ -202,7 +202,7 @@ fn may_repeat(ledger: &BadRanges, period: u64, written: u64) -> bool {
 }
 
 /// Start of the lost end of the card, from which on much is bad, whatever a cache still holds.
-fn dense_tail(ledger: &BadRanges, read_to: u64) -> u64 {
+fn lost_tail_start(ledger: &BadRanges, read_to: u64) -> u64 {
     let mut bad = 0;
     let mut tail = read_to;
     for run in ledger.runs().iter().rev() {
@@ -221,7 +221,7 @@ fn dense_tail(ledger: &BadRanges, read_to: u64) -> u64 {
     tail
 }
 
-fn wrapped(ledger: &BadRanges, period: u64, seen: &PassEvidence) -> Verification {
+fn judge_wrap(ledger: &BadRanges, period: u64, seen: &PassEvidence) -> Verification {
     // Of all addresses that share a place only the last written one is good, so places are counted once.
     let lost = |run: &&BadRun| run.bad != BadKind::Alias;
     let place =
@@ -238,22 +238,22 @@ fn wrapped(ledger: &BadRanges, period: u64, seen: &PassEvidence) -> Verification
     let last = ledger.runs().iter().filter(lost).map(|run| run.end.saturating_sub(run.start.max(from)));
     let good = seen.read_to - from - last.sum::<u64>();
     let verdict = if chained { Verdict::Chain } else { Verdict::Wraparound.ending_at(Some(period)) };
-    Verification { wrap_bytes: Some(period), ..answer(verdict, Some(usable), Some(good), 0.99) }
+    Verification { wrap_bytes: Some(period), ..new_answer(verdict, Some(usable), Some(good), 0.99) }
 }
 
 /// True if the data written first is intact at any address, and later data is lost.
-fn pooled(ledger: &BadRanges, seen: &PassEvidence) -> bool {
+fn is_overcommitted(ledger: &BadRanges, seen: &PassEvidence) -> bool {
     let Some(first) = ledger.first_lost() else { return false };
     // A single missing sentinel may have lost a bit.
     let beyond = seen.sentinels > 0
-        && seen.sentinels_good * SENTINELS_A_MISS >= seen.sentinels * (SENTINELS_A_MISS - 1);
+        && seen.sentinels_good * SENTINELS_PER_MISS >= seen.sentinels * (SENTINELS_PER_MISS - 1);
     let good = ledger.good_bytes(first, seen.read_to);
-    let ended = seen.islands_are_sentinels || good as f64 <= MOST_ISLANDS * (seen.read_to - first) as f64;
+    let ended = seen.islands_are_sentinels || good as f64 <= MAX_INTACT_SHARE * (seen.read_to - first) as f64;
     ended && (beyond || seen.islands >= 2 && seen.islands_are_sentinels)
 }
 
 /// True if everything from one address on is lost, and nothing else.
-fn one_tail(ledger: &BadRanges, seen: &PassEvidence) -> bool {
+fn is_only_tail_lost(ledger: &BadRanges, seen: &PassEvidence) -> bool {
     // A cache may hold a few sentinels beyond the end; more of them contradict an end.
     if seen.sentinels_good * 10 > seen.sentinels {
         return false;
@@ -262,7 +262,7 @@ fn one_tail(ledger: &BadRanges, seen: &PassEvidence) -> bool {
     let Some(first) = ledger.runs().iter().find(gone) else { return false };
     let bytes: u64 = ledger.runs().iter().filter(gone).map(|run| run.end - run.start).sum();
     let tail = seen.read_to - first.start;
-    bytes as f64 >= NEARLY_ALL * tail as f64
+    bytes as f64 >= LOST_SHARE * tail as f64
 }
 
 #[cfg(test)]

@@ -21,13 +21,13 @@ pub(super) const GENERATION: u32 = 1;
 const SENTINELS_SHARE: f64 = 0.1;
 
 /// Highest confidence if some checks were not run.
-const CUT_SHORT: f64 = 0.8;
+const CUT_SHORT_CONFIDENCE: f64 = 0.8;
 
 /// Bytes of the write limit that are reserved for short checks after a loss.
-const FOR_QUESTIONS: u64 = 64 << 10;
+const RESERVED_BYTES: u64 = 64 << 10;
 
 /// Write limit from which something is reserved.
-const LEAST: u64 = 1 << 20;
+const MIN_LIMIT_TO_RESERVE: u64 = 1 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PassSettings {
@@ -135,7 +135,7 @@ impl<'a, 't> FullPass<'a, 't> {
 
     pub(super) fn run(&mut self, written: &mut dyn FnMut(u64)) -> Result<(), ProbeStop> {
         let mut places = samples::sentinels(self.seen.card_bytes, self.settings.salt);
-        let room = (self.room() / 4 / SAMPLE).min(self.sentinels_in_time(&places)?);
+        let room = (self.room() / 4 / SAMPLE).min(self.affordable_sentinels(&places)?);
         places.truncate(usize::try_from(room).unwrap_or(usize::MAX));
         // A resumed pass has its sentinels on the card already.
         if self.settings.resumed_at == 0 {
@@ -154,7 +154,7 @@ impl<'a, 't> FullPass<'a, 't> {
     }
 
     /// Number of sentinels within the time budget, estimated from the first read.
-    fn sentinels_in_time(&mut self, places: &[CardExtent]) -> Result<u64, ProbeStop> {
+    fn affordable_sentinels(&mut self, places: &[CardExtent]) -> Result<u64, ProbeStop> {
         let Some(budget) = self.settings.budget_s else { return Ok(u64::MAX) };
         let began = self.card.seconds();
         self.card.read(places.iter().take(1).copied(), IoContent::Buffer, |_, _, _| Ok(()))?;
@@ -199,11 +199,11 @@ impl<'a, 't> FullPass<'a, 't> {
         let written = self.card.tally().written;
         let left = self.settings.max_write.map_or(u64::MAX, |most| most.saturating_sub(written));
         let sector = u64::from(self.card.sector());
-        left.min(self.room_in_time()) / sector * sector
+        left.min(self.bytes_in_time()) / sector * sector
     }
 
     /// Bytes that can be written and read again in the remaining time, at the speeds measured so far.
-    fn room_in_time(&mut self) -> u64 {
+    fn bytes_in_time(&mut self) -> u64 {
         let Some(until) = self.until() else { return u64::MAX };
         let seconds = |mb_s: Option<f64>| mb_s.map_or(0.0, |mb_s| 1.0 / (mb_s * 1e6));
         let left = until - self.card.seconds();
@@ -217,7 +217,7 @@ impl<'a, 't> FullPass<'a, 't> {
     /// Bytes left for the sequential writes.
     pub(super) fn room_in_order(&self) -> u64 {
         let Some(most) = self.settings.max_write else { return u64::MAX };
-        let left_over = if most >= LEAST { FOR_QUESTIONS } else { 0 };
+        let left_over = if most >= MIN_LIMIT_TO_RESERVE { RESERVED_BYTES } else { 0 };
         most.saturating_sub(self.card.tally().written).saturating_sub(left_over)
     }
 
@@ -242,35 +242,35 @@ impl<'a, 't> FullPass<'a, 't> {
 
     /// Lowers the confidence for checks that were not run, which are all of them if the pass was stopped after
     /// losses. Data of another card leaves no verdict at all.
-    fn weaken(&self, judged: &mut Verification, stop: Option<&ProbeStop>) {
+    fn lower_confidence(&self, judged: &mut Verification, stop: Option<&ProbeStop>) {
         let unasked = stop.is_some() && self.ledger.bad.all() > 0;
         if self.cut_short || unasked {
-            judged.confidence = judged.confidence.min(CUT_SHORT);
+            judged.confidence = judged.confidence.min(CUT_SHORT_CONFIDENCE);
         }
         if self.good_unknown || unasked {
             judged.good_bytes = None;
         }
-        if is_of_another(stop) {
+        if is_swapped(stop) {
             // Inconclusive, without any confidence.
             *judged = Verification::default();
         }
     }
 
     /// Bytes that were wrong at first and right when everything was read.
-    fn came_back(&self) -> u64 {
+    fn recovered_bytes(&self) -> u64 {
         let read = self.misread.iter().filter(|(_, end)| *end <= self.seen.read_to);
         read.map(|(start, end)| self.ledger.good_bytes(start, end)).sum()
     }
 
     /// Builds the results, however the pass ended.
     pub(super) fn finish(mut self, stop: Option<ProbeStop>) -> PassFindings {
-        self.ledger.bad.passing_sectors += self.came_back() / SECTOR as u64;
+        self.ledger.bad.passing_sectors += self.recovered_bytes() / SECTOR as u64;
         self.seen.wavers = self.ledger.bad.passing_sectors;
         if self.seen.wrap.is_none() && self.seen.read_to > 0 {
             self.find_wrap();
         }
         let mut judged = judge(&self.ledger, &self.seen);
-        self.weaken(&mut judged, stop.as_ref());
+        self.lower_confidence(&mut judged, stop.as_ref());
         let proven_bytes = match judged.verdict {
             Verdict::Overcommitted | Verdict::Wraparound | Verdict::Chain => judged.good_bytes.unwrap_or(0),
             _ => self.ledger.good(),
@@ -280,7 +280,7 @@ impl<'a, 't> FullPass<'a, 't> {
         if self.disproofs.is_empty() {
             self.disproofs = self.listed();
         }
-        if is_of_another(stop.as_ref()) {
+        if is_swapped(stop.as_ref()) {
             self.disproofs.clear();
         }
         let body = Verification {
@@ -302,6 +302,6 @@ impl<'a, 't> FullPass<'a, 't> {
 }
 
 /// True if the last data may be of another card.
-fn is_of_another(stop: Option<&ProbeStop>) -> bool {
+fn is_swapped(stop: Option<&ProbeStop>) -> bool {
     matches!(stop, Some(ProbeStop::Swapped(_) | ProbeStop::Target(TargetError::Changed { .. })))
 }

@@ -63,7 +63,7 @@ fn known_limit(found: &PassFindings, target: &SimTarget, fake: &str) -> Option<&
         }
         "dead"
             if ["chain", "wraparound"].contains(&reported)
-                && direct_and_stale(fake) == found.body.wrap_bytes =>
+                && stale_direct_cache_bytes(fake) == found.body.wrap_bytes =>
         {
             Some(
                 "a cache alone that shows in every address what its slot holds is a card that wraps at its size",
@@ -81,7 +81,7 @@ fn known_limit(found: &PassFindings, target: &SimTarget, fake: &str) -> Option<&
 }
 
 /// Bytes of a cache with a slot per address that answers lost addresses with the content of their slot.
-fn direct_and_stale(fake: &str) -> Option<u64> {
+fn stale_direct_cache_bytes(fake: &str) -> Option<u64> {
     let value = |key: &str| fake.split('&').find_map(|part| part.strip_prefix(key)?.strip_prefix('='));
     let shows = value("fake.lost") == Some("stale") && value("fake.cache_kind") == Some("direct");
     value("cache_bytes").filter(|_| shows)?.parse().ok()
@@ -119,11 +119,11 @@ fn random_cards_are_judged_to_the_sector() {
 
 /// Cards that were once judged wrong, one per line: the salt of that run in hexadecimal, then everything after
 /// `announced_bytes=`.
-const ONCE_WRONG: &str = include_str!("once_wrong.txt");
+const ONCE_MISJUDGED: &str = include_str!("once_wrong.txt");
 
 #[test]
 fn once_misjudged_cards_are_judged_right() {
-    let cases = ONCE_WRONG.lines().flat_map(|line| {
+    let cases = ONCE_MISJUDGED.lines().flat_map(|line| {
         let (salt, card) = line.strip_prefix("0x").unwrap().split_once(' ').unwrap();
         let (bytes, fake) = card.split_once('&').unwrap();
         let salt = u64::from_str_radix(salt, 16).unwrap();

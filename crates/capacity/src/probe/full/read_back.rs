@@ -10,13 +10,13 @@ use cardscope_probing::reading::{bad_in_both, read_judged, read_patiently};
 pub const READING: &str = "reading every block";
 
 /// Bytes read at once, so that doubtful extents fit into a few MB of memory.
-const RANGE: u64 = 64 << 20;
+const RANGE_BYTES: u64 = 64 << 20;
 
 /// Number of wholly bad extents in a range that are read again as samples of all.
 const SPOT_CHECKS: usize = 8;
 
 /// Most times that the card is reopened for bad sectors in a pass.
-const MOST_REOPENINGS: u32 = 64;
+const MAX_REOPENINGS: u32 = 64;
 
 struct DoubtfulExtent {
     extent: CardExtent,
@@ -50,11 +50,11 @@ impl FullPass<'_, '_> {
             let spent = self.card.seconds() - self.began;
             if self.settings.budget_s.is_some_and(|budget| spent >= budget) {
                 let text = format!("the budget ends reading after {}", DecimalSize(at));
-                self.events.note(&text);
+                self.events.report_note(&text);
                 self.remarks.push(text);
                 break;
             }
-            let to = (at + RANGE).min(end);
+            let to = (at + RANGE_BYTES).min(end);
             self.read_range(at, to)?;
             at = to;
             self.seen.read_to = at;
@@ -84,18 +84,18 @@ impl FullPass<'_, '_> {
                 doubts.push(DoubtfulExtent { extent, seen: seen.to_vec() });
             }
         })?;
-        self.settle(doubts)?;
+        self.reread_doubtful(doubts)?;
         self.ledger.read += to - from;
         Ok(())
     }
 
     /// Reads doubtful extents again: a single read accuses no card.
-    fn settle(&mut self, mut doubts: Vec<DoubtfulExtent>) -> Result<(), ProbeStop> {
+    fn reread_doubtful(&mut self, mut doubts: Vec<DoubtfulExtent>) -> Result<(), ProbeStop> {
         if doubts.is_empty() {
             return Ok(());
         }
         doubts.sort_by_key(|doubt| doubt.extent.offset);
-        if self.reopenings < MOST_REOPENINGS {
+        if self.reopenings < MAX_REOPENINGS {
             self.reopenings += 1;
             self.card.reopen()?;
         }

@@ -20,27 +20,27 @@ use cardscope_probing::resume::SENTINELS;
 use cardscope_probing::sector::SECTOR;
 
 /// Positions that are read, and number of them that must all be gone at once for a swapped card.
-const LOOKED_AT: u64 = 16;
-const FEWEST: usize = 8;
+const CARD_CHECK_SAMPLES: u64 = 16;
+const MIN_LOST_SAMPLES: usize = 8;
 
 /// Fewest sentinels beyond a suspected end for a proof. With fewer, so little is left that it can be written.
-const FEWEST_SENTINELS: u64 = 8;
+const MIN_SENTINELS: u64 = 8;
 
 /// Bytes written at the end of each further period, and in all of them: more than any cache holds of the data lost
 /// there.
-const TOP: u64 = 1 << 30;
-const ALL_TOPS: u64 = 2 << 30;
+const MAX_PERIOD_END: u64 = 1 << 30;
+const MAX_PERIOD_ENDS: u64 = 2 << 30;
 
-const MOST_LISTED: usize = 12;
+const MAX_LISTED: usize = 12;
 
 /// Factor beyond the end of any cache: with pSLC caches the speed drops to a tenth, rarely a fifteenth.
-const FALL: f64 = 20.0;
+const DROP_FACTOR: f64 = 20.0;
 
 /// Least share of the card that must be slow, and that must be fast.
-const SHARE: f64 = 0.01;
+const MIN_SHARE: f64 = 0.01;
 
 /// Bytes that are written again after a pause.
-const AGAIN: u64 = 8 << 20;
+const REWRITTEN_BYTES: u64 = 8 << 20;
 
 /// Seconds after which a cache that was merely full has room again.
 const REST_S: u64 = 30;
@@ -50,16 +50,16 @@ impl FullPass<'_, '_> {
     /// is intact and all new data is lost. Without this check consecutive losses on a damaged card would look like
     /// an end.
     pub(super) fn surely_ends(&mut self, places: &[CardExtent]) -> Result<bool, ProbeStop> {
-        let standing = self.sentinels_beyond(places)?;
+        let standing = self.count_sentinels_beyond(places)?;
         let all = self.seen.sentinels;
-        if all < FEWEST_SENTINELS {
+        if all < MIN_SENTINELS {
             return Ok(false);
         }
-        Ok(standing * 10 <= all || standing * 20 >= all * 19 && self.nothing_new_stays(places)?)
+        Ok(standing * 10 <= all || standing * 20 >= all * 19 && self.is_new_data_lost(places)?)
     }
 
     /// Writes unused positions beyond the written range and reads them. Returns false if the limits leave no room.
-    fn nothing_new_stays(&mut self, places: &[CardExtent]) -> Result<bool, ProbeStop> {
+    fn is_new_data_lost(&mut self, places: &[CardExtent]) -> Result<bool, ProbeStop> {
         let (card_bytes, salt, written) = (self.seen.card_bytes, self.settings.salt, self.seen.written);
         let taken = |new: &CardExtent| places.iter().any(|p| p.offset < new.end() && new.offset < p.end());
         let mut new = samples::sentinels(card_bytes, salt ^ written);
@@ -82,7 +82,7 @@ impl FullPass<'_, '_> {
         read(self.card, list, self.stamps(SENTINELS))
     }
 
-    fn sentinels_beyond(&mut self, places: &[CardExtent]) -> Result<u64, ProbeStop> {
+    fn count_sentinels_beyond(&mut self, places: &[CardExtent]) -> Result<u64, ProbeStop> {
         let found = self.read_beyond(places)?;
         self.seen.sentinels = found.len() as u64;
         self.seen.sentinels_good = found.iter().filter(|s| s.good()).count() as u64;
@@ -92,7 +92,7 @@ impl FullPass<'_, '_> {
     /// Tests beyond the end of the card whether a range or a number of blocks is missing, and whether addresses
     /// repeat.
     pub(super) fn look_beyond(&mut self, end: u64, places: &[CardExtent]) -> Result<(), ProbeStop> {
-        if self.sentinels_beyond(places)? * 2 <= self.seen.sentinels {
+        if self.count_sentinels_beyond(places)? * 2 <= self.seen.sentinels {
             let whole = self.mark_beyond(end)?;
             self.asked("whether addresses wrap beyond the end", whole);
             self.card.reopen()?;
@@ -116,7 +116,7 @@ impl FullPass<'_, '_> {
 
     /// Tests whether the ends of the repeated ranges keep data.
     pub(super) fn look_at_the_tops(&mut self) -> Result<(), ProbeStop> {
-        let whole = self.overflow_tops()?;
+        let whole = self.write_period_ends()?;
         self.asked("whether a part of what repeats is lost as well", whole);
         self.card.reopen()
     }
@@ -126,19 +126,19 @@ impl FullPass<'_, '_> {
     ///
     /// If whole periods are written, only half of the last one is: the data that shows of the last two then lies
     /// two consecutive multiples of the period away, which determines the period.
-    fn overflow_tops(&mut self) -> Result<bool, ProbeStop> {
+    fn write_period_ends(&mut self) -> Result<bool, ProbeStop> {
         let (written, sector, card_bytes) = (self.seen.written, self.card.sector(), self.card.bytes());
         let period = self.period_at_the_start()?;
         // The end of a period shorter than a sector cannot be written separately.
         if period < u64::from(sector) {
             return Ok(true);
         }
-        let (mut left, block) = (ALL_TOPS, self.card.block());
+        let (mut left, block) = (MAX_PERIOD_ENDS, self.card.block());
         let mut end = (written / period + 1) * period;
         while end <= card_bytes && left > 0 {
-            let top = TOP.min(period);
+            let top = MAX_PERIOD_END.min(period);
             let last = end + period > card_bytes || left <= top;
-            let len = if last && period <= TOP { half(period, sector) } else { top };
+            let len = if last && period <= MAX_PERIOD_END { half_period(period, sector) } else { top };
             let top = whole_within(vec![(end.saturating_sub(len).max(written), end)], sector);
             if self.room() < bytes(&top) {
                 self.card.flush()?;
@@ -183,7 +183,7 @@ impl FullPass<'_, '_> {
             return self.ask_for_a_crawl();
         }
         self.events.phase("reading bad blocks again", None, None);
-        self.same_card()?;
+        self.check_same_card()?;
         if self.ledger.good() == 0 {
             self.seen.originals_stay = self.originals.stay(self.card)?;
         }
@@ -192,26 +192,26 @@ impl FullPass<'_, '_> {
             self.unmask()?;
         }
         if self.ledger.bad.lost + self.ledger.bad.failed > 0 && self.seen.wrap.is_none() {
-            self.ask_the_good_ones()?;
-            self.sentinels_beyond(places)?;
-            self.islands(places);
+            self.check_good_places()?;
+            self.count_sentinels_beyond(places)?;
+            self.check_intact_sentinels(places);
         }
         self.third_time(!self.seen.stopped_taking)
     }
 
-    fn ask_the_good_ones(&mut self) -> Result<(), ProbeStop> {
+    fn check_good_places(&mut self) -> Result<(), ProbeStop> {
         let good = self.ledger.good_between(0, self.seen.read_to);
         if good.is_empty() {
             return Ok(());
         }
-        let taken = self.take_writes(good)?;
+        let taken = self.accepts_writes(good)?;
         self.seen.stopped_taking = taken == Some(false);
         self.asked("whether the card still takes writes", taken.is_some());
         Ok(())
     }
 
     /// Rewrites some good places and restores their stamps. Returns `None` if the limits forbid it.
-    fn take_writes(&mut self, good: Vec<(u64, u64)>) -> Result<Option<bool>, ProbeStop> {
+    fn accepts_writes(&mut self, good: Vec<(u64, u64)>) -> Result<Option<bool>, ProbeStop> {
         let places: Vec<CardExtent> = whole_within(good, self.card.sector())
             .iter()
             .take(4)
@@ -233,7 +233,7 @@ impl FullPass<'_, '_> {
     }
 
     /// Determines whether the good ranges after the first loss are sentinels only.
-    fn islands(&mut self, places: &[CardExtent]) {
+    fn check_intact_sentinels(&mut self, places: &[CardExtent]) {
         let Some(first) = self.ledger.first_lost() else { return };
         let good = self.ledger.good_between(first, self.seen.read_to);
         let stands = |place: &CardExtent| -> u64 {
@@ -251,7 +251,7 @@ impl FullPass<'_, '_> {
     pub(super) fn listed(&self) -> Vec<AddressDisproof> {
         let mut listed: Vec<(u64, SectorFound)> = self.ledger.examples().collect();
         listed.sort_by_key(|(address, _)| *address);
-        listed.truncate(MOST_LISTED);
+        listed.truncate(MAX_LISTED);
         let disproof = |(address, found)| {
             let expected = format!("stamp of address {address}, write 1");
             AddressDisproof { address, expected, found, seen: 2 }
@@ -288,9 +288,9 @@ impl FullPass<'_, '_> {
 
     /// Tests a card without losses for uselessly slow writes.
     pub(super) fn ask_for_a_crawl(&mut self) -> Result<(), ProbeStop> {
-        if self.room() >= AGAIN && self.has_time(REST_S as f64) {
-            self.seen.crawls = self.crawls()?;
-        } else if self.fall(self.seen.written).is_some() {
+        if self.room() >= REWRITTEN_BYTES && self.has_time(REST_S as f64) {
+            self.seen.crawls = self.is_slow_for_good()?;
+        } else if self.speed_drop(self.seen.written).is_some() {
             self.seen.may_crawl = true;
             self.asked("whether the card writes as slowly for good as it did at the end", false);
         }
@@ -298,52 +298,52 @@ impl FullPass<'_, '_> {
     }
 
     /// True if writes became slow for good: up to the end, and after a pause as well.
-    fn crawls(&mut self) -> Result<bool, ProbeStop> {
+    fn is_slow_for_good(&mut self) -> Result<bool, ProbeStop> {
         let end = self.seen.written;
-        let Some((from, before)) = self.fall(end) else { return Ok(false) };
-        self.events.wait(REST_S as f64);
+        let Some((from, before)) = self.speed_drop(end) else { return Ok(false) };
+        self.events.report_wait(REST_S as f64);
         self.card.idle(std::time::Duration::from_secs(REST_S));
-        let from = from.max(end.saturating_sub(AGAIN));
+        let from = from.max(end.saturating_sub(REWRITTEN_BYTES));
         let from = from / u64::from(self.card.sector()) * u64::from(self.card.sector());
         let began = self.card.seconds();
         let block = self.card.block();
         self.write_stamps(extents(from, end, block), GENERATION)?;
         let after = mb_per_s(end - from, self.card.seconds() - began);
-        Ok(after * FALL <= before)
+        Ok(after * DROP_FACTOR <= before)
     }
 
     /// Address from which writes stayed at a fraction of the speed, and the speed before in MB/s.
-    fn fall(&self, end: u64) -> Option<(u64, f64)> {
+    fn speed_drop(&self, end: u64) -> Option<(u64, f64)> {
         let map = self.chart.finish();
         // A shorter cell at the end of the card gives no reliable speed.
         let whole = |c: &&MapCell| c.bytes == map.cell_bytes && c.start + c.bytes <= end;
         let speeds: Vec<(u64, f64)> =
             map.cells.iter().filter(whole).filter_map(|c| Some((c.start, c.write_mb_s?))).collect();
-        let least = ((speeds.len() as f64 * SHARE) as usize).max(1);
+        let least = ((speeds.len() as f64 * MIN_SHARE) as usize).max(1);
         let first = speeds.first()?;
         // The longest tail without a fast cell, searched from the end.
         let before = speeds.iter().take(least).map(|s| s.1).sum::<f64>() / least as f64;
-        let slow = speeds.iter().rev().take_while(|s| s.1 * FALL <= before).count();
+        let slow = speeds.iter().rev().take_while(|s| s.1 * DROP_FACTOR <= before).count();
         let at = speeds.len().checked_sub(slow).filter(|at| slow >= least && *at >= least)?;
         let before = self.chart.write.mb_s_between(first.0, speeds[at - 1].0)?;
-        Some((speeds[at].0, before)).filter(|(_, before)| speeds[at].1 * FALL <= *before)
+        Some((speeds[at].0, before)).filter(|(_, before)| speeds[at].1 * DROP_FACTOR <= *before)
     }
 
     /// Fails if all data is gone at once, so that nothing is written to a swapped card. Checks the samples of the
     /// writing and positions before the first bad address.
-    fn same_card(&mut self) -> Result<(), ProbeStop> {
+    fn check_same_card(&mut self) -> Result<(), ProbeStop> {
         if let Some(last) = self.watchman.last {
             self.watchman.look(self.card, last)?;
         }
         let stood = self.ledger.first_bad().unwrap_or(self.seen.read_to).min(self.seen.written);
-        let step = (stood / LOOKED_AT / SAMPLE * SAMPLE).max(SAMPLE);
-        let places = (0..stood / SAMPLE * SAMPLE).step_by(step as usize).take(LOOKED_AT as usize);
+        let step = (stood / CARD_CHECK_SAMPLES / SAMPLE * SAMPLE).max(SAMPLE);
+        let places = (0..stood / SAMPLE * SAMPLE).step_by(step as usize).take(CARD_CHECK_SAMPLES as usize);
         let places: Vec<CardExtent> =
             places.map(|offset| CardExtent { offset, len: SAMPLE as u32 }).collect();
         let stamped = self.stamped();
         for _ in 0..2 {
             let found = read(self.card, places.iter().copied(), stamped)?;
-            if found.len() < FEWEST || !found.iter().all(|sample| sample.gone()) {
+            if found.len() < MIN_LOST_SAMPLES || !found.iter().all(|sample| sample.gone()) {
                 return Ok(());
             }
             self.card.reopen()?;
@@ -353,7 +353,7 @@ impl FullPass<'_, '_> {
 }
 
 /// Half a period in whole sectors, at least one.
-fn half(period: u64, sector: u32) -> u64 {
+fn half_period(period: u64, sector: u32) -> u64 {
     let sector = u64::from(sector);
     (period / 2 / sector * sector).max(sector)
 }

@@ -17,12 +17,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// Bytes of a sample, the unit of caches and pools in fakes.
 pub(crate) const SAMPLE: u64 = 4096;
 
-const IN_A_RANGE: u64 = 4;
+const SAMPLES_PER_RANGE: u64 = 4;
 
 const RANDOM_RANGES: u64 = 8;
 
 /// Fewest good samples whose sudden loss means a swapped card.
-const FEWEST_FOR_A_SWAP: usize = 8;
+const MIN_SAMPLES_FOR_SWAP: usize = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RangePlan {
@@ -44,7 +44,7 @@ impl RangePlan {
     fn places(self, index: u64, salt: u64) -> impl Iterator<Item = CardExtent> {
         let (from, to) = self.range(index);
         let mut random = SeededRandom::new(mix(salt ^ index));
-        (0..IN_A_RANGE).map(move |_| place(from, to, &mut random))
+        (0..SAMPLES_PER_RANGE).map(move |_| place(from, to, &mut random))
     }
 }
 
@@ -79,12 +79,12 @@ pub(crate) fn read(
 ) -> Result<Vec<ReadSample>, ProbeStop> {
     let mut samples = Vec::new();
     read_judged(card, places, stamped, |extent, _, seen| {
-        samples.push(ReadSample { extent, found: worst(seen) })
+        samples.push(ReadSample { extent, found: first_bad(seen) })
     })?;
     Ok(samples)
 }
 
-fn worst(seen: &[SectorRun]) -> SectorFound {
+fn first_bad(seen: &[SectorRun]) -> SectorFound {
     let bad = seen.iter().find(|s| s.found != SectorFound::Expected);
     bad.map_or(SectorFound::Expected, |s| s.found)
 }
@@ -114,7 +114,7 @@ impl SampleChecker {
         let samples = read(card, list, self.stamped)?;
         let boundary = self.cut.range(last).0;
         let old: Vec<&ReadSample> = samples.iter().filter(|s| s.extent.offset < boundary).collect();
-        let enough = old.len() >= FEWEST_FOR_A_SWAP;
+        let enough = old.len() >= MIN_SAMPLES_FOR_SWAP;
         if enough && self.all_was_well && old.iter().all(|s| s.gone()) {
             let what = "all data written before is gone at once".to_owned();
             return Err(ProbeStop::Swapped(what));
@@ -135,14 +135,14 @@ impl SampleChecker {
     }
 }
 
-const COUNT: u64 = 64;
+const MAX_SENTINELS: u64 = 64;
 
 /// Least bytes per sentinel, so that a small card does not consist of sentinels.
-const LEAST_PART: u64 = 4 * SAMPLE;
+const MIN_BYTES_PER_SENTINEL: u64 = 4 * SAMPLE;
 
 /// Positions of the sentinels, one in each 64th of the card, derived from salt and size.
 pub(crate) fn sentinels(card_bytes: u64, salt: u64) -> Vec<CardExtent> {
-    let count = COUNT.min(card_bytes / LEAST_PART).max(1);
+    let count = MAX_SENTINELS.min(card_bytes / MIN_BYTES_PER_SENTINEL).max(1);
     let part = card_bytes.div_ceil(count).next_multiple_of(SAMPLE);
     let mut random = SeededRandom::new(mix(salt ^ 0x7365_6e74));
     (0..count)
@@ -153,12 +153,12 @@ pub(crate) fn sentinels(card_bytes: u64, salt: u64) -> Vec<CardExtent> {
 }
 
 /// Most markers, apart from those at powers of two.
-const MOST_MARKERS: u64 = 4096;
+const MAX_MARKERS: u64 = 4096;
 
 /// Positions of markers beyond `from`, at least one of which appears in `[0, end)` if addresses repeat.
 pub(crate) fn markers(from: u64, card_bytes: u64, end: u64) -> Vec<CardExtent> {
     let room = card_bytes.saturating_sub(from);
-    let step = (end / 8).max(room / MOST_MARKERS).next_multiple_of(SAMPLE).max(SAMPLE);
+    let step = (end / 8).max(room / MAX_MARKERS).next_multiple_of(SAMPLE).max(SAMPLE);
     let even = (from.next_multiple_of(SAMPLE)..card_bytes).step_by(step as usize);
     let powers = (20..63).map(|k| 1u64 << k).filter(|p| *p >= from && *p < card_bytes);
     let mut list: Vec<u64> = even.chain(powers).collect();
@@ -181,7 +181,7 @@ impl OriginalHashes {
             if let ReadAnswer::Differs { bytes, .. } = answer
                 && bytes.iter().any(|byte| Some(byte) != bytes.first())
             {
-                list.push((extent, hash(bytes)));
+                list.push((extent, hash_bytes(bytes)));
             }
             Ok(())
         })?;
@@ -194,7 +194,7 @@ impl OriginalHashes {
         for (place, before) in &self.0 {
             card.read([*place], IoContent::Buffer, |_, _, answer| {
                 if let ReadAnswer::Differs { bytes, .. } = answer {
-                    same += usize::from(hash(bytes) == *before);
+                    same += usize::from(hash_bytes(bytes) == *before);
                 }
                 Ok(())
             })?;
@@ -203,7 +203,7 @@ impl OriginalHashes {
     }
 }
 
-fn hash(bytes: &[u8]) -> u64 {
+fn hash_bytes(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
     hasher.finish()

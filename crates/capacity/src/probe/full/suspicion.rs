@@ -12,10 +12,10 @@ use cardscope_model::verify::SectorFound;
 const SAMPLES: u64 = 64;
 
 /// Attempts to find the end below the lowest bad sample.
-const STEPS_DOWN: u32 = 4;
+const MAX_STEPS: u32 = 4;
 
 /// Length of a lost range, in ranges, before writing stops.
-const LONG_ENOUGH: u64 = 4;
+const MIN_LOST_RANGES: u64 = 4;
 
 impl FullPass<'_, '_> {
     /// Rereads bad samples, and returns the reason to stop writing if it is certain.
@@ -29,31 +29,31 @@ impl FullPass<'_, '_> {
         let lost = |s: &&ReadSample| !matches!(s.found, SectorFound::Flipped { .. });
         let lowest = again.iter().filter(lost).map(|s| s.extent.offset).min();
         self.lowest_lost = [self.lowest_lost, lowest].into_iter().flatten().min();
-        if again.iter().any(forward) && self.wraps()? {
+        if again.iter().any(is_from_later) && self.is_start_overwritten()? {
             return Ok(Some(WriteEnd::Wraps));
         }
         match self.lowest_lost {
-            Some(from) => self.ends(from),
+            Some(from) => self.confirm_end(from),
             None => Ok(None),
         }
     }
 
     /// True if the first addresses hold data of later ones. Lost blocks that show data of others do not prove a
     /// repetition, and the first blocks are not lost.
-    fn wraps(&mut self) -> Result<bool, ProbeStop> {
+    fn is_start_overwritten(&mut self) -> Result<bool, ProbeStop> {
         let first = self.watchman.cut.range(0).1.min(self.seen.written);
         let len = u64::from(self.card.block()).min(first).min(4096) as u32;
         let list = [0, 4096, 8192].map(|offset| CardExtent { offset, len });
         let list = list.into_iter().filter(|p| p.end() <= first);
         let samples = read(self.card, list, self.stamped())?;
-        Ok(!samples.is_empty() && samples.iter().all(forward))
+        Ok(!samples.is_empty() && samples.iter().all(is_from_later))
     }
 
     /// Tests whether everything from about `from` on is lost, apart from a cache's content, and everything below is
     /// intact.
-    fn ends(&mut self, mut from: u64) -> Result<Option<WriteEnd>, ProbeStop> {
+    fn confirm_end(&mut self, mut from: u64) -> Result<Option<WriteEnd>, ProbeStop> {
         let (written, stamped) = (self.seen.written, self.stamped());
-        if written.saturating_sub(from) < LONG_ENOUGH * self.watchman.cut.bytes {
+        if written.saturating_sub(from) < MIN_LOST_RANGES * self.watchman.cut.bytes {
             return Ok(None);
         }
         let mut random = SeededRandom::new(mix(stamped.salt ^ written));
@@ -62,7 +62,7 @@ impl FullPass<'_, '_> {
             let starts = (from..to).step_by(part as usize);
             starts.map(|start| place(start, (start + part).min(to), &mut random)).collect()
         };
-        for _ in 0..STEPS_DOWN {
+        for _ in 0..MAX_STEPS {
             let older = from + (written - from) / 2 / SAMPLE * SAMPLE;
             let beyond = read(self.card, spread(from, older), stamped)?;
             let bad = beyond.iter().filter(|s| !s.good()).count();
@@ -81,6 +81,6 @@ impl FullPass<'_, '_> {
     }
 }
 
-fn forward(sample: &ReadSample) -> bool {
+fn is_from_later(sample: &ReadSample) -> bool {
     matches!(sample.found, SectorFound::Elsewhere { address } if address > sample.extent.offset)
 }

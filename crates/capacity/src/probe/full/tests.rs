@@ -42,7 +42,7 @@ pub(super) fn true_verdict(target: &SimTarget) -> String {
 }
 
 #[track_caller]
-fn right_to_the_sector(name: &str) {
+fn assert_right_to_the_sector(name: &str) {
     for two_passes in [false, true] {
         let (found, target) = run(name, PassSettings { two_passes, ..settings() });
         let plan = if two_passes { "two passes" } else { "interleaved" };
@@ -64,8 +64,8 @@ const CARD: &str = "sim:constant?announced_bytes=64MiB";
 
 #[test]
 fn genuine_card_is_proven_to_its_last_byte() {
-    right_to_the_sector(CARD);
-    right_to_the_sector("sim:constant?announced_bytes=67109376");
+    assert_right_to_the_sector(CARD);
+    assert_right_to_the_sector("sim:constant?announced_bytes=67109376");
     let (found, _) = run(CARD, settings());
     assert_eq!((found.body.proven_bytes, found.bad.lost, found.body.disproofs.len()), (64 * MIB, 0, 0));
 }
@@ -92,7 +92,7 @@ fn genuine_card_is_proven_to_its_last_byte() {
 #[case("fake=overcommitted&fake_bytes=23MiB&fake.pool_full=slow")]
 #[case("fake=read-only&state=filled")]
 fn every_kind_of_fake_is_judged_to_the_sector(#[case] fake: &str) {
-    right_to_the_sector(&format!("{CARD}&{fake}"));
+    assert_right_to_the_sector(&format!("{CARD}&{fake}"));
 }
 
 /// A cache shows once more lost blocks were written than it holds. A cache that holds all of them is storage.
@@ -108,7 +108,7 @@ fn no_cache_hides_losses(
     )]
     fake: &str,
 ) {
-    right_to_the_sector(&format!(
+    assert_right_to_the_sector(&format!(
         "{CARD}&{fake}&cache_bytes={bytes}&fake.cache_kind={kind}&fake.cache_strict={strict}"
     ));
 }
@@ -125,7 +125,7 @@ fn no_cache_hides_losses(
 #[case("faults.read_error_p=0.05")]
 #[case("faults.write_error_p=0.05")]
 fn faults_are_damage_or_instability(#[case] faults: &str) {
-    right_to_the_sector(&format!("{CARD}&{faults}"));
+    assert_right_to_the_sector(&format!("{CARD}&{faults}"));
 }
 
 const FAKES: &[&str] = &[

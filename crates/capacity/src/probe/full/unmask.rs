@@ -7,22 +7,22 @@ use cardscope_probing::ledger::{BadKind, SectorRun};
 use cardscope_probing::reading::{bad_in_both, read_judged};
 
 /// Most bytes of lost ranges that are rewritten: twice the largest cache that `verify --thorough` detects.
-const MOST_REWRITTEN: u64 = 4 << 30;
+const MAX_REWRITTEN: u64 = 4 << 30;
 
 /// Contiguous bytes before the end that must survive a write of as many elsewhere, before data in front of them is
 /// trusted.
-const MOST_DOUBTED: u64 = 4 << 30;
+const MAX_DOUBTED: u64 = 4 << 30;
 
 /// Bytes before the first loss that are tested as well, as a cache may hold the last lost ones there. Doubled after
 /// each round that finds losses among them.
-const DOUBTED_IN_FRONT: u64 = 1 << 20;
+const DOUBTED_BEFORE_LOSS: u64 = 1 << 20;
 
 /// Bytes to rewrite if only these are in doubt, more than any cache on record.
-const REWRITTEN_FOR_THE_FRONT: u64 = 512 << 20;
+const MAX_REWRITTEN_BEFORE_LOSS: u64 = 512 << 20;
 
 /// Rounds of writing and reading. Each at least doubles the lost bytes after the first loss, or the tested ones
 /// before it.
-const MOST_ROUNDS: u32 = 24;
+const MAX_ROUNDS: u32 = 24;
 
 /// Start and end of each range, in order.
 type RangeList = Vec<(u64, u64)>;
@@ -30,31 +30,30 @@ type RangeList = Vec<(u64, u64)>;
 impl FullPass<'_, '_> {
     /// Rewrites lost ranges until no more losses appear, since a cache holds only a limited number of lost blocks.
     pub(super) fn unmask(&mut self) -> Result<(), ProbeStop> {
-        let whole = self.unmask_in_rounds()?;
+        let whole = self.evict_in_rounds()?;
         self.good_unknown = !whole;
         self.asked("whether a cache answers for more that is lost", whole);
         Ok(())
     }
 
     /// Returns true if the limits did not end it.
-    fn unmask_in_rounds(&mut self) -> Result<bool, ProbeStop> {
+    fn evict_in_rounds(&mut self) -> Result<bool, ProbeStop> {
         let (end, sector) = (self.seen.written, self.card.sector());
-        let mut in_front = DOUBTED_IN_FRONT;
-        for round in 0..MOST_ROUNDS {
+        let mut in_front = DOUBTED_BEFORE_LOSS;
+        for round in 0..MAX_ROUNDS {
             let Some(first) = self.ledger.first_lost() else { return Ok(true) };
-            let behind =
-                from_the_end(whole_within(self.ledger.good_between(first, end), sector), MOST_DOUBTED);
+            let behind = last_bytes(whole_within(self.ledger.good_between(first, end), sector), MAX_DOUBTED);
             let front = self.ledger.good_between(first.saturating_sub(in_front), first);
             let front = whole_within(front, sector);
-            let lost = self.to_rewrite(&behind);
+            let lost = self.ranges_to_rewrite(&behind);
             let room = self.room();
             let whole = bytes(&lost) <= room;
             if lost.is_empty() || behind.is_empty() && front.is_empty() {
                 return Ok(true);
             }
             let block = self.card.block();
-            self.write_stamps(in_blocks(&from_the_end(lost, room), block), 2 + round)?;
-            let found = self.lost_of(&[front, behind].concat())?;
+            self.write_stamps(in_blocks(&last_bytes(lost, room), block), 2 + round)?;
+            let found = self.confirmed_losses(&[front, behind].concat())?;
             self.hidden += found.iter().map(|s| s.end - s.start).sum::<u64>();
             found.iter().for_each(|seen| self.chart.bad(seen.start, seen.end));
             self.ledger.unmask(&found);
@@ -72,7 +71,7 @@ impl FullPass<'_, '_> {
     /// Lost ranges, and enough beyond the end to evict the doubtful data after the first loss. The range beyond a
     /// known end is written too, since a cache with a slot per address evicts data only for an address of the same
     /// slot.
-    fn to_rewrite(&self, behind: &[(u64, u64)]) -> RangeList {
+    fn ranges_to_rewrite(&self, behind: &[(u64, u64)]) -> RangeList {
         let lost = self.ledger.runs().iter().filter(|run| matches!(run.bad, BadKind::Lost | BadKind::Failed));
         let mut list: RangeList = lost.map(|run| (run.start, run.end)).collect();
         let nothing_beyond = matches!(self.seen.certain, Some(WriteEnd::EndsAt(_)))
@@ -81,12 +80,12 @@ impl FullPass<'_, '_> {
             let beyond = self.seen.written.saturating_add(bytes(behind).saturating_mul(2));
             list.push((self.seen.written, beyond.min(self.card.bytes())));
         }
-        let most = if behind.is_empty() { REWRITTEN_FOR_THE_FRONT } else { MOST_REWRITTEN };
-        from_the_end(whole_around(list, self.card.sector()), most)
+        let most = if behind.is_empty() { MAX_REWRITTEN_BEFORE_LOSS } else { MAX_REWRITTEN };
+        last_bytes(extend_to_sectors(list, self.card.sector()), most)
     }
 
     /// Losses in some ranges that two reads agree on, each after reopening the card.
-    fn lost_of(&mut self, ranges: &[(u64, u64)]) -> Result<Vec<SectorRun>, ProbeStop> {
+    fn confirmed_losses(&mut self, ranges: &[(u64, u64)]) -> Result<Vec<SectorRun>, ProbeStop> {
         let list: Vec<CardExtent> = in_blocks(ranges, self.card.block()).collect();
         let (places, first) = self.read_lost(&list)?;
         if places.is_empty() {
@@ -128,7 +127,7 @@ pub(super) fn whole_within(ranges: RangeList, sector: u32) -> RangeList {
 }
 
 /// Ranges extended to whole device sectors.
-fn whole_around(ranges: RangeList, sector: u32) -> RangeList {
+fn extend_to_sectors(ranges: RangeList, sector: u32) -> RangeList {
     let sector = u64::from(sector);
     let mut around: RangeList = Vec::with_capacity(ranges.len());
     for (from, to) in ranges {
@@ -142,7 +141,7 @@ fn whole_around(ranges: RangeList, sector: u32) -> RangeList {
 }
 
 /// Last `most` bytes of some ranges.
-fn from_the_end(ranges: RangeList, most: u64) -> RangeList {
+fn last_bytes(ranges: RangeList, most: u64) -> RangeList {
     let mut left = most;
     let mut last = RangeList::new();
     for (from, to) in ranges.into_iter().rev() {
@@ -165,14 +164,14 @@ mod tests {
     fn ranges_are_aligned_to_whole_sectors() {
         let ranges = vec![(512, 9000), (12_288, 12_800), (13_312, 20_480)];
         assert_eq!(whole_within(ranges.clone(), 4096), [(4096, 8192), (16_384, 20_480)]);
-        assert_eq!(whole_around(ranges, 4096), [(0, 20_480)]);
-        assert_eq!(whole_around(vec![(512, 1024), (8192, 8704)], 4096), [(0, 4096), (8192, 12_288)]);
+        assert_eq!(extend_to_sectors(ranges, 4096), [(0, 20_480)]);
+        assert_eq!(extend_to_sectors(vec![(512, 1024), (8192, 8704)], 4096), [(0, 4096), (8192, 12_288)]);
         assert_eq!(whole_within(vec![(512, 1024)], 512), [(512, 1024)]);
     }
 
     #[test]
     fn last_bytes_of_ranges_come_first() {
-        assert_eq!(from_the_end(vec![(0, 100), (200, 250)], 80), [(70, 100), (200, 250)]);
-        assert_eq!(from_the_end(vec![(0, 100)], 1000), [(0, 100)]);
+        assert_eq!(last_bytes(vec![(0, 100), (200, 250)], 80), [(70, 100), (200, 250)]);
+        assert_eq!(last_bytes(vec![(0, 100)], 1000), [(0, 100)]);
     }
 }

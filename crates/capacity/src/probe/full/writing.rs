@@ -21,11 +21,11 @@ const FIRST_READ: u64 = 16 << 20;
 const UNKNOWN_READS_SHARE: f64 = 0.4;
 
 /// Additional attempts per failed extent, if at most this many failed.
-const MORE_TRIES: u32 = 4;
-const FEW_FAILED: usize = 16;
+const MAX_RETRIES: u32 = 4;
+const MAX_RETRIED: usize = 16;
 
 /// Bytes of a part, as bad places are pages and blocks.
-const PART: u32 = 64 << 10;
+const PART_BYTES: u32 = 64 << 10;
 
 impl FullPass<'_, '_> {
     /// Writes the card in order. `places` are the sentinels; `written` is called with the bytes on the card.
@@ -41,7 +41,7 @@ impl FullPass<'_, '_> {
         for index in first..count {
             let (from, to) = cut.range(index);
             let from = from.max(self.settings.resumed_at);
-            let to = self.allowed(from, to);
+            let to = self.allowed_end(from, to);
             if from < to {
                 let to = self.write_range(from, to)?;
                 self.seen.written = to;
@@ -51,7 +51,7 @@ impl FullPass<'_, '_> {
                 break;
             }
             if index == first {
-                self.plan(from, to)?;
+                self.announce_plan(from, to)?;
             }
             if !self.settings.two_passes {
                 let bad = self.watchman.look(self.card, index)?;
@@ -63,7 +63,7 @@ impl FullPass<'_, '_> {
                 };
                 if let (Some(address), false) = (self.lowest_lost, self.loss_reported) {
                     self.loss_reported = true;
-                    self.events.note(&format!(
+                    self.events.report_note(&format!(
                         "data is lost at {}; writing continues until the cause is certain",
                         DecimalSize(address)
                     ));
@@ -73,11 +73,11 @@ impl FullPass<'_, '_> {
                 break;
             }
         }
-        self.say_why_it_ends();
+        self.report_end();
         Ok(())
     }
 
-    fn say_why_it_ends(&mut self) {
+    fn report_end(&mut self) {
         let written = DecimalSize(self.seen.written);
         let text = match self.seen.certain {
             Some(WriteEnd::Wraps) => format!(
@@ -98,12 +98,12 @@ impl FullPass<'_, '_> {
             }
             None => return,
         };
-        self.events.note(&text);
+        self.events.report_note(&text);
         self.remarks.push(text);
     }
 
     /// End of the part of a range that the limits allow.
-    fn allowed(&mut self, from: u64, to: u64) -> u64 {
+    fn allowed_end(&mut self, from: u64, to: u64) -> u64 {
         let sector = u64::from(self.card.sector());
         let left = self.room_in_order() / sector * sector;
         // Time to read back everything written so far, plus a tenth.
@@ -144,7 +144,7 @@ impl FullPass<'_, '_> {
             events.progress(reached);
         })?;
         let all = failed.len() as u64 >= (to - from).div_ceil(u64::from(block)) && failed.len() > 1;
-        if !self.write_stubborn(&failed)? && all {
+        if !self.write_failed_again(&failed)? && all {
             self.seen.certain = Some(WriteEnd::Refuses);
         }
         self.card.flush()?;
@@ -152,7 +152,7 @@ impl FullPass<'_, '_> {
     }
 
     /// Reads the first MiBs back to measure the read speed, and announces the plan.
-    fn plan(&mut self, from: u64, to: u64) -> Result<(), ProbeStop> {
+    fn announce_plan(&mut self, from: u64, to: u64) -> Result<(), ProbeStop> {
         let end = to.min(from + FIRST_READ);
         let (began, block, stamped) = (self.card.seconds(), self.card.block(), self.stamped());
         let misread = &mut self.misread;
@@ -166,20 +166,20 @@ impl FullPass<'_, '_> {
         let Some(writes) = self.chart.write.mb_s() else { return Ok(()) };
         let left = self.settings.max_write.unwrap_or(u64::MAX).min(self.seen.card_bytes - to);
         let seconds = left as f64 / 1e6 / writes + (to + left) as f64 / 1e6 / reads;
-        self.events.note(&format!(
+        self.events.report_note(&format!(
             "plan: {} to write at {} and {} to read at {}, about {}",
             DecimalSize(left),
             SpeedMbS(writes),
             DecimalSize(to + left),
             SpeedMbS(reads),
-            duration(seconds)
+            format_duration(seconds)
         ));
         Ok(())
     }
 
     /// Writes failed extents again. Returns true if the card accepted any part.
-    fn write_stubborn(&mut self, failed: &[CardExtent]) -> Result<bool, ProbeStop> {
-        let tries = if failed.len() <= FEW_FAILED { MORE_TRIES } else { 0 };
+    fn write_failed_again(&mut self, failed: &[CardExtent]) -> Result<bool, ProbeStop> {
+        let tries = if failed.len() <= MAX_RETRIED { MAX_RETRIES } else { 0 };
         let mut took_any = false;
         for extent in failed {
             let mut took = false;
@@ -195,7 +195,7 @@ impl FullPass<'_, '_> {
     fn write_parts(&mut self, extent: CardExtent) -> Result<bool, ProbeStop> {
         let mut took_any = false;
         let mut ends_here = true;
-        for part in extents(extent.offset, extent.end(), PART) {
+        for part in extents(extent.offset, extent.end(), PART_BYTES) {
             let began = self.card.seconds();
             if !self.patience.lasts(RetryDepth::Usual) || !self.has_time(0.0) {
                 break;
@@ -238,7 +238,7 @@ impl FullPass<'_, '_> {
     }
 }
 
-fn duration(seconds: f64) -> String {
+fn format_duration(seconds: f64) -> String {
     match seconds {
         s if s >= 5400.0 => format!("{:.1} h", s / 3600.0),
         s if s >= 90.0 => format!("{:.0} min", s / 60.0),

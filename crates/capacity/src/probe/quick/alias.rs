@@ -26,11 +26,11 @@ impl MisplacedStamp {
     }
 
     /// Same displacement at an address `away` bytes higher.
-    fn above(self, away: u64) -> Option<MisplacedStamp> {
+    fn shifted_up(self, away: u64) -> Option<MisplacedStamp> {
         Some(MisplacedStamp { at: self.at.checked_add(away)?, address: self.address.checked_add(away)? })
     }
 
-    fn below(self, away: u64) -> Option<MisplacedStamp> {
+    fn shifted_down(self, away: u64) -> Option<MisplacedStamp> {
         Some(MisplacedStamp { at: self.at.checked_sub(away)?, address: self.address.checked_sub(away)? })
     }
 }
@@ -46,15 +46,15 @@ pub(super) fn among(seen: &[(StampClaim, ClaimState)]) -> Vec<MisplacedStamp> {
 }
 
 /// Reads in flight during a search; cards with a command queue process several in parallel.
-const LOOKS_AT_ONCE: u32 = 32;
+const SEARCH_DEPTH: u32 = 32;
 
 /// Reads between two checks of the user's limits.
-const LOOKS_IN_A_ROW: usize = 4096;
+const READS_PER_GROUP: usize = 4096;
 
-const MOST_HITS: usize = 32;
+const MAX_CHECKED_STAMPS: usize = 32;
 
 /// Most distances that are tested one by one if they have different causes.
-const MOST_TRIALS: usize = 12;
+const MAX_TESTED_DISTANCES: usize = 12;
 
 /// Factors by which a distance may exceed the period if only some copies showed.
 const MULTIPLES: [u64; 9] = [2, 3, 5, 7, 11, 13, 17, 19, 23];
@@ -99,9 +99,9 @@ pub(super) fn scan(
         .filter(|at| *at + u64::from(UNIT) <= run || *at >= run + len)
         .map(|offset| block_at(offset, end));
     let range = run..run + len;
-    many_at_once(stamper, |stamper| {
-        let hits = look_at(stamper, looks, range.clone())?;
-        beside_each_other(stamper, &hits, &range, end)
+    with_deep_queue(stamper, |stamper| {
+        let hits = read_in_groups(stamper, looks, range.clone())?;
+        confirm_by_neighbours(stamper, &hits, &range, end)
     })
 }
 
@@ -119,7 +119,7 @@ pub(super) fn turned(
     };
     let looks = claims.iter().flat_map(|claim| lines.clone().map(move |line| twin(claim, line)));
     let looks: Vec<CardExtent> = looks.filter(|extent| extent.end() <= all).collect();
-    let hits = many_at_once(stamper, |stamper| stamps_of(stamper, looks, 0..all))?;
+    let hits = with_deep_queue(stamper, |stamper| misplaced_stamps(stamper, looks, 0..all))?;
     Ok(hits.into_iter().filter(|hit| (hit.at ^ hit.address).is_power_of_two()).collect())
 }
 
@@ -127,10 +127,10 @@ pub(super) fn turned(
 /// missing places. Most reads are near the end, where losses are most likely.
 pub(super) fn echoes(stamper: &mut Stamper<'_, '_>, fold: AddressFold) -> Result<bool, ProbeStop> {
     let (end, all) = (fold.bytes(), stamper.context.card_bytes());
-    let place = |n: u64| down((end as f64 * (1.0 - (n as f64 / ECHOES as f64).powi(2))) as u64);
-    let looks = (1..ECHOES).map(place).map(|offset| CardExtent { offset, len: UNIT });
+    let place = |n: u64| down((end as f64 * (1.0 - (n as f64 / ECHO_POSITIONS as f64).powi(2))) as u64);
+    let looks = (1..ECHO_POSITIONS).map(place).map(|offset| CardExtent { offset, len: UNIT });
     let looks: Vec<CardExtent> = looks.filter(|extent| extent.end() <= end).collect();
-    let hits = many_at_once(stamper, |stamper| stamps_of(stamper, looks, 0..all))?;
+    let hits = with_deep_queue(stamper, |stamper| misplaced_stamps(stamper, looks, 0..all))?;
     Ok(hits.iter().any(|hit| match fold {
         AddressFold::Period(bytes) => hit.at % bytes != hit.address % bytes,
         AddressFold::Line(bytes) => hit.at & !bytes != hit.address & !bytes,
@@ -138,15 +138,15 @@ pub(super) fn echoes(stamper: &mut Stamper<'_, '_>, fold: AddressFold) -> Result
 }
 
 /// Number of positions; 19 of them are in the last hundredth.
-const ECHOES: u64 = 192;
+const ECHO_POSITIONS: u64 = 192;
 
 /// Runs a search with many reads in flight, and restores the I/O shape.
-fn many_at_once(
+fn with_deep_queue(
     stamper: &mut Stamper<'_, '_>,
     look: impl FnOnce(&mut Stamper<'_, '_>) -> Result<Vec<MisplacedStamp>, ProbeStop>,
 ) -> Result<Vec<MisplacedStamp>, ProbeStop> {
     let (block, depth) = (stamper.context.block(), stamper.context.depth());
-    stamper.context.shape(UNIT, LOOKS_AT_ONCE)?;
+    stamper.context.shape(UNIT, SEARCH_DEPTH)?;
     let hits = look(stamper);
     let back = stamper.context.shape(block, depth);
     // An error of the search takes precedence over one of restoring the shape.
@@ -157,7 +157,7 @@ fn many_at_once(
 /// Misplaced stamps that neighbouring blocks confirm, at the longest distance that has any: half a run away the
 /// copy of the run continues. Lost blocks that show data of others are misplaced too, and caches produce some in
 /// sequence.
-fn beside_each_other(
+fn confirm_by_neighbours(
     stamper: &mut Stamper<'_, '_>,
     hits: &[MisplacedStamp],
     range: &Range<u64>,
@@ -166,13 +166,14 @@ fn beside_each_other(
     let len = range.end - range.start;
     let inside = |hit: &MisplacedStamp| hit.at + u64::from(UNIT) <= end && range.contains(&hit.address);
     let few: Vec<MisplacedStamp> =
-        hits.iter().step_by(hits.len().div_ceil(MOST_HITS).max(1)).copied().collect();
+        hits.iter().step_by(hits.len().div_ceil(MAX_CHECKED_STAMPS).max(1)).copied().collect();
     for away in [down(len / 2), down(len / 16), u64::from(UNIT)] {
-        let beside =
-            |hit: &MisplacedStamp| [hit.above(away), hit.below(away)].into_iter().flatten().filter(inside);
+        let beside = |hit: &MisplacedStamp| {
+            [hit.shifted_up(away), hit.shifted_down(away)].into_iter().flatten().filter(inside)
+        };
         let mut agreed = |hits: &[MisplacedStamp]| -> Result<Vec<MisplacedStamp>, ProbeStop> {
             let looks = hits.iter().flat_map(beside).map(|hit| CardExtent { offset: hit.at, len: UNIT });
-            let seen = BTreeSet::from_iter(look_at(stamper, looks, range.clone())?);
+            let seen = BTreeSet::from_iter(read_in_groups(stamper, looks, range.clone())?);
             Ok(hits.iter().filter(|hit| beside(hit).any(|there| seen.contains(&there))).copied().collect())
         };
         // A small period gives thousands of stamps, so some are tested first; if most come from lost blocks, all
@@ -189,26 +190,26 @@ fn beside_each_other(
 }
 
 /// Reads many positions, in groups between checks of the limits.
-fn look_at(
+fn read_in_groups(
     stamper: &mut Stamper<'_, '_>,
     mut places: impl Iterator<Item = CardExtent>,
     range: Range<u64>,
 ) -> Result<Vec<MisplacedStamp>, ProbeStop> {
     let mut hits = Vec::new();
     loop {
-        let some: Vec<CardExtent> = places.by_ref().take(LOOKS_IN_A_ROW).collect();
+        let some: Vec<CardExtent> = places.by_ref().take(READS_PER_GROUP).collect();
         if some.is_empty() {
             return Ok(hits);
         }
         if !stamper.may_write(0) {
             return Err(ProbeStop::Limit);
         }
-        hits.extend(stamps_of(stamper, some, range.clone())?);
+        hits.extend(misplaced_stamps(stamper, some, range.clone())?);
     }
 }
 
 /// Stamps of a range among some positions, apart from those at their own address.
-fn stamps_of(
+fn misplaced_stamps(
     stamper: &mut Stamper<'_, '_>,
     places: impl IntoIterator<Item = CardExtent>,
     range: Range<u64>,
@@ -238,7 +239,7 @@ pub(super) fn fold(
     let Some(mut bytes) = common(distances.iter().copied()) else { return Ok(None) };
     if !leads_to_start(stamper, bytes)? {
         let mut real = Vec::new();
-        for distance in distances.iter().step_by(distances.len().div_ceil(MOST_TRIALS)) {
+        for distance in distances.iter().step_by(distances.len().div_ceil(MAX_TESTED_DISTANCES)) {
             if leads_to_start(stamper, *distance)? {
                 real.push(*distance);
             }
@@ -248,7 +249,7 @@ pub(super) fn fold(
             None => return Ok(None),
         }
     }
-    while let Some(part) = part_of(stamper, bytes)? {
+    while let Some(part) = find_divisor(stamper, bytes)? {
         bytes = part;
     }
     let farthest = stamper.context.card_bytes().saturating_sub(2 * u64::from(UNIT)) / bytes * bytes;
@@ -259,11 +260,11 @@ pub(super) fn fold(
 }
 
 /// Divisor of a distance that leads to the start as well: if only some copies showed, the distance is a multiple.
-fn part_of(stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<Option<u64>, ProbeStop> {
+fn find_divisor(stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<Option<u64>, ProbeStop> {
     let (all, sector) = (stamper.context.card_bytes(), u64::from(stamper.context.sector()));
     for part in MULTIPLES.into_iter().filter(|n| bytes.is_multiple_of(n * sector)).map(|n| bytes / n) {
         // An address that leads to the start shows the stamp last written there.
-        let shows = !stamps_of(stamper, [CardExtent { offset: part, len: UNIT }], 0..all)?.is_empty();
+        let shows = !misplaced_stamps(stamper, [CardExtent { offset: part, len: UNIT }], 0..all)?.is_empty();
         if shows && leads_to_start(stamper, part)? {
             return Ok(Some(part));
         }

@@ -65,21 +65,21 @@ impl SearchMethod {
         places: &[CardExtent],
     ) -> Result<CheckedClaims, ProbeStop> {
         let claims = stamper.stamp(places)?;
-        self.look(stamper, claims)
+        self.read_claims(stamper, claims)
     }
 
-    fn look(
+    fn read_claims(
         &self,
         stamper: &mut Stamper<'_, '_>,
         claims: Vec<StampClaim>,
     ) -> Result<CheckedClaims, ProbeStop> {
         match self {
             SearchMethod::Pushed(flood) => {
-                push_out(stamper, &claims, flood)?;
+                evict_claims(stamper, &claims, flood)?;
                 stamper.check(&claims)
             }
             SearchMethod::Twice(away) => {
-                block_behind(stamper, &claims, *away)?;
+                write_neighbour(stamper, &claims, *away)?;
                 stamper.check_at(&claims, *away)
             }
         }
@@ -96,20 +96,20 @@ pub(super) fn observe(
 
 /// Evicts claims from caches, or writes one block if no cache was detected. The card is reopened too: if that
 /// empties a cache, the first loss did not reveal its size.
-fn push_out(
+fn evict_claims(
     stamper: &mut Stamper<'_, '_>,
     claims: &[StampClaim],
     flood: &CacheFlood,
 ) -> Result<(), ProbeStop> {
     if flood.bytes() == 0 {
-        return block_behind(stamper, claims, stamper.context.card_bytes());
+        return write_neighbour(stamper, claims, stamper.context.card_bytes());
     }
     flood.pour(stamper)?;
     stamper.context.reopen()
 }
 
 /// Writes one block next to the claims, below `end`, since some cards show the last write in place of lost data.
-fn block_behind(stamper: &mut Stamper<'_, '_>, claims: &[StampClaim], end: u64) -> Result<(), ProbeStop> {
+fn write_neighbour(stamper: &mut Stamper<'_, '_>, claims: &[StampClaim], end: u64) -> Result<(), ProbeStop> {
     let (Some(first), Some(last)) = (claims.first(), claims.last()) else { return Ok(()) };
     let free = |extent: &CardExtent| {
         let beside = |c: &StampClaim| c.extent.end() <= extent.offset || extent.end() <= c.extent.offset;
@@ -128,7 +128,7 @@ pub(super) fn find(
         search.method.flood().map(|flood| flood.start(search.end)).filter(|r| search.high >= *r)
     {
         search.high = region;
-        if let Some(found) = inside_the_region(stamper, region..search.end)? {
+        if let Some(found) = search_region(stamper, region..search.end)? {
             return Ok(found);
         }
     }
@@ -150,7 +150,7 @@ pub(super) fn find(
             search.high = claim.extent.offset;
         }
     }
-    last_range(stamper, &search)
+    write_last_range(stamper, &search)
 }
 
 /// Positions of the next markers. Eviction costs the same for any number of markers, so with a cache two rounds
@@ -172,7 +172,7 @@ fn places(search: &SearchStart, stamper: &Stamper<'_, '_>) -> Vec<CardExtent> {
 }
 
 /// Parts of the region at the end; one block of each is read.
-const PARTS: u64 = 512;
+const REGION_PARTS: u64 = 512;
 
 /// Tests whether the real capacity ends inside the evicting region at the end. The region is written in order,
 /// twice so that most caches hold no older order, and its losses start exactly at the end. Returns `None` if the
@@ -180,19 +180,19 @@ const PARTS: u64 = 512;
 ///
 /// A first-in, first-out cache keeps its old order, and the lost blocks in it look like real capacity. Missing
 /// parts are therefore written again, until such a cache has dropped everything once.
-fn inside_the_region(
+fn search_region(
     stamper: &mut Stamper<'_, '_>,
     region: Range<u64>,
 ) -> Result<Option<CapacityBoundary>, ProbeStop> {
     let Range { start, end } = region;
     let bytes = end - start;
     write_run(stamper, start, end)?;
-    let size = bytes.div_ceil(PARTS).next_multiple_of(u64::from(UNIT)) as u32;
+    let size = bytes.div_ceil(REGION_PARTS).next_multiple_of(u64::from(UNIT)) as u32;
     let mut parts: Vec<StampClaim> =
         write_run(stamper, start, end)?.iter().flat_map(|run| run.cut(size)).collect();
     let (mut lowest, mut found, mut again, mut below) = (end, None, 0, false);
     loop {
-        let looks: Vec<StampClaim> = parts.iter().map(|part| some_block(stamper, part)).collect();
+        let looks: Vec<StampClaim> = parts.iter().map(|part| random_block(stamper, part)).collect();
         let seen = stamper.check(&looks)?;
         let lost: Vec<usize> = (0..parts.len()).filter(|n| !seen[*n].1.kept()).collect();
         match lost.first() {
@@ -231,21 +231,26 @@ fn inside_the_region(
 }
 
 /// Random block of an extent.
-fn some_block(stamper: &mut Stamper<'_, '_>, claim: &StampClaim) -> StampClaim {
+fn random_block(stamper: &mut Stamper<'_, '_>, claim: &StampClaim) -> StampClaim {
     let offset = claim.extent.offset
         + u64::from(UNIT) * stamper.context.random.below(u64::from(claim.extent.len.div_ceil(UNIT)));
     StampClaim { extent: block_at(offset, claim.extent.end()), ..*claim }
 }
 
 /// Writes the range between a kept and a lost place.
-fn last_range(stamper: &mut Stamper<'_, '_>, search: &SearchStart) -> Result<CapacityBoundary, ProbeStop> {
+fn write_last_range(
+    stamper: &mut Stamper<'_, '_>,
+    search: &SearchStart,
+) -> Result<CapacityBoundary, ProbeStop> {
     let (start, end) = (down(search.low), (search.high + u64::from(UNIT)).min(search.end));
     let written = write_run(stamper, start, end)?;
-    Ok(from_range(search.method.look(stamper, written.into_iter().flat_map(StampClaim::blocks).collect())?))
+    Ok(boundary_in_range(
+        search.method.read_claims(stamper, written.into_iter().flat_map(StampClaim::blocks).collect())?,
+    ))
 }
 
 /// Boundary within a range of blocks, or its end if nothing is lost.
-fn from_range(seen: CheckedClaims) -> CapacityBoundary {
+fn boundary_in_range(seen: CheckedClaims) -> CapacityBoundary {
     if seen.iter().skip_while(|(_, state)| state.kept()).any(|(_, state)| state.kept()) {
         return CapacityBoundary::NoStep(seen);
     }

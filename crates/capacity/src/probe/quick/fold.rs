@@ -15,10 +15,10 @@ use cardscope_engine::card::{CardExtent, ProbeStop};
 use cardscope_probing::write_scope::UNIT;
 
 /// Most bytes written in total to a fake without a cache.
-const MOST_WITHOUT_CACHE: u64 = 120 << 20;
+const MAX_WITHOUT_CACHE: u64 = 120 << 20;
 
 /// Seconds after which the run ends if no cache was detected. A card of 13 MB/s then overflows caches of 60 MB.
-const RUN_SECONDS: f64 = 5.0;
+const MAX_RUN_S: f64 = 5.0;
 
 /// Limit of a run inside the part while nothing is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,26 +59,26 @@ impl QuickProbe<'_, '_> {
         }
         if any_lost(&shown) {
             seen.extend(shown.iter().filter(|(_, s)| !s.kept()).copied());
-            let found = self.end_inside(shown, twice, twice, method)?;
+            let found = self.find_end_inside(shown, twice, twice, method)?;
             // Kept places above lost ones may be in a small cache.
             if matches!(found, CapacityBoundary::NoStep(_))
-                && let Some(flood) = self.run_inside(end, LosslessReach::Timed, 0)?.flood
+                && let Some(flood) = self.grow_inside(end, LosslessReach::Timed, 0)?.flood
             {
-                return self.pushed_inside(fold, flood, seen);
+                return self.test_after_eviction(fold, flood, seen);
             }
-            return self.found_inside(fold, found, seen);
+            return self.judge_inside(fold, found, seen);
         }
         let proven = down(end) == twice;
         let reach =
             if proven && !self.options.thorough { LosslessReach::Short } else { LosslessReach::Timed };
-        let mut run = self.run_inside(end, reach, 0)?;
+        let mut run = self.grow_inside(end, reach, 0)?;
         // A cache that answers at both addresses proves nothing until it overflows.
         let echoes = run.flood.is_none() && alias::echoes(&mut self.stamper, fold)?;
         if echoes {
-            run = self.run_inside(end, LosslessReach::Whole, 0)?;
+            run = self.grow_inside(end, LosslessReach::Whole, 0)?;
         }
         if let Some(flood) = run.flood {
-            return self.pushed_inside(fold, flood, seen);
+            return self.test_after_eviction(fold, flood, seen);
         }
         let found = self.wraparound(fold, &seen, shown.len(), (proven && !echoes, run.bytes));
         Ok(if echoes {
@@ -89,7 +89,7 @@ impl QuickProbe<'_, '_> {
     }
 
     /// Searches the end of the part after a run there evicted the cache.
-    fn pushed_inside(
+    fn test_after_eviction(
         &mut self,
         fold: AddressFold,
         flood: CacheFlood,
@@ -102,19 +102,19 @@ impl QuickProbe<'_, '_> {
         let method = SearchMethod::Pushed(flood);
         let inside = method.observe(&mut self.stamper, &extents)?;
         seen.extend(inside.iter().filter(|(_, s)| !s.kept()).copied());
-        let found = self.end_inside(inside, high, end, method)?;
+        let found = self.find_end_inside(inside, high, end, method)?;
         if matches!(found, CapacityBoundary::NoStep(_)) && bytes > 0 {
             // The first loss does not reveal the size of the cache.
-            let run = self.run_inside(end, LosslessReach::Whole, 4 * bytes)?;
+            let run = self.grow_inside(end, LosslessReach::Whole, 4 * bytes)?;
             if let Some(flood) = run.flood.filter(|flood| flood.bytes() > bytes) {
-                return self.pushed_inside(fold, flood, seen);
+                return self.test_after_eviction(fold, flood, seen);
             }
         }
-        self.found_inside(fold, found, seen)
+        self.judge_inside(fold, found, seen)
     }
 
     /// Searches the boundary below `high` in the part up to `end`, starting from the markers.
-    fn end_inside(
+    fn find_end_inside(
         &mut self,
         shown: CheckedClaims,
         high: u64,
@@ -129,7 +129,7 @@ impl QuickProbe<'_, '_> {
         boundary::find(&mut self.stamper, SearchStart { low, high, end, method, marker_s: self.marker_s })
     }
 
-    fn found_inside(
+    fn judge_inside(
         &mut self,
         fold: AddressFold,
         found: CapacityBoundary,
@@ -156,11 +156,11 @@ impl QuickProbe<'_, '_> {
     }
 
     /// Grows a run downwards from `end` until data is lost, at least to `least` bytes.
-    fn run_inside(&mut self, end: u64, reach: LosslessReach, least: u64) -> Result<InnerRun, ProbeStop> {
+    fn grow_inside(&mut self, end: u64, reach: LosslessReach, least: u64) -> Result<InnerRun, ProbeStop> {
         let wanted = self.options.run_bytes(end);
         let most = match reach {
             LosslessReach::Short => {
-                wanted.min(MOST_WITHOUT_CACHE.saturating_sub(self.stamper.context.written()))
+                wanted.min(MAX_WITHOUT_CACHE.saturating_sub(self.stamper.context.written()))
             }
             LosslessReach::Timed | LosslessReach::Whole => wanted,
         };
@@ -168,7 +168,7 @@ impl QuickProbe<'_, '_> {
         let (mut run, mut lost) = (GrowingRun::before(end), false);
         for size in tail::steps(most) {
             let seconds = self.stamper.context.seconds() - begun;
-            if seconds > RUN_SECONDS && reach != LosslessReach::Whole {
+            if seconds > MAX_RUN_S && reach != LosslessReach::Whole {
                 break;
             }
             let next = run.next(&self.stamper, size);

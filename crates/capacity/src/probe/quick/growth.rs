@@ -31,11 +31,11 @@ const MARKER_SECONDS_KEPT: f64 = 2.0;
 pub(super) const BATCH: usize = 4;
 
 /// Distance in blocks between samples of the run if the original data is restored.
-const READ_BACK: usize = 64;
+const SAMPLE_DISTANCE: usize = 64;
 
 /// Number and bytes of ranges written all over a card without losses, 48 MiB in total.
-const RANGES: u32 = 48;
-const RANGE: u64 = 1 << 20;
+const RANGE_COUNT: u32 = 48;
+const RANGE_BYTES: u64 = 1 << 20;
 
 /// Length of the run when its copies are searched: long enough that 1 TB takes 8000 reads, and short on small
 /// cards.
@@ -44,7 +44,7 @@ pub(super) fn alias_run(card_bytes: u64) -> u64 {
 }
 
 /// Markers that are searched at their addresses with one bit inverted.
-const TURNED: usize = 8;
+const TWIN_MARKERS: usize = 8;
 
 /// Reads of the search for copies, in the far half of the card.
 pub(super) fn scan_looks(card_bytes: u64) -> u64 {
@@ -53,7 +53,7 @@ pub(super) fn scan_looks(card_bytes: u64) -> u64 {
 
 /// Reads of the search at addresses with one bit inverted.
 pub(super) fn turned_looks(card_bytes: u64) -> u64 {
-    TURNED as u64 * u64::from((card_bytes / u64::from(UNIT)).max(1).ilog2() + 1)
+    TWIN_MARKERS as u64 * u64::from((card_bytes / u64::from(UNIT)).max(1).ilog2() + 1)
 }
 
 /// Evidence while the run grew.
@@ -149,10 +149,10 @@ impl QuickProbe<'_, '_> {
         let most = self.options.run_bytes(all);
         self.stamper.context.stage_of_stamps(WRITING, most);
         let mut searched = false;
-        self.read_beginning_ahead(most)?;
+        self.read_first_steps_ahead(most)?;
         for size in tail::steps(most) {
             let next = self.tail.next(&self.stamper, size);
-            let besides = self.end_seconds(searched);
+            let besides = self.final_reads_s(searched);
             if !self.stamper.may_stamp(&next, besides) {
                 self.cut_short = true;
                 break;
@@ -189,9 +189,9 @@ impl QuickProbe<'_, '_> {
 
     /// Reads everything that the first steps and the markers overwrite at once, as reading before each small step
     /// would jump to other positions each time.
-    fn read_beginning_ahead(&mut self, most: u64) -> Result<(), ProbeStop> {
+    fn read_first_steps_ahead(&mut self, most: u64) -> Result<(), ProbeStop> {
         let mut next = self.tail.next(&self.stamper, most.min(2 * OTHERS));
-        let besides = self.end_seconds(false);
+        let besides = self.final_reads_s(false);
         if !self.stamper.may_stamp(&next, besides) {
             return Ok(());
         }
@@ -201,11 +201,11 @@ impl QuickProbe<'_, '_> {
         self.stamper.context.read_ahead(&next)
     }
 
-    fn end_seconds(&self, searched: bool) -> f64 {
+    fn final_reads_s(&self, searched: bool) -> f64 {
         let all = self.stamper.context.card_bytes();
         let scan = if searched { 0 } else { scan_looks(all) };
         let looks = self.markers.len() as u64 + (2 * LOOKS) as u64 + scan + turned_looks(all);
-        self.stamper.context.costs().of(IoDirection::Read, looks, self.tail.bytes() / READ_BACK as u64)
+        self.stamper.context.costs().of(IoDirection::Read, looks, self.tail.bytes() / SAMPLE_DISTANCE as u64)
     }
 
     /// Fold that makes stamps of the run appear elsewhere, if new writes confirm it.
@@ -274,7 +274,7 @@ impl QuickProbe<'_, '_> {
     ) -> Result<Vec<MisplacedStamp>, ProbeStop> {
         let kept: Vec<StampClaim> = seen.iter().filter(|(_, s)| s.kept()).map(|(c, _)| *c).collect();
         let some: Vec<StampClaim> =
-            kept.iter().step_by(kept.len().div_ceil(TURNED).max(1)).copied().collect();
+            kept.iter().step_by(kept.len().div_ceil(TWIN_MARKERS).max(1)).copied().collect();
         alias::turned(&mut self.stamper, &some)
     }
 
@@ -282,7 +282,7 @@ impl QuickProbe<'_, '_> {
     pub(super) fn read_back(&mut self) -> Result<CheckedClaims, ProbeStop> {
         let block = self.stamper.context.block();
         let all = self.tail.claims(block);
-        let stride = if self.stamper.context.saves_first() { READ_BACK } else { 2 };
+        let stride = if self.stamper.context.saves_first() { SAMPLE_DISTANCE } else { 2 };
         let some: Vec<StampClaim> = all.chunks(2).step_by(stride).flatten().copied().collect();
         self.stamper.check(&some)
     }
@@ -291,15 +291,15 @@ impl QuickProbe<'_, '_> {
     /// markers, but not from these.
     pub(super) fn ranges(&mut self) -> Result<CheckedClaims, ProbeStop> {
         let end = self.tail.start();
-        let room = end / u64::from(RANGES) >= 2 * RANGE;
+        let room = end / u64::from(RANGE_COUNT) >= 2 * RANGE_BYTES;
         if self.marker_s > boundary::DEAR || !room {
             return Ok(Vec::new());
         }
-        let starts = spread(RANGE, end - RANGE, RANGES, &mut self.stamper.context.random);
+        let starts = spread(RANGE_BYTES, end - RANGE_BYTES, RANGE_COUNT, &mut self.stamper.context.random);
         let extents: Vec<CardExtent> =
-            starts.into_iter().map(|at| CardExtent { offset: down(at), len: RANGE as u32 }).collect();
+            starts.into_iter().map(|at| CardExtent { offset: down(at), len: RANGE_BYTES as u32 }).collect();
         // Includes the time to read them again in blocks.
-        let bytes = extents.len() as u64 * RANGE;
+        let bytes = extents.len() as u64 * RANGE_BYTES;
         let blocks = bytes.div_ceil(u64::from(self.stamper.context.block()));
         let look = self.stamper.context.costs().of(IoDirection::Read, blocks, bytes);
         if !self.stamper.may_stamp(&extents, look) {

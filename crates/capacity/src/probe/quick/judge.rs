@@ -8,22 +8,22 @@ use cardscope_model::finding::{Finding, FindingWeight};
 use cardscope_model::units::{BinarySize, DecimalSize, GIB};
 use cardscope_model::verify::{ANSWERS_DIFFER, AddressDisproof, SURE, SectorFound, Verdict};
 
-const DISPROOFS: usize = 16;
+const MAX_DISPROOFS: usize = 16;
 
 /// Largest memory on record that a dead card may show instead of flash: addresses with a power of two up to this as
 /// period.
-const MEMORY_LIKE: u64 = 512 << 20;
+const MAX_MEMORY_PERIOD: u64 = 512 << 20;
 
 /// Confidence in a passed test after a shortened run: the weighted share of the caches in public reports (none, 1,
 /// 3, 31, 128 and 256 MB; most fakes have none or a small one) that it overflowed.
-fn caches_overflown(run: u64) -> f64 {
+fn shortened_run_confidence(run: u64) -> f64 {
     const WEIGHED: [(u64, f64); 5] =
         [(QUICK_RUN - (2 << 20), 0.999), (300 << 20, 0.95), (150 << 20, 0.9), (64 << 20, 0.8), (0, 0.5)];
     WEIGHED.iter().find(|(least, _)| run >= *least).map_or(0.5, |(_, sure)| *sure)
 }
 
 /// Highest confidence in the kind of fake after an incomplete search.
-const UNSETTLED: f64 = 0.6;
+const UNKNOWN_KIND_CONFIDENCE: f64 = 0.6;
 
 impl QuickProbe<'_, '_> {
     pub(super) fn outcome(&self, verdict: Verdict, seen: &[(StampClaim, ClaimState)]) -> QuickOutcome {
@@ -32,7 +32,7 @@ impl QuickProbe<'_, '_> {
             usable_bytes: None,
             good_bytes: None,
             proven_bytes: self.proven(seen),
-            confidence: certainty(lost(seen).len()),
+            confidence: confidence_of(lost(seen).len()),
             share: None,
             wrap_bytes: None,
             line: false,
@@ -68,12 +68,12 @@ impl QuickProbe<'_, '_> {
         outcome.confidence = 0.95_f64.max(1.0 - share.excluded_above);
         let short = self.cut_short && 2 * run < all;
         if short {
-            outcome.confidence = outcome.confidence.min(caches_overflown(run));
+            outcome.confidence = outcome.confidence.min(shortened_run_confidence(run));
         }
         outcome.share = Some(share);
         if outcome.wavered > 0 {
             outcome.verdict = Verdict::Unstable;
-            outcome.confidence = certainty(outcome.wavered as usize).max(ANSWERS_DIFFER);
+            outcome.confidence = confidence_of(outcome.wavered as usize).max(ANSWERS_DIFFER);
         } else if short && run < LEAST_RUN || 2 * run < all && share.samples < 4 {
             outcome.verdict = Verdict::Inconclusive;
             outcome.confidence = 0.5;
@@ -122,7 +122,7 @@ impl QuickProbe<'_, '_> {
         let (all, bytes) = (self.stamper.context.card_bytes(), fold.bytes());
         let memory = fold == AddressFold::Period(bytes)
             && bytes.is_power_of_two()
-            && bytes <= MEMORY_LIKE
+            && bytes <= MAX_MEMORY_PERIOD
             && all / bytes >= 16;
         let (verdict, usable) =
             if memory { (Verdict::Dead, 0) } else { (Verdict::Wraparound.ending_at(Some(bytes)), bytes) };
@@ -130,7 +130,7 @@ impl QuickProbe<'_, '_> {
             AddressFold::Line(_) if !memory => all / (2 * bytes) * bytes + (all % (2 * bytes)).min(bytes),
             _ => usable,
         };
-        let sure = if proven || 2 * run >= bytes { 0.99 } else { caches_overflown(run) };
+        let sure = if proven || 2 * run >= bytes { 0.99 } else { shortened_run_confidence(run) };
         let known = memory || sure >= SURE || !self.cut_short;
         QuickOutcome {
             verdict,
@@ -139,7 +139,7 @@ impl QuickProbe<'_, '_> {
             wrap_bytes: Some(bytes),
             line: matches!(fold, AddressFold::Line(_)) && verdict == Verdict::Wraparound,
             overflown_bytes: run,
-            confidence: certainty(inside).min(sure),
+            confidence: confidence_of(inside).min(sure),
             ..self.outcome(Verdict::Wraparound, seen)
         }
     }
@@ -151,7 +151,7 @@ impl QuickProbe<'_, '_> {
 
     /// Lowers the confidence if losses are certain but the kind of fake is not.
     pub(super) fn unsettled(outcome: QuickOutcome) -> QuickOutcome {
-        QuickOutcome { confidence: outcome.confidence.min(UNSETTLED), ..outcome }
+        QuickOutcome { confidence: outcome.confidence.min(UNKNOWN_KIND_CONFIDENCE), ..outcome }
     }
 
     /// Scattered losses; `still` is true if they were lost again after a rewrite.
@@ -176,7 +176,7 @@ pub(super) fn swallows_writes(seen: &[(StampClaim, ClaimState)]) -> bool {
 }
 
 /// Confidence from independent observations: each halves the doubt, up to 99.9 %.
-fn certainty(observations: usize) -> f64 {
+fn confidence_of(observations: usize) -> f64 {
     (1.0 - 0.5_f64.powi(observations.min(10) as i32)).clamp(0.5, 0.999)
 }
 
@@ -187,7 +187,7 @@ fn disproofs(seen: &[(StampClaim, ClaimState)]) -> Vec<AddressDisproof> {
         let ClaimState::Lost { found, at } = state else { continue };
         if let Some(known) = listed.iter_mut().find(|d| d.address == *at) {
             known.seen += 1;
-        } else if listed.len() < DISPROOFS {
+        } else if listed.len() < MAX_DISPROOFS {
             let expected = format!("stamp of address {at}, write {}", claim.generation);
             // Each loss was read twice, with the card reopened before the second read.
             listed.push(AddressDisproof { address: *at, expected, found: *found, seen: 2 });
@@ -197,9 +197,9 @@ fn disproofs(seen: &[(StampClaim, ClaimState)]) -> Vec<AddressDisproof> {
 }
 
 pub fn findings(outcome: &QuickOutcome, announced: u64) -> Vec<Finding> {
-    let mut findings = vec![capacity(outcome, announced)];
+    let mut findings = vec![capacity_finding(outcome, announced)];
     if outcome.verdict == Verdict::Genuine {
-        findings.push(bound(outcome, announced));
+        findings.push(bound_finding(outcome, announced));
     }
     if outcome.verdict == Verdict::Wraparound && outcome.confidence < SURE {
         let cache = BinarySize(outcome.overflown_bytes >> 20 << 20);
@@ -236,11 +236,11 @@ pub fn findings(outcome: &QuickOutcome, announced: u64) -> Vec<Finding> {
 /// Advice for faults that no quick test detects.
 const ONLY_PROOF: &str = "Run `cardscope verify --full` before you trust important data to the card.";
 
-fn capacity(outcome: &QuickOutcome, announced: u64) -> Finding {
+fn capacity_finding(outcome: &QuickOutcome, announced: u64) -> Finding {
     let usable = outcome.usable_bytes.map_or("unknown".to_owned(), |bytes| DecimalSize(bytes).to_string());
     let weight = if outcome.verdict.is_bad() { FindingWeight::Bad } else { FindingWeight::Note };
     let unstable = outcome.verdict == Verdict::Unstable && outcome.wavered > 0;
-    let finding = Finding::new("capacity", weight, outcome.confidence, sentence(outcome, announced))
+    let finding = Finding::new("capacity", weight, outcome.confidence, capacity_sentence(outcome, announced))
         .because("announced", DecimalSize(announced))
         .because("usable", usable)
         .because_known("addresses that prove it", Some(outcome.disproofs.len()).filter(|listed| *listed > 0))
@@ -261,7 +261,7 @@ fn capacity(outcome: &QuickOutcome, announced: u64) -> Finding {
     finding.advise(advice)
 }
 
-fn sentence(outcome: &QuickOutcome, announced: u64) -> String {
+fn capacity_sentence(outcome: &QuickOutcome, announced: u64) -> String {
     let cache = outcome
         .cache_bytes
         .map_or(String::new(), |b| format!(", hidden by a cache of less than {}", BinarySize(b >> 20 << 20)));
@@ -287,7 +287,7 @@ fn sentence(outcome: &QuickOutcome, announced: u64) -> String {
         Verdict::Unstable => "The card gives different answers to the same question.".to_owned(),
         Verdict::ReaderSuspect => {
             let end = outcome.usable_bytes.or(outcome.wrap_bytes).unwrap_or_default();
-            format!("The card fails exactly at {}, the address limit of some readers.", limit(end))
+            format!("The card fails exactly at {}, the address limit of some readers.", format_limit(end))
         }
         Verdict::Inconclusive => format!(
             "The test covered {} of {}, too little for a verdict.",
@@ -298,12 +298,12 @@ fn sentence(outcome: &QuickOutcome, announced: u64) -> String {
 }
 
 /// Text of an address limit, in binary units if it is whole GiB.
-fn limit(bytes: u64) -> String {
+fn format_limit(bytes: u64) -> String {
     if bytes.is_multiple_of(GIB) { BinarySize(bytes).to_string() } else { DecimalSize(bytes).to_string() }
 }
 
 /// Detection limit of the samples.
-fn bound(outcome: &QuickOutcome, announced: u64) -> Finding {
+fn bound_finding(outcome: &QuickOutcome, announced: u64) -> Finding {
     let share = outcome.share.map_or(1.0, |s| s.excluded_above);
     Finding::new(
         "bound",

@@ -59,12 +59,12 @@ pub(super) fn excluded_above(samples: u64, bad: u64) -> f64 {
     let (mut low, mut high) = (bad as f64 / samples as f64, 1.0);
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
-        if at_most(samples, bad, middle) > 0.05 { low = middle } else { high = middle }
+        if probability_at_most(samples, bad, middle) > 0.05 { low = middle } else { high = middle }
     }
     high
 }
 
-fn at_most(samples: u64, bad: u64, p: f64) -> f64 {
+fn probability_at_most(samples: u64, bad: u64, p: f64) -> f64 {
     let n = samples as f64;
     let mut term = (n * (-p).ln_1p()).exp();
     let mut sum = term;

@@ -24,12 +24,12 @@ impl QuickProbe<'_, '_> {
             self.set_markers()?;
         }
         match shown {
-            GrowthEvidence::Nothing => self.nothing_lost(),
+            GrowthEvidence::Nothing => self.check_without_losses(),
             GrowthEvidence::Aliases(fold) => {
                 let seen = self.check_markers()?;
                 self.folded(fold, seen)
             }
-            GrowthEvidence::NewLost(seen) => self.newest_lost(&seen),
+            GrowthEvidence::NewLost(seen) => self.judge_newest_lost(&seen),
             GrowthEvidence::MarkersLost(seen) => self.scattered(seen),
             GrowthEvidence::OldLost { after, seen } => {
                 self.end_is_lost = true;
@@ -39,12 +39,12 @@ impl QuickProbe<'_, '_> {
                     self.tail.grow(&mut self.stamper, after + (2 << 20))?;
                     self.flood = self.tail.flood();
                 }
-                self.oldest_lost(seen)
+                self.judge_oldest_lost(seen)
             }
         }
     }
 
-    fn nothing_lost(&mut self) -> Result<QuickOutcome, ProbeStop> {
+    fn check_without_losses(&mut self) -> Result<QuickOutcome, ProbeStop> {
         let mut seen = self.check_markers()?;
         let mut hits = alias::among(&seen);
         hits.extend(self.turned_lines(&seen)?);
@@ -52,12 +52,12 @@ impl QuickProbe<'_, '_> {
             return self.folded(fold, seen);
         }
         let back = self.read_back();
-        seen.extend(self.as_far_as_it_came(back)?);
+        seen.extend(self.empty_if_cut_short(back)?);
         // Earlier losses count even if the blocks are kept now.
         let again = self.stamper.check_losses();
-        seen.extend(self.as_far_as_it_came(again)?);
+        seen.extend(self.empty_if_cut_short(again)?);
         let ranges = self.ranges();
-        seen.extend(self.as_far_as_it_came(ranges)?);
+        seen.extend(self.empty_if_cut_short(ranges)?);
         let lost = lost(&seen);
         if lost.is_empty() {
             return Ok(self.genuine(&seen));
@@ -76,7 +76,7 @@ impl QuickProbe<'_, '_> {
     }
 
     /// Treats a check that the limits ended as empty, unless losses were found before.
-    fn as_far_as_it_came(
+    fn empty_if_cut_short(
         &mut self,
         look: Result<CheckedClaims, ProbeStop>,
     ) -> Result<CheckedClaims, ProbeStop> {
@@ -89,7 +89,7 @@ impl QuickProbe<'_, '_> {
         }
     }
 
-    fn newest_lost(&mut self, newest: &[(StampClaim, ClaimState)]) -> Result<QuickOutcome, ProbeStop> {
+    fn judge_newest_lost(&mut self, newest: &[(StampClaim, ClaimState)]) -> Result<QuickOutcome, ProbeStop> {
         let mut seen = self.check_markers()?;
         seen.extend_from_slice(newest);
         // Rewrites old places and writes new ones: a pool that is used up only accepts the old ones.
@@ -115,7 +115,7 @@ impl QuickProbe<'_, '_> {
         self.damaged(seen, &lost(newest))
     }
 
-    fn oldest_lost(&mut self, old: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
+    fn judge_oldest_lost(&mut self, old: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
         self.stamper.context.phase("finding where the card ends");
         if self.tail.bytes() <= 4 << 20 {
             // The markers were written after most of the run, so too little has evicted them.
@@ -127,15 +127,15 @@ impl QuickProbe<'_, '_> {
         if let Some(fold) = alias::fold(&mut self.stamper, &hits)? {
             return self.folded(fold, seen);
         }
-        if !doubted(&seen).is_empty() {
+        if !kept_above_lost(&seen).is_empty() {
             return self.scattered(seen);
         }
         seen.extend(old);
-        self.bounded(seen)
+        self.find_end(seen)
     }
 
     /// Searches the end of the card after its last blocks were lost.
-    fn bounded(&mut self, seen: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
+    fn find_end(&mut self, seen: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
         let all = self.stamper.context.card_bytes();
         // The run has overwritten the markers in its range.
         let start = self.tail.start();
@@ -145,13 +145,16 @@ impl QuickProbe<'_, '_> {
         let (low, method) = (marks.kept.unwrap_or(0), SearchMethod::Pushed(self.flood.clone()));
         let search = SearchStart { low, high, end: all, method, marker_s: self.marker_s };
         let found = boundary::find(&mut self.stamper, search)?;
-        self.bounded_by(found, seen, Self::confirm, Self::scattered)
+        self.bounded_by(found, seen, Self::confirm_end, Self::scattered)
     }
 
     /// Evicts more while kept places above lost ones turn out to be cached, and returns the state of all places
     /// once they form a clean step. A set-associative cache loses some blocks long before it is full, so the first
     /// loss does not reveal its size.
-    fn settle(&mut self, seen: &[(StampClaim, ClaimState)]) -> Result<Option<CheckedClaims>, ProbeStop> {
+    fn evict_until_clean_step(
+        &mut self,
+        seen: &[(StampClaim, ClaimState)],
+    ) -> Result<Option<CheckedClaims>, ProbeStop> {
         let most = self.options.run_bytes(self.stamper.context.card_bytes());
         let mut patience = if self.flood.bytes() == 0 { 1 } else { 2 };
         let mut seen = seen.to_vec();
@@ -168,9 +171,9 @@ impl QuickProbe<'_, '_> {
             let start = self.tail.start();
             let extents: BTreeSet<CardExtent> =
                 seen.iter().map(|(c, _)| c.extent).filter(|p| p.end() <= start && p.len <= UNIT).collect();
-            let before = doubted(&seen);
+            let before = kept_above_lost(&seen);
             seen = observe(&mut self.stamper, &Vec::from_iter(extents), &self.flood)?;
-            if doubted(&seen).is_empty() {
+            if kept_above_lost(&seen).is_empty() {
                 return Ok(Some(seen));
             }
             let gone = |extent: &CardExtent| seen.iter().any(|(c, s)| c.extent == *extent && !s.kept());
@@ -209,7 +212,7 @@ impl QuickProbe<'_, '_> {
 
     /// Verifies a boundary with new markers on both sides, then tests whether addresses above it lead to the part
     /// below.
-    fn confirm(&mut self, end: u64, mut seen: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
+    fn confirm_end(&mut self, end: u64, mut seen: CheckedClaims) -> Result<QuickOutcome, ProbeStop> {
         let all = self.stamper.context.card_bytes();
         let end = if swallows_writes(&seen) { end } else { self.first_failing_sector(end)? };
         let most = if self.marker_s > boundary::DEAR { 2 } else { 16 };
@@ -223,12 +226,12 @@ impl QuickProbe<'_, '_> {
             &mut self.stamper.context.random,
         ));
         places.sort_unstable();
-        let run = self.low_run(end);
+        let run = self.low_run_bytes(end);
         let markers = places.iter().map(|p| self.stamper.unit(*p));
         let extents: Vec<CardExtent> =
             markers.filter(|p| p.offset >= end || (p.end() <= end && p.offset >= run)).collect();
         let extents = self.reshape_above(end, &extents, above_end);
-        let (fresh, fold) = self.leads_back(run, &extents)?;
+        let (fresh, fold) = self.search_fold_to_start(run, &extents)?;
         let below_lost = fresh.iter().any(|(c, s)| c.extent.offset < end && !s.kept());
         let above_kept = fresh.iter().any(|(c, s)| c.extent.offset >= end && s.kept());
         seen.extend(fresh);
@@ -284,14 +287,14 @@ impl QuickProbe<'_, '_> {
     }
 
     /// Bytes of a run at the start of the card whose copies are searched, on a card that is kept up to `end`.
-    fn low_run(&self, end: u64) -> u64 {
+    fn low_run_bytes(&self, end: u64) -> u64 {
         let all = self.stamper.context.card_bytes();
         down(end.min(alias_run(all)))
     }
 
     /// Writes markers and a run at the start of the card. Returns the state of the markers, and the fold by which
     /// later addresses lead to the run.
-    fn leads_back(
+    fn search_fold_to_start(
         &mut self,
         run: u64,
         markers: &[CardExtent],
@@ -330,8 +333,8 @@ impl QuickProbe<'_, '_> {
     /// Searches a fold: later addresses that lead to a run at the start, misplaced stamps, or stamps at addresses
     /// with one bit inverted.
     fn find_fold(&mut self, seen: &[(StampClaim, ClaimState)]) -> Result<Option<AddressFold>, ProbeStop> {
-        let run = self.low_run(self.stamper.context.card_bytes());
-        if let (_, Some(fold)) = self.leads_back(run, &[])? {
+        let run = self.low_run_bytes(self.stamper.context.card_bytes());
+        if let (_, Some(fold)) = self.search_fold_to_start(run, &[])? {
             return Ok(Some(fold));
         }
         let mut hits = alias::among(seen);
@@ -344,8 +347,8 @@ impl QuickProbe<'_, '_> {
         if let Some(fold) = self.find_fold(&seen)? {
             return self.folded(fold, seen);
         }
-        if let Some(settled) = self.settle(&seen)? {
-            return self.bounded(settled);
+        if let Some(settled) = self.evict_until_clean_step(&seen)? {
+            return self.find_end(settled);
         }
         let lost = lost(&seen);
         self.damaged(seen, &lost)
@@ -422,7 +425,7 @@ impl QuickProbe<'_, '_> {
     }
 }
 
-fn doubted(seen: &[(StampClaim, ClaimState)]) -> Vec<CardExtent> {
+fn kept_above_lost(seen: &[(StampClaim, ClaimState)]) -> Vec<CardExtent> {
     let first = seen.iter().filter(|(_, s)| !s.kept()).map(|(c, _)| c.extent.offset).min();
     let above = |c: &StampClaim| first.is_some_and(|first| c.extent.offset > first);
     seen.iter().filter(|(c, s)| s.kept() && above(c)).map(|(c, _)| c.extent).collect()

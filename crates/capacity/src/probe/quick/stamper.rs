@@ -17,7 +17,7 @@ use cardscope_probing::write_scope::WriteScope;
 use std::collections::BTreeMap;
 
 /// Most losses that are recorded for a test that ends early.
-const MOST_LOSSES: usize = 64;
+const MAX_LOSSES: usize = 64;
 
 /// Stamp that the card should hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,25 +136,25 @@ impl<'g, 't> Stamper<'g, 't> {
     /// Reads claims in random order. Lost ones are read again after reopening the card, and count only if they are
     /// lost both times.
     pub(super) fn check(&mut self, claims: &[StampClaim]) -> Result<CheckedClaims, ProbeStop> {
-        let mut states = self.look_at(claims)?;
+        let mut states = self.read_claims(claims)?;
         let lost: Vec<usize> = (0..claims.len()).filter(|i| !states[*i].kept()).collect();
         if lost.is_empty() {
-            return Ok(zip(claims, states));
+            return Ok(with_states(claims, states));
         }
         self.context.reopen()?;
         let again: Vec<StampClaim> = lost.iter().map(|i| claims[*i]).collect();
-        for (index, state) in lost.into_iter().zip(self.look_at(&again)?) {
+        for (index, state) in lost.into_iter().zip(self.read_claims(&again)?) {
             // I/O errors are weighed together with all others, not as changing answers.
             let answered = ![state, states[index]].iter().any(ClaimState::failed);
             self.wavered += u64::from(answered && state != states[index]);
             // Flips at different places come from the reading: no sector was wrong twice.
-            states[index] = if flips_move(states[index], state) { ClaimState::Kept } else { state };
-            let is_told = states[index].kept() || self.losses.len() == MOST_LOSSES;
+            states[index] = if have_flips_moved(states[index], state) { ClaimState::Kept } else { state };
+            let is_told = states[index].kept() || self.losses.len() == MAX_LOSSES;
             if !is_told && !self.is_overwritten(&claims[index]) {
                 self.losses.push((claims[index], states[index]));
             }
         }
-        Ok(zip(claims, states))
+        Ok(with_states(claims, states))
     }
 
     /// Reads everything again that was lost and not rewritten since.
@@ -176,7 +176,7 @@ impl<'g, 't> Stamper<'g, 't> {
 
     /// Reads claims through the second address of their places, `away` bytes higher.
     pub(super) fn check_at(&mut self, claims: &[StampClaim], away: u64) -> Result<CheckedClaims, ProbeStop> {
-        let (mut states, salt) = (unread(claims), self.context.salt);
+        let (mut states, salt) = (unread_states(claims), self.context.salt);
         // Losses are read twice, since one read is no proof.
         for _ in 0..2 {
             let open = claims.iter().enumerate().filter(|(index, _)| !states[*index].kept());
@@ -189,17 +189,17 @@ impl<'g, 't> Stamper<'g, 't> {
             self.context.look(twins, IoContent::Buffer, |extent, _, answer| {
                 if let (Some(index), ReadAnswer::Differs { bytes, .. }) = (places.get(&extent.offset), answer)
                 {
-                    states[*index] = shown(claims[*index], bytes, salt);
+                    states[*index] = state_at_second_address(claims[*index], bytes, salt);
                 }
                 Ok(())
             })?;
         }
-        Ok(zip(claims, states))
+        Ok(with_states(claims, states))
     }
 
-    fn look_at(&mut self, claims: &[StampClaim]) -> Result<Vec<ClaimState>, ProbeStop> {
+    fn read_claims(&mut self, claims: &[StampClaim]) -> Result<Vec<ClaimState>, ProbeStop> {
         self.context.end_in_time();
-        let (mut states, salt) = (unread(claims), self.context.salt);
+        let (mut states, salt) = (unread_states(claims), self.context.salt);
         let mut generations: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (index, claim) in claims.iter().enumerate().filter(|(_, c)| c.written) {
             generations.entry(claim.generation).or_default().push(index);
@@ -222,11 +222,11 @@ impl<'g, 't> Stamper<'g, 't> {
 }
 
 /// States of claims that were not read.
-fn unread(claims: &[StampClaim]) -> Vec<ClaimState> {
+fn unread_states(claims: &[StampClaim]) -> Vec<ClaimState> {
     claims.iter().map(|c| ClaimState::Lost { found: SectorFound::Error, at: c.extent.offset }).collect()
 }
 
-fn zip(claims: &[StampClaim], states: Vec<ClaimState>) -> CheckedClaims {
+fn with_states(claims: &[StampClaim], states: Vec<ClaimState>) -> CheckedClaims {
     claims.iter().copied().zip(states).collect()
 }
 
@@ -249,7 +249,7 @@ pub(super) fn down(address: u64) -> u64 {
 }
 
 /// True if both reads found flips, but in different sectors.
-fn flips_move(first: ClaimState, second: ClaimState) -> bool {
+fn have_flips_moved(first: ClaimState, second: ClaimState) -> bool {
     match (first, second) {
         (
             ClaimState::Lost { found: SectorFound::Flipped { .. }, at: one },
@@ -273,7 +273,7 @@ fn state(extent: CardExtent, answer: ReadAnswer<'_>, salt: u64, generation: u32)
 }
 
 /// State of a claim whose place was read through another address.
-fn shown(claim: StampClaim, bytes: &[u8], salt: u64) -> ClaimState {
+fn state_at_second_address(claim: StampClaim, bytes: &[u8], salt: u64) -> ClaimState {
     let sectors = bytes.chunks(SECTOR).zip((claim.extent.offset..).step_by(SECTOR));
     let found = |(sector, at): (&[u8], u64)| (look(sector, at, salt, claim.generation), at);
     match sectors.map(found).find(|(found, _)| *found != SectorFound::Expected) {

@@ -57,16 +57,16 @@ impl GrowingRun {
     }
 
     pub(super) fn next(&self, stamper: &Stamper<'_, '_>, bytes: u64) -> Vec<CardExtent> {
-        let (start, end) = self.missing(bytes);
+        let (start, end) = self.missing_range(bytes);
         extents(start.min(end), end, stamper.context.block()).collect()
     }
 
-    fn missing(&self, bytes: u64) -> (u64, u64) {
-        (beginning(self.end - bytes.min(self.end), bytes), self.start())
+    fn missing_range(&self, bytes: u64) -> (u64, u64) {
+        (aligned_start(self.end - bytes.min(self.end), bytes), self.start())
     }
 
     pub(super) fn grow(&mut self, stamper: &mut Stamper<'_, '_>, bytes: u64) -> Result<(), ProbeStop> {
-        let (start, end) = self.missing(bytes);
+        let (start, end) = self.missing_range(bytes);
         if start >= end {
             return Ok(());
         }
@@ -91,7 +91,8 @@ impl GrowingRun {
     pub(super) fn look(&mut self, stamper: &mut Stamper<'_, '_>) -> Result<TailReading, ProbeStop> {
         let from = self.unread.len().saturating_sub(LOOKS);
         let old = stamper.check(&self.unread.split_off(from))?;
-        let newest = self.parts.last().map_or(Vec::new(), |part| some_of(stamper, *part, LOOKS as u64 / 2));
+        let newest =
+            self.parts.last().map_or(Vec::new(), |part| random_blocks(stamper, *part, LOOKS as u64 / 2));
         Ok(TailReading { old, new: stamper.check(&newest)? })
     }
 
@@ -149,12 +150,12 @@ pub(super) struct TailReading {
 
 /// Start of a run of `bytes` at about `address`: aligned to the allocation unit of most cards, so that no unit is
 /// written in two parts and merged in between.
-fn beginning(address: u64, bytes: u64) -> u64 {
-    if bytes < UNIT_OF_CARDS { down(address) } else { address / UNIT_OF_CARDS * UNIT_OF_CARDS }
+fn aligned_start(address: u64, bytes: u64) -> u64 {
+    if bytes < ALLOCATION_UNIT { down(address) } else { address / ALLOCATION_UNIT * ALLOCATION_UNIT }
 }
 
 /// Most common allocation unit, and a divisor of larger ones (docs/reference/flash.md#erase-blocks).
-const UNIT_OF_CARDS: u64 = 4 << 20;
+const ALLOCATION_UNIT: u64 = 4 << 20;
 
 /// Writes a range sequentially.
 pub(super) fn write_run(
@@ -167,7 +168,7 @@ pub(super) fn write_run(
     stamper.stamp(&run)
 }
 
-fn some_of(stamper: &mut Stamper<'_, '_>, part: TailPart, count: u64) -> Vec<StampClaim> {
+fn random_blocks(stamper: &mut Stamper<'_, '_>, part: TailPart, count: u64) -> Vec<StampClaim> {
     let blocks = (part.end - part.start).div_ceil(u64::from(UNIT));
     let picks: BTreeSet<u64> = (0..count).map(|_| stamper.context.random.below(blocks)).collect();
     let claim = |block: u64| StampClaim {

@@ -56,7 +56,7 @@ impl MountedFolder {
         let system =
             filesystem::of_path(&inside).map_err(|e| cannot("the file system cannot be read", e.into()))?;
         let room = filesystem::room(&inside).map_err(|e| cannot("the free space is unknown", e.into()))?;
-        let (there, alike) = find(&held).map_err(|e| cannot(unreadable, e.into()))?;
+        let (there, alike) = find_test_files(&held).map_err(|e| cannot(unreadable, e.into()))?;
         Ok(MountedFolder { path: path.to_owned(), held, system, room, there, alike })
     }
 
@@ -131,7 +131,7 @@ impl MountedFolder {
 
     /// Refuses to exceed the available memory on a memory file system.
     fn check_memory(&self, free: u64, most: Option<u64>) -> Result<()> {
-        let left = memory_left().unwrap_or(u64::MAX) / MEMORY_SHARE;
+        let left = available_memory().unwrap_or(u64::MAX) / MEMORY_SHARE;
         if self.system.is_in_memory() && free.min(most.unwrap_or(u64::MAX)) > left {
             return Err(Failure::refused(format!(
                 "{} is in this computer's memory ({}); give --max-write of at most {left} bytes",
@@ -144,14 +144,14 @@ impl MountedFolder {
 }
 
 /// Bytes of `MemAvailable` in `/proc/meminfo` (proc_meminfo(5)).
-fn memory_left() -> Option<u64> {
+fn available_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// Test files in a folder by number, and names that only resemble those of test files.
-fn find(folder: &files::ResolvedFolder) -> Result<(Vec<NumberedFile>, Vec<String>), FileError> {
+fn find_test_files(folder: &files::ResolvedFolder) -> Result<(Vec<NumberedFile>, Vec<String>), FileError> {
     let (mut found, mut alike) = (Vec::new(), Vec::new());
     for name in folder.names()? {
         let seen = folder.look(&name).ok().flatten();

@@ -55,7 +55,7 @@ pub(super) fn run(
     report: &mut VerifyReport,
 ) -> Result<()> {
     let folder = MountedFolder::open(&request.common.target, session.opened.held.as_deref())?;
-    let total = check(request, &folder, session.opened)?;
+    let total = bytes_to_write(request, &folder, session.opened)?;
     // Seed 0 since the content of the files is the same on every card.
     report.header.seed = 0;
     report.header.caveats.extend(folder.caveats());
@@ -64,16 +64,16 @@ pub(super) fn run(
     let own = CreatedFiles::new(folder, session.opened.files.clone().unwrap_or_default());
     let mut pass = Pass::new(own, session.interrupt, session.events, request.limits.budget);
     let limit = session.opened.limit.words().map(|words| format!("; {words}")).unwrap_or_default();
-    let ended = carry_out(request, &mut pass, (total, &limit), &mut recorder, report);
-    let stayed = tidy(request, &mut pass);
-    fill(report, &pass, ended.is_err());
+    let ended = write_and_read(request, &mut pass, (total, &limit), &mut recorder, report);
+    let stayed = remove_test_files(request, &mut pass);
+    fill_report(report, &pass, ended.is_err());
     report.header.findings.extend(stayed);
     session.recorder = Some(recorder);
     ended
 }
 
 /// Bytes to write. Refuses unsuitable directories before anything is done.
-fn check(request: &VerifyRequest, folder: &MountedFolder, opened: &OpenTarget) -> Result<u64> {
+fn bytes_to_write(request: &VerifyRequest, folder: &MountedFolder, opened: &OpenTarget) -> Result<u64> {
     if !request.read_only {
         return folder.budget(opened.limit.left());
     }
@@ -86,7 +86,7 @@ fn check(request: &VerifyRequest, folder: &MountedFolder, opened: &OpenTarget) -
     Ok(0)
 }
 
-fn carry_out(
+fn write_and_read(
     request: &VerifyRequest,
     pass: &mut Pass<'_>,
     (total, limit): (u64, &str),
@@ -109,7 +109,7 @@ fn carry_out(
         pass.take(&there, &alike);
     } else {
         let outcome = pass.write_all(total);
-        fill(report, pass, outcome.is_err());
+        fill_report(report, pass, outcome.is_err());
         recorder.update(report)?;
         outcome?;
     }
@@ -123,7 +123,7 @@ fn carry_out(
 }
 
 /// Removes the files of this run unless they are to stay. Returns a finding with those that could not be removed.
-fn tidy(request: &VerifyRequest, pass: &mut Pass<'_>) -> Option<Finding> {
+fn remove_test_files(request: &VerifyRequest, pass: &mut Pass<'_>) -> Option<Finding> {
     if request.keep_files || request.read_only {
         return None;
     }
@@ -140,7 +140,7 @@ fn tidy(request: &VerifyRequest, pass: &mut Pass<'_>) -> Option<Finding> {
     (!stayed.is_empty()).then(finding)
 }
 
-fn fill(report: &mut VerifyReport, pass: &Pass<'_>, ended_early: bool) {
+fn fill_report(report: &mut VerifyReport, pass: &Pass<'_>, ended_early: bool) {
     let folder = &pass.folder.folder;
     let known = FilesReport {
         directory: folder.path.display().to_string(),

@@ -53,8 +53,8 @@ impl CreatedFiles {
         let file = self.folder.held.open_file(OsStr::new(&file_name(number)), FileUse::Read)?;
         let Some(own) = self.files.iter().find(|own| own.number == number) else { return Ok(file) };
         let found = fstat(&file)?;
-        let ours = own.is(&found) || afresh(&self.folder) && own.could_be(&found);
-        if ours { Ok(file) } else { Err(another()) }
+        let ours = own.is(&found) || has_volatile_inodes(&self.folder) && own.may_be_same(&found);
+        if ours { Ok(file) } else { Err(replaced_error()) }
     }
 
     /// Removes all files of this run, and returns those that stay with the reason.
@@ -72,7 +72,7 @@ impl CreatedFiles {
     }
 
     /// Adds the file's path to an error.
-    fn failed(&self, number: u64, error: Error) -> ErrorCause {
+    fn with_path(&self, number: u64, error: Error) -> ErrorCause {
         ErrorCause::worded(format!("{}: {error}", self.folder.file(number).display()), error)
     }
 }
@@ -84,20 +84,20 @@ impl TestFolder for CreatedFiles {
             Err(e) if matches!(e.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
                 return Ok(None);
             }
-            made => made.map_err(|e| self.failed(number, e))?,
+            made => made.map_err(|e| self.with_path(number, e))?,
         };
         let twin = self.made(number, &file).and_then(|()| file.try_clone());
-        let twin = twin.map_err(|e| self.failed(number, e))?;
+        let twin = twin.map_err(|e| self.with_path(number, e))?;
         self.last = Some((number, file));
         let path = self.folder.file(number);
         Ok(Some(Box::new(RealTarget::new_file(twin.into(), &path, bytes, self.options.clone())?)))
     }
 
-    fn finish(&mut self, bytes: u64) -> Result<(), ErrorCause> {
+    fn finish_file(&mut self, bytes: u64) -> Result<(), ErrorCause> {
         let Some((number, file)) = self.last.take() else { return Ok(()) };
-        let cut = cut_to(&file, bytes);
+        let cut = truncate_to(&file, bytes);
         let noted = self.made(number, &file);
-        cut.and(noted).map_err(|e| self.failed(number, e))
+        cut.and(noted).map_err(|e| self.with_path(number, e))
     }
 
     fn remove(&mut self, number: u64) -> Result<(), ErrorCause> {
@@ -117,13 +117,13 @@ impl TestFolder for CreatedFiles {
         Ok(self.file(number)?.read_exact_at(into, offset)?)
     }
 
-    fn on_card(&self, number: u64, offset: u64) -> Option<u64> {
+    fn card_address(&self, number: u64, offset: u64) -> Option<u64> {
         filesystem::place_of(&self.file(number).ok()?, offset)
     }
 }
 
 /// Truncates data of failed I/Os, and releases preallocated blocks.
-fn cut_to(file: &File, bytes: u64) -> io::Result<()> {
+fn truncate_to(file: &File, bytes: u64) -> io::Result<()> {
     // Reopened, since the kernel reports a failed write once per open file description, and the flush has consumed
     // the report of this one.
     let again = File::options().write(true).open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
@@ -131,12 +131,12 @@ fn cut_to(file: &File, bytes: u64) -> io::Result<()> {
     again.sync_data()
 }
 
-fn another() -> io::Error {
+fn replaced_error() -> io::Error {
     io::Error::other("it was replaced by another file")
 }
 
 /// True if a file may have another inode number at the next lookup.
-fn afresh(folder: &MountedFolder) -> bool {
+fn has_volatile_inodes(folder: &MountedFolder) -> bool {
     WITHOUT_INODES.contains(&folder.system.name.as_str())
 }
 
@@ -146,10 +146,10 @@ fn bytes(found: &Stat) -> u64 {
 
 impl CreatedFile {
     fn is(&self, found: &Stat) -> bool {
-        FileIdentity::from(found) == self.is && self.could_be(found)
+        FileIdentity::from(found) == self.is && self.may_be_same(found)
     }
 
-    fn could_be(&self, found: &Stat) -> bool {
+    fn may_be_same(&self, found: &Stat) -> bool {
         is_plain(found) && found.st_dev == self.is.device && bytes(found) == self.bytes
     }
 
@@ -157,14 +157,20 @@ impl CreatedFile {
         let name = file_name(self.number);
         let name = OsStr::new(&name);
         let Some(found) = folder.held.look(name)? else { return Ok(()) };
-        let ours = self.is(&found) || self.is_afresh(folder, &found);
-        if ours && folder.held.remove(name, FileIdentity::from(&found))? { Ok(()) } else { Err(another()) }
+        let ours = self.is(&found) || self.is_same_by_content(folder, &found);
+        if ours && folder.held.remove(name, FileIdentity::from(&found))? {
+            Ok(())
+        } else {
+            Err(replaced_error())
+        }
     }
 
     /// Compares by content if inode numbers are not persistent.
-    fn is_afresh(&self, folder: &MountedFolder, found: &Stat) -> bool {
+    fn is_same_by_content(&self, folder: &MountedFolder, found: &Stat) -> bool {
         let open = || folder.held.open_file(OsStr::new(&file_name(self.number)), FileUse::Read);
-        afresh(folder) && self.could_be(found) && open().is_ok_and(|file| self.holds_the_pattern(&file))
+        has_volatile_inodes(folder)
+            && self.may_be_same(found)
+            && open().is_ok_and(|file| self.holds_the_pattern(&file))
     }
 
     /// True if the first or last sector has the test pattern of any offset: a card that wraps returns data of

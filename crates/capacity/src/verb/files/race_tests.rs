@@ -132,7 +132,7 @@ fn run(
 }
 
 /// Events at which to attack: all of them in long tests, else a few over the run.
-fn steps(events: u32) -> Vec<u32> {
+fn attacked_events(events: u32) -> Vec<u32> {
     match std::env::var_os("CARDSCOPE_LONG") {
         Some(_) => (0..200).map(|n| n % events).collect(),
         None => (0..events).step_by((events as usize / 4).max(1)).collect(),
@@ -145,7 +145,7 @@ fn swaps_during_a_run_leave_outside_files_untouched() {
     let (AttackingListener { events, .. }, outcome) = run(&place, false, None);
     assert!(events > 8 && outcome.as_ref().unwrap().failure.is_none(), "{events} events: {outcome:?}");
     for attack in ATTACKS {
-        for at in steps(events) {
+        for at in attacked_events(events) {
             let place = AttackedFolder::new();
             let _ = run(&place, false, Some((attack, at)));
             assert_eq!(place.outside(), place.before, "{attack:?} at event {at}");
@@ -170,7 +170,7 @@ fn read_only_run_writes_nothing_and_skips_links_and_pipes() {
         let place = AttackedFolder::new();
         fs::write(place.at("card/1.h2w"), SECRET).unwrap();
         let (AttackingListener { events, .. }, _) = run(&place, true, None);
-        for at in steps(events) {
+        for at in attacked_events(events) {
             let place = AttackedFolder::new();
             fs::write(place.at("card/1.h2w"), SECRET).unwrap();
             let _ = run(&place, true, Some((attack, at)));

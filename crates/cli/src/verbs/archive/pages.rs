@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Page for an empty archive.
-fn nothing(answer: &str) -> Page {
+fn empty_page(answer: &str) -> Page {
     let mut page = Page::plain(answer);
     page.step("Test a card, or import a log:", Some("cardscope check DEVICE".to_owned()));
     page
@@ -23,7 +23,7 @@ fn nothing(answer: &str) -> Page {
 
 pub(super) fn sessions(sessions: &[SessionLine]) -> Page {
     if sessions.is_empty() {
-        return nothing("The archive has no sessions yet.");
+        return empty_page("The archive has no sessions yet.");
     }
     let (parts, whole): (Vec<&SessionLine>, Vec<&SessionLine>) =
         sessions.iter().partition(|line| line.session.part_of.is_some());
@@ -38,12 +38,12 @@ pub(super) fn sessions(sessions: &[SessionLine]) -> Page {
 /// Table of sessions with date, card, verb, result and the shortest unique suffix of the id.
 fn measured(sessions: &[&SessionLine]) -> Table {
     let reversed = sessions.iter().map(|line| line.session.session.chars().rev().collect::<String>());
-    let short = shortest(reversed);
+    let short = unique_length(reversed);
     let table = Table::of(
         sessions.iter().copied(),
         &[
-            ("date", &|s: &SessionLine| day(&s.session.started_at).to_owned()),
-            ("card", &|s| called(s).to_owned()),
+            ("date", &|s: &SessionLine| date_part(&s.session.started_at).to_owned()),
+            ("card", &|s| card_title(s).to_owned()),
             ("what", &|s| {
                 [&s.session.kind, s.session.recipe.as_deref().unwrap_or_default()]
                     .join(" ")
@@ -67,27 +67,27 @@ fn result(line: &SessionLine) -> String {
 }
 
 /// Title of the card, else the last part of the target's path.
-fn called(line: &SessionLine) -> &str {
+fn card_title(line: &SessionLine) -> &str {
     let target = &line.session.target;
     let target = target.rsplit('/').next().unwrap_or(target);
     line.session.title.as_deref().or(line.card.as_deref()).unwrap_or(target)
 }
 
 /// Length of the shortest unique prefix, at least 8, which stays recognizable.
-fn shortest(names: impl Iterator<Item = String>) -> usize {
+fn unique_length(names: impl Iterator<Item = String>) -> usize {
     let mut names: Vec<String> = names.collect();
     names.sort_unstable();
     let common = |pair: &[String]| pair[0].bytes().zip(pair[1].bytes()).take_while(|(a, b)| a == b).count();
     names.windows(2).map(common).max().map_or(8, |common| (common + 1).max(8))
 }
 
-fn day(text: &str) -> &str {
+fn date_part(text: &str) -> &str {
     text.get(..10).unwrap_or(text)
 }
 
 pub(super) fn cards(cards: &[StoredCard]) -> Page {
     if cards.is_empty() {
-        let mut page = nothing("The archive has no cards yet.");
+        let mut page = empty_page("The archive has no cards yet.");
         page.step(
             "List those that come with the program:",
             Some("cardscope archive cards --builtin".to_owned()),
@@ -95,10 +95,10 @@ pub(super) fn cards(cards: &[StoredCard]) -> Page {
         return page;
     }
     let mut page = Page::plain(format!("{} in the archive.", count(cards.len() as u64, "card")));
-    let short = shortest(cards.iter().map(|card| card.id.clone()));
+    let short = unique_length(cards.iter().map(|card| card.id.clone()));
     let measured = |card: &StoredCard| match &card.measured {
-        Some([first, last]) if day(first) == day(last) => day(first).to_owned(),
-        Some([first, last]) => format!("{} to {}", day(first), day(last)),
+        Some([first, last]) if date_part(first) == date_part(last) => date_part(first).to_owned(),
+        Some([first, last]) => format!("{} to {}", date_part(first), date_part(last)),
         None => String::new(),
     };
     let table = Table::of(
@@ -150,7 +150,7 @@ pub(super) fn merged(from: &str, shown: &CardPage) -> Page {
 
 pub(super) fn card(card: &CardPage) -> Page {
     let line = &card.card;
-    let mut page = Page::plain(in_a_line(&format!("{}: {}", line.title, amount(line))));
+    let mut page = Page::plain(in_a_line(&format!("{}: {}", line.title, amount_text(line))));
     let fact = |name: &str, value: String| -> PageFact { (name.to_owned(), value) };
     let mut known = vec![fact("id", line.id.clone())];
     let mut facts = line.facts.clone();
@@ -183,7 +183,7 @@ pub(super) fn card(card: &CardPage) -> Page {
     page
 }
 
-fn amount(card: &StoredCard) -> String {
+fn amount_text(card: &StoredCard) -> String {
     let measured = format!("{} of {}", count(card.sessions, "session"), count(card.units, "unit"));
     if card.runs > 0 { format!("{} in {measured}", count(card.runs, "run")) } else { measured }
 }
@@ -206,14 +206,14 @@ pub(super) fn taken(files: &[TakenFile]) -> Page {
 
 pub(super) fn exported(files: &[ExportedFile], folder: &str) -> Page {
     match files.len() as u64 {
-        0 => nothing("Nothing to export: the archive is empty."),
+        0 => empty_page("Nothing to export: the archive is empty."),
         sessions => Page::plain(in_a_line(&format!("Wrote {} to {folder}", count(sessions, "session")))),
     }
 }
 
 pub(super) fn tables(written: &[WrittenTable], folder: &Path) -> Page {
     if written.is_empty() {
-        return nothing("Nothing to export: the archive is empty.");
+        return empty_page("Nothing to export: the archive is empty.");
     }
     let rows = |name: &str| written.iter().find(|table| table.table == name).map_or(0, |table| table.rows);
     let (sessions, figures) = (count(rows("sessions"), "session"), count(rows("figures"), "figure"));

@@ -60,7 +60,7 @@ impl ServerAddress {
         }
         let foreign = self.port.is_some_and(|port| {
             let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(std::fs::read_to_string);
-            let mut owners = tables.iter().flatten().flat_map(|table| listeners(table, port));
+            let mut owners = tables.iter().flatten().flat_map(|table| listener_uids(table, port));
             owners.any(|owner| owner != 0 && owner != geteuid().as_raw())
         });
         if foreign {
@@ -73,7 +73,7 @@ impl ServerAddress {
 }
 
 /// User ids of the listeners on a port, from a table of `/proc/net`.
-fn listeners(table: &str, port: u16) -> Vec<u32> {
+fn listener_uids(table: &str, port: u16) -> Vec<u32> {
     let owner = |line: &str| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let (_, at) = words.get(1)?.rsplit_once(':')?;
@@ -122,7 +122,7 @@ mod tests {
         let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
             0: 0100007F:1CCD 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 1 1\n\
             1: 0100007F:1CCD 0100007F:9999 01 00000000:00000000 00:00000000 00000000  1001        0 1 1\n";
-        assert_eq!(listeners(table, 7373), [1000]);
-        assert!(listeners(table, 80).is_empty() && listeners("", 80).is_empty());
+        assert_eq!(listener_uids(table, 7373), [1000]);
+        assert!(listener_uids(table, 80).is_empty() && listener_uids("", 80).is_empty());
     }
 }

@@ -20,21 +20,21 @@ use ureq::http::Response;
 use ureq::{Agent, Body};
 
 /// Capacity of the channel. If the screen is slow, the server notices and drops events.
-const ROOM: usize = 256;
+const CHANNEL_CAPACITY: usize = 256;
 
 /// Timeout of an answer; listing devices may wait for slow ones.
-const PATIENCE: Duration = Duration::from_secs(20);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Timeout of the stream, on which the server sends a comment every 15 seconds.
-const SILENCE: Duration = Duration::from_secs(40);
+const STREAM_TIMEOUT: Duration = Duration::from_secs(40);
 
 /// Interval of reconnecting, and of reading the kernel's counters.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Limit of an answer and of an event in bytes.
-const LONGEST: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
-const TOKEN: &str = "Cardscope-Token";
+const TOKEN_HEADER: &str = "Cardscope-Token";
 
 /// State of the connection to the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -113,8 +113,8 @@ impl ApiClient {
     pub(super) fn new(address: ServerAddress) -> Self {
         // The server is near, so no proxy is needed, and without redirects the token reaches no other host.
         let config = Agent::config_builder().proxy(None).max_redirects(0).http_status_as_error(false);
-        let config = config.timeout_connect(Some(PATIENCE)).timeout_recv_response(Some(PATIENCE));
-        ApiClient { agent: config.timeout_per_read(Some(SILENCE)).build().new_agent(), address }
+        let config = config.timeout_connect(Some(ANSWER_TIMEOUT)).timeout_recv_response(Some(ANSWER_TIMEOUT));
+        ApiClient { agent: config.timeout_per_read(Some(STREAM_TIMEOUT)).build().new_agent(), address }
     }
 
     fn url(&self, path: &str) -> String {
@@ -123,11 +123,11 @@ impl ApiClient {
 
     /// Opens the event stream after the event `last`.
     fn stream(&self, last: Option<&str>) -> Result<impl BufRead + use<>, String> {
-        let mut request = self.agent.get(self.url("events")).header(TOKEN, self.address.token()?);
+        let mut request = self.agent.get(self.url("events")).header(TOKEN_HEADER, self.address.token()?);
         if let Some(last) = last {
             request = request.header("Last-Event-ID", last);
         }
-        let mut answer = request.call().map_err(|error| in_words(&error))?;
+        let mut answer = request.call().map_err(|error| describe_error(&error))?;
         match answer.status().is_success() {
             true => Ok(BufReader::new(answer.into_body().into_reader())),
             false => Err(problem(answer.status().as_u16(), answer.body_mut())),
@@ -135,12 +135,12 @@ impl ApiClient {
     }
 
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, String> {
-        read(self.agent.get(self.url(path)).header(TOKEN, self.address.token()?).call())
+        parse_answer(self.agent.get(self.url(path)).header(TOKEN_HEADER, self.address.token()?).call())
     }
 
-    fn stop(&self, task: &str) -> Result<TaskResource, String> {
+    fn stop_task(&self, task: &str) -> Result<TaskResource, String> {
         let request = self.agent.post(self.url(&format!("tasks/{task}/stop")));
-        read(request.header(TOKEN, self.address.token()?).send_empty())
+        parse_answer(request.header(TOKEN_HEADER, self.address.token()?).send_empty())
     }
 
     /// Loads the complete state of the server.
@@ -156,18 +156,18 @@ impl ApiClient {
 }
 
 fn body(body: &mut Body) -> Result<Vec<u8>, String> {
-    body.with_config().limit(LONGEST).read_to_vec().map_err(|error| in_words(&error))
+    body.with_config().limit(MAX_BYTES).read_to_vec().map_err(|error| describe_error(&error))
 }
 
-fn read<T: DeserializeOwned>(answer: Result<Response<Body>, ureq::Error>) -> Result<T, String> {
-    let mut answer = answer.map_err(|error| in_words(&error))?;
+fn parse_answer<T: DeserializeOwned>(answer: Result<Response<Body>, ureq::Error>) -> Result<T, String> {
+    let mut answer = answer.map_err(|error| describe_error(&error))?;
     match answer.status().is_success() {
-        true => understood(&body(answer.body_mut())?),
+        true => parse_json(&body(answer.body_mut())?),
         false => Err(problem(answer.status().as_u16(), answer.body_mut())),
     }
 }
 
-fn understood<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
+fn parse_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
     let other = |error| format!("what answers is another program, or another version of Cardscope ({error})");
     serde_json::from_slice(text).map_err(other)
 }
@@ -183,7 +183,7 @@ fn problem(status: u16, answer: &mut Body) -> String {
     said.map_or_else(|| format!("it answers with HTTP status {status}"), |problem| problem.error)
 }
 
-fn in_words(error: &ureq::Error) -> String {
+fn describe_error(error: &ureq::Error) -> String {
     match error {
         ureq::Error::Io(error) if error.kind() == ErrorKind::ConnectionRefused => {
             "no server answers".to_owned()
@@ -203,7 +203,7 @@ struct StreamEvent {
 
 /// Reads the next event; `None` at the end of the stream.
 fn next_event(stream: &mut impl BufRead) -> std::io::Result<Option<StreamEvent>> {
-    let (mut event, mut room) = (StreamEvent::default(), LONGEST);
+    let (mut event, mut room) = (StreamEvent::default(), MAX_BYTES);
     loop {
         let mut line = Vec::new();
         let taken = stream.by_ref().take(room).read_until(b'\n', &mut line)? as u64;
@@ -216,7 +216,7 @@ fn next_event(stream: &mut impl BufRead) -> std::io::Result<Option<StreamEvent>>
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
-            "" if line.is_empty() && event == StreamEvent::default() => room = LONGEST,
+            "" if line.is_empty() && event == StreamEvent::default() => room = MAX_BYTES,
             "" if line.is_empty() => return Ok(Some(event)),
             "event" => value.clone_into(&mut event.name),
             "data" => {
@@ -241,46 +241,46 @@ pub(super) struct ClientChannels {
 
 /// Starts the threads; `all` includes fixed disks if there is no server.
 pub(super) fn start(address: ServerAddress, all: bool) -> std::io::Result<ClientChannels> {
-    let (sender, news) = sync_channel(ROOM);
+    let (sender, news) = sync_channel(CHANNEL_CAPACITY);
     let (orders, asked) = channel();
     let served = Arc::new(AtomicBool::new(true));
     let thread = |name: &str| std::thread::Builder::new().name(name.into());
     if !address.named {
         let (sender, served) = (sender.clone(), Arc::clone(&served));
-        thread("here").spawn(move || here(all, &sender, &served))?;
+        thread("here").spawn(move || poll_local_devices(all, &sender, &served))?;
     }
     let client = ApiClient::new(address);
     let (ordering, answers) = (client.clone(), sender.clone());
-    thread("orders").spawn(move || carry_out(&ordering, &asked, &answers))?;
-    thread("events").spawn(move || listen(&client, &sender, &served))?;
+    thread("orders").spawn(move || serve_requests(&ordering, &asked, &answers))?;
+    thread("events").spawn(move || follow_with_retries(&client, &sender, &served))?;
     Ok(ClientChannels { news, orders })
 }
 
 /// Error after the screen has closed its channel.
 struct ScreenClosed;
 
-fn tell(to: &SyncSender<ClientEvent>, news: ClientEvent) -> Result<(), ScreenClosed> {
+fn send_event(to: &SyncSender<ClientEvent>, news: ClientEvent) -> Result<(), ScreenClosed> {
     to.send(news).map_err(|_| ScreenClosed)
 }
 
 /// Follows the event stream and reconnects, until the screen closes.
-fn listen(client: &ApiClient, to: &SyncSender<ClientEvent>, served: &AtomicBool) {
+fn follow_with_retries(client: &ApiClient, to: &SyncSender<ClientEvent>, served: &AtomicBool) {
     let mut last = None;
     loop {
-        let why = match follow(client, &mut last, to, served) {
+        let why = match follow_stream(client, &mut last, to, served) {
             Ok(why) => why,
             Err(ScreenClosed) => return,
         };
-        if tell(to, ClientEvent::Link(ConnectionState::Away(why))).is_err() {
+        if send_event(to, ClientEvent::Link(ConnectionState::Away(why))).is_err() {
             return;
         }
         served.store(false, Ordering::Relaxed);
-        std::thread::sleep(AGAIN);
+        std::thread::sleep(RETRY_INTERVAL);
     }
 }
 
 /// Follows the event stream until it ends; returns the reason.
-fn follow(
+fn follow_stream(
     client: &ApiClient,
     last: &mut Option<String>,
     to: &SyncSender<ClientEvent>,
@@ -298,7 +298,7 @@ fn follow(
     let mut stream = or_why!(client.stream(last.as_deref()));
     or_why!(all(client, to)?);
     served.store(true, Ordering::Relaxed);
-    tell(to, ClientEvent::Link(ConnectionState::Live))?;
+    send_event(to, ClientEvent::Link(ConnectionState::Live))?;
     loop {
         let event = match next_event(&mut stream) {
             Ok(Some(event)) => event,
@@ -309,11 +309,13 @@ fn follow(
         *last = event.id.or(last.take());
         let data = event.data.as_bytes();
         match event.name.as_str() {
-            "task" => tell(to, ClientEvent::Task(Box::new(or_why!(understood(data)))))?,
-            "moment" => tell(to, ClientEvent::Moment(or_why!(understood(data))))?,
-            "forgotten" => tell(to, ClientEvent::Forgotten(or_why!(understood::<RemovedTask>(data)).task))?,
+            "task" => send_event(to, ClientEvent::Task(Box::new(or_why!(parse_json(data)))))?,
+            "moment" => send_event(to, ClientEvent::Moment(or_why!(parse_json(data))))?,
+            "forgotten" => {
+                send_event(to, ClientEvent::Forgotten(or_why!(parse_json::<RemovedTask>(data)).task))?
+            }
             "devices" => {
-                tell(to, ClientEvent::Devices(or_why!(client.get::<DeviceList>("devices")).devices))?
+                send_event(to, ClientEvent::Devices(or_why!(client.get::<DeviceList>("devices")).devices))?
             }
             // The server has dropped events.
             "gap" => or_why!(all(client, to)?),
@@ -330,24 +332,26 @@ fn all(client: &ApiClient, to: &SyncSender<ClientEvent>) -> Result<Result<(), St
     };
     let open: Vec<String> =
         tasks.iter().filter(|task| !task.state.has_ended()).map(|task| task.id.clone()).collect();
-    tell(to, ClientEvent::All { computer: host.hostname, devices, tasks })?;
+    send_event(to, ClientEvent::All { computer: host.hostname, devices, tasks })?;
     for id in open {
         // A test that was removed meanwhile has no samples.
         if let Ok(track) = client.track(id) {
-            tell(to, track)?;
+            send_event(to, track)?;
         }
     }
     Ok(Ok(()))
 }
 
 /// Sends the requests of the screen one by one.
-fn carry_out(client: &ApiClient, orders: &Receiver<ClientRequest>, to: &SyncSender<ClientEvent>) {
+fn serve_requests(client: &ApiClient, orders: &Receiver<ClientRequest>, to: &SyncSender<ClientEvent>) {
     for order in orders {
         let news = match order {
-            ClientRequest::Stop(task) => client.stop(&task).map(|task| ClientEvent::Task(Box::new(task))),
+            ClientRequest::Stop(task) => {
+                client.stop_task(&task).map(|task| ClientEvent::Task(Box::new(task)))
+            }
             ClientRequest::Track(task) => client.track(task),
         };
-        if tell(to, news.unwrap_or_else(ClientEvent::Said)).is_err() {
+        if send_event(to, news.unwrap_or_else(ClientEvent::Said)).is_err() {
             return;
         }
     }
@@ -364,7 +368,7 @@ pub(super) fn devices(all: bool) -> Vec<Device> {
 }
 
 /// Polls local devices and their counters while no server answers.
-fn here(all: bool, to: &SyncSender<ClientEvent>, served: &AtomicBool) {
+fn poll_local_devices(all: bool, to: &SyncSender<ClientEvent>, served: &AtomicBool) {
     let began = Instant::now();
     let mut present = None;
     let mut before: HashMap<String, (f64, Option<DeviceCounters>)> = HashMap::new();
@@ -377,7 +381,7 @@ fn here(all: bool, to: &SyncSender<ClientEvent>, served: &AtomicBool) {
                 present = now;
                 let devices = devices(all);
                 before = devices.iter().map(|device| (device.info.name.clone(), (0.0, None))).collect();
-                if tell(to, ClientEvent::Here { computer: computer(), devices }).is_err() {
+                if send_event(to, ClientEvent::Here { computer: computer(), devices }).is_err() {
                     return;
                 }
             }
@@ -385,12 +389,12 @@ fn here(all: bool, to: &SyncSender<ClientEvent>, served: &AtomicBool) {
                 let now = (began.elapsed().as_secs_f64(), observe::counters(name));
                 let traffic = traffic(name, *before, now);
                 *before = now;
-                if traffic.is_some_and(|traffic| tell(to, ClientEvent::Traffic(traffic)).is_err()) {
+                if traffic.is_some_and(|traffic| send_event(to, ClientEvent::Traffic(traffic)).is_err()) {
                     return;
                 }
             }
         }
-        std::thread::sleep(AGAIN);
+        std::thread::sleep(RETRY_INTERVAL);
     }
 }
 

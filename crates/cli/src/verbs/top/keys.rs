@@ -3,7 +3,7 @@
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 /// Rows moved by a page key.
-const PAGE: usize = 10;
+const PAGE_ROWS: usize = 10;
 
 /// View on the screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -70,8 +70,8 @@ pub(super) fn action(mode: &ScreenMode, key: KeyEvent) -> Option<KeyAction> {
     Some(match key.code {
         KeyCode::Up | KeyCode::Char('k') => KeyAction::Up(1),
         KeyCode::Down | KeyCode::Char('j') => KeyAction::Down(1),
-        KeyCode::PageUp => KeyAction::Up(PAGE),
-        KeyCode::PageDown | KeyCode::Char(' ') => KeyAction::Down(PAGE),
+        KeyCode::PageUp => KeyAction::Up(PAGE_ROWS),
+        KeyCode::PageDown | KeyCode::Char(' ') => KeyAction::Down(PAGE_ROWS),
         KeyCode::Home | KeyCode::Char('g') => KeyAction::Up(usize::MAX),
         KeyCode::End | KeyCode::Char('G') => KeyAction::Down(usize::MAX),
         KeyCode::Enter => KeyAction::Enter,

@@ -31,13 +31,13 @@ use std::sync::mpsc::TryRecvError;
 use std::time::{Duration, Instant};
 
 /// Minimum time between two frames, and maximum wait for a key.
-const FRAME: Duration = Duration::from_millis(100);
+const FRAME_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Exit status after a signal.
 const INTERRUPTED: u8 = 130;
 
 /// Limit of events handled between two checks for keys.
-const AT_ONCE: usize = 1000;
+const MAX_EVENTS_AT_ONCE: usize = 1000;
 
 /// Watch cards and their tests in a terminal
 ///
@@ -75,7 +75,9 @@ impl TopCommand {
         let token = self.token.filter(|token| !token.is_empty());
         let address = ServerAddress::of(self.port, self.url.as_deref(), token)?;
         if options.json {
-            return output::document(options, &once(address, self.all)?, |seen| Page::plain(answer(seen)));
+            return output::document(options, &load_once(address, self.all)?, |seen| {
+                Page::plain(answer(seen))
+            });
         }
         if !std::io::stdout().is_terminal() || std::env::var_os("TERM").is_some_and(|term| term == "dumb") {
             return Err(Failure::refused(
@@ -92,7 +94,7 @@ impl TopCommand {
         let failed = |e: std::io::Error| Failure::io_for(format!("the terminal cannot be used: {e}"), e);
         let ends = client::start(address, self.all).map_err(failed)?;
         let mut screen = TerminalGuard::open().map_err(failed)?;
-        let watched = watch(&mut screen, state, &ends, &interrupt, looks);
+        let watched = run_screen(&mut screen, state, &ends, &interrupt, looks);
         drop(screen);
         match watched {
             // A closed terminal fails as well, but ends by the signal.
@@ -103,7 +105,7 @@ impl TopCommand {
 }
 
 /// State of the server, or of this computer if none answers.
-fn once(address: ServerAddress, all: bool) -> Result<TopDocument> {
+fn load_once(address: ServerAddress, all: bool) -> Result<TopDocument> {
     let (url, named) = (address.url.clone(), address.named);
     match ApiClient::new(address).everything() {
         Ok((host, devices, tasks)) => {
@@ -154,7 +156,7 @@ impl Drop for TerminalGuard {
 }
 
 /// Draws changes and handles keys until the user quits.
-fn watch(
+fn run_screen(
     screen: &mut TerminalGuard,
     mut state: TopState,
     ends: &ClientChannels,
@@ -164,7 +166,7 @@ fn watch(
     let mut drawn: Option<Instant> = None;
     let mut new = true;
     while !interrupt.raised() {
-        for _ in 0..AT_ONCE {
+        for _ in 0..MAX_EVENTS_AT_ONCE {
             match ends.news.try_recv() {
                 Ok(news) => state.hear(news, clock),
                 Err(TryRecvError::Empty) => break,
@@ -176,14 +178,14 @@ fn watch(
             }
             new = true;
         }
-        let since = drawn.map_or(FRAME, |drawn| drawn.elapsed());
-        if new && since >= FRAME {
+        let since = drawn.map_or(FRAME_INTERVAL, |drawn| drawn.elapsed());
+        if new && since >= FRAME_INTERVAL {
             let mut last = 0;
             screen.0.draw(|frame| last = screen::draw(frame, &state, looks))?;
             state.scrolled_to(last);
             (drawn, new) = (Some(Instant::now()), false);
         }
-        let wait = if new { FRAME.saturating_sub(since) } else { FRAME };
+        let wait = if new { FRAME_INTERVAL.saturating_sub(since) } else { FRAME_INTERVAL };
         if !event::poll(wait)? {
             continue;
         }

@@ -6,7 +6,7 @@ use cardscope_model::thinned_series::{Thinned, ThinnedSeries};
 const MOST: usize = 512;
 
 /// Initial length of a point in seconds.
-const SHORTEST_S: f64 = 0.2;
+const INITIAL_INTERVAL_S: f64 = 0.2;
 
 /// Measurements within an interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -35,7 +35,7 @@ impl Thinned for SpeedPoint {
     const MOST: usize = MOST;
 
     fn has_room(&self, next: &SpeedPoint, width: u32, _pushed: u32) -> bool {
-        next.from < self.from + SHORTEST_S * f64::from(width)
+        next.from < self.from + INITIAL_INTERVAL_S * f64::from(width)
     }
 
     fn merge(self, next: SpeedPoint, _before: Option<&SpeedPoint>) -> SpeedPoint {

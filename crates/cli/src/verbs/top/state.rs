@@ -9,10 +9,10 @@ use cardscope_server::api::{Device, TaskResource, TaskState as Progress};
 use std::collections::{BTreeMap, HashMap};
 
 /// Limit of displayed ended tests.
-const MOST_ENDED: usize = 50;
+const MAX_ENDED: usize = 50;
 
 /// Limit of stored tests; the newest are kept.
-const MOST_TASKS: usize = 1000;
+const MAX_TASKS: usize = 1000;
 
 /// Row of the list: a device, or a test whose target is not in the list.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,7 +80,7 @@ impl TopState {
                 self.computer = computer;
                 self.tasks = tasks.into_iter().map(|task| (task.id.clone(), task)).collect();
                 self.tracks.retain(|id, _| self.tasks.contains_key(id));
-                self.present(devices);
+                self.set_devices(devices);
                 // A test that ended while the server was unreachable may have used another card of that model. So ended tests are
                 // assigned to devices only at the first connection.
                 let ended = self.tasks.values().filter(|task| task.state.has_ended() && !self.served);
@@ -106,7 +106,7 @@ impl TopState {
                 self.tracks.remove(&id);
                 self.last.retain(|_, last| *last != id);
             }
-            ClientEvent::Devices(devices) => self.present(devices),
+            ClientEvent::Devices(devices) => self.set_devices(devices),
             ClientEvent::Track { task, moments } => {
                 let mut series = SpeedSeries::default();
                 moments.iter().for_each(|moment| series.push(moment.at, moment.mb_s, moment.celsius));
@@ -119,7 +119,7 @@ impl TopState {
                 if !matches!(self.link, ConnectionState::Away(_)) => {}
             ClientEvent::Here { computer, devices } => {
                 self.computer = computer;
-                self.present(devices);
+                self.set_devices(devices);
             }
             ClientEvent::Traffic(traffic) => {
                 let (last, series) = self.traffic.entry(traffic.device.clone()).or_default();
@@ -128,7 +128,7 @@ impl TopState {
             }
             ClientEvent::Said(text) => self.said = Some(text),
         }
-        self.bound();
+        self.trim_tasks();
     }
 
     fn task(&mut self, task: TaskResource) {
@@ -141,7 +141,7 @@ impl TopState {
     }
 
     /// Replaces the devices; a removed card loses its last result.
-    fn present(&mut self, devices: Vec<Device>) {
+    fn set_devices(&mut self, devices: Vec<Device>) {
         let of = |path: &str| devices.iter().find(|device| device.info.path == path);
         let before = std::mem::take(&mut self.devices);
         self.last.retain(|path, _| {
@@ -153,8 +153,8 @@ impl TopState {
     }
 
     /// Drops the oldest tests beyond the limit.
-    fn bound(&mut self) {
-        while self.tasks.len() > MOST_TASKS {
+    fn trim_tasks(&mut self) {
+        while self.tasks.len() > MAX_TASKS {
             let Some((id, _)) = self.tasks.pop_first() else { return };
             self.tracks.remove(&id);
             self.last.retain(|_, last| *last != id);
@@ -185,7 +185,7 @@ impl TopState {
             let shown = &shown;
             newest().filter(move |task| task.state.has_ended() == ended && !shown.contains(&task.id.as_str()))
         };
-        let others: Vec<&TaskResource> = more(false).chain(more(true).take(MOST_ENDED)).collect();
+        let others: Vec<&TaskResource> = more(false).chain(more(true).take(MAX_ENDED)).collect();
         rows.extend(others.into_iter().map(|task| self.row(&task.id, None, Some(task))));
         rows
     }
@@ -324,7 +324,7 @@ impl TopRow<'_> {
             Some(device) if device.info.empty => String::new(),
             Some(device) => device.info.bytes.map(|bytes| DecimalSize(bytes).to_string()).unwrap_or_default(),
             // The server's title ends with the size.
-            None => self.task.and_then(|task| size_of(&task.title)).unwrap_or_default().to_owned(),
+            None => self.task.and_then(|task| size_in_title(&task.title)).unwrap_or_default().to_owned(),
         }
     }
 
@@ -351,12 +351,12 @@ impl TopRow<'_> {
     }
 
     /// Test that has not ended.
-    fn open(&self) -> Option<&TaskResource> {
+    fn unfinished_task(&self) -> Option<&TaskResource> {
         self.task.filter(|task| !task.state.has_ended())
     }
 
     pub(super) fn done(&self) -> String {
-        let done = self.open().and_then(|task| task.moment.as_ref()?.done);
+        let done = self.unfinished_task().and_then(|task| task.moment.as_ref()?.done);
         done.map(|done| format!("{:.0} %", (done * 100.0).floor())).unwrap_or_default()
     }
 
@@ -364,28 +364,31 @@ impl TopRow<'_> {
     pub(super) fn speed(&self) -> String {
         let moved =
             |traffic: &DeviceTraffic| Some(traffic.read_mb_s + traffic.write_mb_s).filter(|mb_s| *mb_s > 0.0);
-        let of_task = self.open().and_then(|task| task.moment.as_ref()?.mb_s);
-        of_task.or(self.traffic.and_then(moved)).map(short).unwrap_or_default()
+        let of_task = self.unfinished_task().and_then(|task| task.moment.as_ref()?.mb_s);
+        of_task.or(self.traffic.and_then(moved)).map(short_number).unwrap_or_default()
     }
 
     pub(super) fn latency(&self) -> String {
-        let of_task = self.open().and_then(|task| task.moment.as_ref()?.latency_us);
+        let of_task = self.unfinished_task().and_then(|task| task.moment.as_ref()?.latency_us);
         of_task.or(self.traffic.and_then(|traffic| traffic.latency_us)).map(latency).unwrap_or_default()
     }
 
     /// °C.
     pub(super) fn celsius(&self) -> String {
-        let celsius = self.open().and_then(|task| task.moment.as_ref()?.celsius);
+        let celsius = self.unfinished_task().and_then(|task| task.moment.as_ref()?.celsius);
         celsius.map(|celsius| format!("{celsius:.0}")).unwrap_or_default()
     }
 
     pub(super) fn left(&self) -> String {
-        self.open().and_then(|task| task.moment.as_ref()?.left_s).map(countdown).unwrap_or_default()
+        self.unfinished_task()
+            .and_then(|task| task.moment.as_ref()?.left_s)
+            .map(format_countdown)
+            .unwrap_or_default()
     }
 }
 
 /// Size at the end of a title: `32 GB` of `SanDisk Extreme, 32 GB`.
-fn size_of(title: &str) -> Option<&str> {
+fn size_in_title(title: &str) -> Option<&str> {
     let (_, end) = title.rsplit_once(", ")?;
     ["TB", "GB", "MB", "kB", "bytes"].iter().any(|unit| end.ends_with(unit)).then_some(end)
 }
@@ -424,7 +427,7 @@ pub(super) fn tone(task: &TaskResource) -> NewsTone {
 }
 
 /// Number in at most five characters.
-fn short(value: f64) -> String {
+fn short_number(value: f64) -> String {
     match value {
         small if small < 0.01 => "0.00".to_owned(),
         usual if usual < 99_999.0 => three_digits(usual),
@@ -442,7 +445,7 @@ pub(super) fn latency(us: f64) -> String {
 }
 
 /// Remaining time in at most six characters: `48 s`, `1:40`, `2h05`, `4 d`.
-fn countdown(seconds: f64) -> String {
+fn format_countdown(seconds: f64) -> String {
     let whole = seconds.clamp(0.0, 1e9).ceil() as u64;
     match whole {
         0..60 => format!("{whole} s"),

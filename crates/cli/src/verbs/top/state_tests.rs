@@ -165,7 +165,7 @@ fn without_server_speed_comes_from_kernel() {
 #[test]
 fn stored_tests_are_bounded() {
     let mut state = served(Vec::new(), Vec::new());
-    for number in 0..3 * MOST_TASKS {
+    for number in 0..3 * MAX_TASKS {
         let id = format!("{number:08}");
         hear(
             &mut state,
@@ -178,15 +178,18 @@ fn stored_tests_are_bounded() {
     }
     assert_eq!(
         (state.tasks.len(), state.tracks.len(), state.rows().len()),
-        (MOST_TASKS, MOST_TASKS, MOST_ENDED)
+        (MAX_TASKS, MAX_TASKS, MAX_ENDED)
     );
     hear(&mut state, ClientEvent::Moment(TaskSample { task: "unknown".to_owned(), moment: moment(1.0) }));
-    assert_eq!(state.tracks.len(), MOST_TASKS, "a test that nobody knows has no course");
+    assert_eq!(state.tracks.len(), MAX_TASKS, "a test that nobody knows has no course");
 }
 
 #[test]
 fn time_left_and_latency_fit_columns() {
-    assert_eq!([0.2, 59.5, 101.0, 3700.0, 90_000.0].map(countdown), ["1 s", "1:00", "1:41", "1h01", "1 d"]);
+    assert_eq!(
+        [0.2, 59.5, 101.0, 3700.0, 90_000.0].map(format_countdown),
+        ["1 s", "1:00", "1:41", "1h01", "1 d"]
+    );
     assert_eq!([12.3, 999.6, 1234.0, 2_000_000.0].map(latency), ["12 µs", "1.00 ms", "1.23 ms", "2.00 s"]);
-    assert_eq!([0.0, 0.5, 88.44, 2000.0, 1e30].map(short), ["0.00", "0.500", "88.4", "2000", "many"]);
+    assert_eq!([0.0, 0.5, 88.44, 2000.0, 1e30].map(short_number), ["0.00", "0.500", "88.4", "2000", "many"]);
 }

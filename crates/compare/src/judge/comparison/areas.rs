@@ -6,10 +6,10 @@ use cardscope_model::comparison::{AreaEffect, TestRange};
 use cardscope_model::statistics::distinct;
 
 /// Least ratio between a large and a small area.
-const SIZES_APART: u64 = 4;
+const LEAST_AREA_RATIO: u64 = 4;
 
 /// Least cards of a field; fewer are a pair.
-const FIELD: usize = 3;
+const LEAST_CARDS: usize = 3;
 
 /// Columns of each card, in the order of first appearance.
 pub(super) fn by_card(columns: &[ComparedColumn]) -> Vec<Vec<&ComparedColumn>> {
@@ -53,7 +53,7 @@ pub(super) fn apart(columns: &[ComparedColumn]) -> Vec<TestRange> {
         let mut all: Vec<(String, f64)> = cards.iter().filter_map(value).collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
         let ((fastest, most), (slowest, least)) = (all.first()?.clone(), all.last()?.clone());
-        (all.len() >= FIELD).then(|| TestRange {
+        (all.len() >= LEAST_CARDS).then(|| TestRange {
             test: key.0,
             step: key.1.clone(),
             cards: all.len() as u32,
@@ -78,7 +78,7 @@ pub(super) fn of_card(own: &[&ComparedColumn]) -> Vec<AreaEffect> {
     let (Some(small), Some(large)) = (smallest, sized.max_by_key(|column| size(column))) else {
         return Vec::new();
     };
-    if size(large) < SIZES_APART.saturating_mul(size(small)) {
+    if size(large) < LEAST_AREA_RATIO.saturating_mul(size(small)) {
         return Vec::new();
     }
     let effect = |(key, _): &(TestKey, _)| {

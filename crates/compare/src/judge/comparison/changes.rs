@@ -16,7 +16,7 @@ pub(super) fn changes(columns: &[ComparedColumn], by: &[&'static str]) -> Vec<Ch
     for (number, first) in columns.iter().enumerate() {
         for second in columns[number + 1..].iter().filter(|second| is_changed(first, second, by)) {
             // Cards may have been measured in either order.
-            let mut both = [(value(first, by), first), (value(second, by), second)];
+            let mut both = [(division_value(first, by), first), (division_value(second, by), second)];
             both.sort_by(|a, b| a.0.cmp(&b.0));
             let [(from, a), (to, b)] = both;
             match found.iter_mut().find(|known| (&known.0, &known.1) == (&from, &to)) {
@@ -25,25 +25,25 @@ pub(super) fn changes(columns: &[ComparedColumn], by: &[&'static str]) -> Vec<Ch
             }
         }
     }
-    found.into_iter().filter_map(change).collect()
+    found.into_iter().filter_map(build_change).collect()
 }
 
 /// True if two columns are of one card and differ in these words, but in nothing else that affects speeds.
 fn is_changed(first: &ComparedColumn, second: &ComparedColumn, by: &[&str]) -> bool {
     first.entry.card_id == second.entry.card_id
-        && value(first, by) != value(second, by)
+        && division_value(first, by) != division_value(second, by)
         && !differs([first, second]).iter().any(|differs| confounds(differs, by))
 }
 
 /// Value by which a column was divided: `Raspberry Pi 3 B, clock 100 MHz`.
-fn value(column: &ComparedColumn, by: &[&str]) -> String {
+fn division_value(column: &ComparedColumn, by: &[&str]) -> String {
     let setting = column.entry.settings.first();
     let of = |word: &&str| said(word, setting.and_then(|setting| setting.value(word)));
     by.iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
 /// Builds a change from the slower to the faster value.
-fn change((from, to, pairs): ChangePairs) -> Option<ChangeEffect> {
+fn build_change((from, to, pairs): ChangePairs) -> Option<ChangeEffect> {
     let tests = tests(&pairs);
     let all: Vec<f64> = tests.iter().map(|test| test.factor.ln()).collect();
     if mean(&all)? < 0.0 {

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 /// Words that affect the measured speed: runs that differ in one of them become separate columns unless they are pooled.
 /// Other words (kernel, room, notes) are only listed.
-const DIVIDING: [&str; 12] = [
+const DIVIDING_WORDS: [&str; 12] = [
     "recipe",
     "size",
     "state",
@@ -127,7 +127,10 @@ pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &RunDivision) ->
         RunDivision::Pooled => Vec::new(),
         _ => {
             let mut words = asked.to_vec();
-            for word in DIVIDING.into_iter().filter(|word| !asked.contains(word) && varies(&runs, word)) {
+            for word in DIVIDING_WORDS
+                .into_iter()
+                .filter(|word| !asked.contains(word) && has_several_values(&runs, word))
+            {
                 // A word that follows from the requested ones, as the bus does from the board, needs no column name.
                 if asked.is_empty() || divides_further(&runs, &words, word) {
                     words.push(word);
@@ -163,7 +166,7 @@ pub fn columns(card: &StoredCard, runs: Vec<CardRun>, division: &RunDivision) ->
     groups.into_iter().map(|(key, runs)| column(card, &key, shared(&key), &runs)).collect()
 }
 
-fn varies(runs: &[CardRun], word: &str) -> bool {
+fn has_several_values(runs: &[CardRun], word: &str) -> bool {
     let mut values = runs.iter().map(|run| run.setting.value(word));
     let first = values.next();
     values.any(|value| Some(value) != first)
@@ -181,13 +184,13 @@ fn setting(run: &CardRun, words: &[&str]) -> Vec<String> {
 }
 
 /// Words whose values are displayed alone.
-const PLAIN: [&str; 5] = ["recipe", "size", "board", "bus_mode", "file_system"];
+const SELF_EXPLANATORY: [&str; 5] = ["recipe", "size", "board", "bus_mode", "file_system"];
 
 /// Displayed value of a word: `cooling active`, `clock 100 MHz`, `Raspberry Pi 4 B`.
 pub(super) fn said(word: &str, value: Option<String>) -> String {
     let called = if word == "board_clock" { "clock".to_owned() } else { in_words(word) };
     match value {
-        Some(value) if PLAIN.contains(&word) => value,
+        Some(value) if SELF_EXPLANATORY.contains(&word) => value,
         Some(value) => format!("{called} {value}"),
         None => format!("{called} {UNKNOWN}"),
     }
@@ -200,10 +203,10 @@ fn month(date: &str) -> &str {
 
 /// Builds a column. The first `shared` words of its key are those of its series.
 fn column(card: &StoredCard, key: &[String], shared: usize, runs: &[CardRun]) -> ComparedColumn {
-    let series = named(card, &key[..shared]);
+    let series = column_name(card, &key[..shared]);
     let counted = runs.iter().filter(|run| run.run.counted);
     let mut column = ComparedColumn {
-        entry: entry(card, named(card, key), runs),
+        entry: entry(card, column_name(card, key), runs),
         series,
         tests: Vec::new(),
         runs: counted.clone().map(|run| (run.session.clone(), run.run.run)).collect(),
@@ -218,18 +221,18 @@ fn column(card: &StoredCard, key: &[String], shared: usize, runs: &[CardRun]) ->
         values.mb_s.push(figure.mb_s);
         values.printed.push(figure.as_printed.clone());
         values.at.push(run.at.clone());
-        values.latencies.extend(latency_of(figure));
+        values.latencies.extend(run_latency(figure));
     }
     column
 }
 
-fn latency_of(figure: &TestFigure) -> Option<EntryLatency> {
+fn run_latency(figure: &TestFigure) -> Option<EntryLatency> {
     let mean_us = figure.latency_us?;
     let TestFigure { percentiles_us, max_latency_us: max_us, .. } = *figure;
     Some(EntryLatency { n: 1, mean_us, percentiles_us, max_us })
 }
 
-fn named(card: &StoredCard, key: &[String]) -> String {
+fn column_name(card: &StoredCard, key: &[String]) -> String {
     [card.title.clone()].into_iter().chain(key.iter().cloned()).collect::<Vec<_>>().join(" · ")
 }
 
@@ -255,11 +258,11 @@ pub(super) fn differs<'a>(columns: impl IntoIterator<Item = &'a ComparedColumn>)
     let mut found: Vec<SettingDifference> = Setting::words()
         .map(|word| SettingDifference {
             what: shown(word).to_owned(),
-            values: entries.iter().map(|entry| mixed(entry, word)).collect(),
+            values: entries.iter().map(|entry| joined_values(entry, word)).collect(),
         })
         .collect();
-    found.push(count("runs", &entries, |e| e.runs));
-    found.push(count("units", &entries, |e| e.specimens));
+    found.push(count_difference("runs", &entries, |e| e.runs));
+    found.push(count_difference("units", &entries, |e| e.specimens));
     found.retain(|d| d.values.windows(2).any(|pair| pair[0] != pair[1]));
     found
 }
@@ -276,7 +279,11 @@ pub(super) fn is_blamed(differs: &SettingDifference, by: &[&str]) -> bool {
         && by.iter().all(|by| differs.what != shown(by))
 }
 
-fn count(what: &str, entries: &[&ComparedEntry], of: fn(&ComparedEntry) -> u32) -> SettingDifference {
+fn count_difference(
+    what: &str,
+    entries: &[&ComparedEntry],
+    of: fn(&ComparedEntry) -> u32,
+) -> SettingDifference {
     SettingDifference {
         what: what.to_owned(),
         values: entries.iter().map(|entry| Some(of(entry).to_string())).collect(),
@@ -284,7 +291,7 @@ fn count(what: &str, entries: &[&ComparedEntry], of: fn(&ComparedEntry) -> u32) 
 }
 
 /// Values of a word in a column, joined; `None` if all are unknown.
-fn mixed(entry: &ComparedEntry, word: &str) -> Option<String> {
+fn joined_values(entry: &ComparedEntry, word: &str) -> Option<String> {
     let values = distinct(entry.settings.iter().map(|setting| setting.value(word)));
     if values.iter().all(Option::is_none) {
         return None;
@@ -332,33 +339,33 @@ impl<'a> OtherDifferences<'a> {
     /// Differing words of rig, tool, size and cooling, which affect speeds as much as cards do. A single such word between two
     /// settings of one card is what is compared, so it confounds nothing.
     pub(super) fn confounders(&self) -> impl Iterator<Item = &'a str> + use<'a> {
-        self.moving().into_iter().map(|(word, _)| word)
+        self.confounding_words().into_iter().map(|(word, _)| word)
     }
 
     /// Variance that these words add to the logarithm of a ratio.
     pub(super) fn variance(&self, table: &SpreadTable) -> f64 {
-        self.moving().into_iter().map(|(word, known)| table.variance_of(word, known)).sum()
+        self.confounding_words().into_iter().map(|(word, known)| table.variance_of(word, known)).sum()
     }
 
     /// Confounding words, each with true if both values are known.
-    fn moving(&self) -> Vec<(&'a str, bool)> {
+    fn confounding_words(&self) -> Vec<(&'a str, bool)> {
         let known = |values: &[Option<&str>; 2]| values.iter().all(Option::is_some);
-        let words = self.found.iter().map(|(d, values)| (hidden(&d.what), known(values)));
-        let words: Vec<(&str, bool)> = words.filter(|(word, _)| CONFOUNDING.contains(word)).collect();
+        let words = self.found.iter().map(|(d, values)| (internal_word(&d.what), known(values)));
+        let words: Vec<(&str, bool)> = words.filter(|(word, _)| CONFOUNDING_WORDS.contains(word)).collect();
         if self.one_card && words.len() == 1 { Vec::new() } else { words }
     }
 }
 
 /// Words of a rig that affect speeds of any card. Bus mode and firmware belong to the card.
-const CONFOUNDING: [&str; 9] =
+const CONFOUNDING_WORDS: [&str; 9] =
     ["recipe", "size", "state", "reader", "usb_host", "board", "board_clock", "cooling", "file_system"];
 
 /// True if a difference affects speeds and was not requested.
 pub(super) fn confounds(differs: &SettingDifference, by: &[&str]) -> bool {
-    is_blamed(differs, by) && CONFOUNDING.contains(&hidden(&differs.what))
+    is_blamed(differs, by) && CONFOUNDING_WORDS.contains(&internal_word(&differs.what))
 }
 
 /// Word for its displayed form.
-fn hidden(shown: &str) -> &str {
+fn internal_word(shown: &str) -> &str {
     if shown == "test size" { "size" } else { shown }
 }

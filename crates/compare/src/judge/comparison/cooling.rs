@@ -6,12 +6,12 @@ use cardscope_model::comparison::{CoolingGain, OverallFactor};
 use cardscope_statistics::usual::SpreadTable;
 
 /// Words that may differ, since cooling is what is compared.
-const COMPARED: [&str; 2] = ["cooling", "cooling_of"];
+const COOLING_WORDS: [&str; 2] = ["cooling", "cooling_of"];
 
 /// Gain of each card that was measured both ways and otherwise alike.
 pub(super) fn gains(columns: &[ComparedColumn], table: &SpreadTable) -> Vec<CoolingGain> {
     let cooled = |how: &'static str| columns.iter().filter(move |column| is_cooled(column, how));
-    let of_card = |active| cooled("passive").filter_map(move |passive| gain(active, passive, table));
+    let of_card = |active| cooled("passive").filter_map(move |passive| cooling_gain(active, passive, table));
     cooled("active").flat_map(of_card).collect()
 }
 
@@ -25,13 +25,17 @@ fn is_cooled(column: &ComparedColumn, how: &str) -> bool {
         && same("cooling_of", "card")
 }
 
-fn gain(active: &ComparedColumn, passive: &ComparedColumn, table: &SpreadTable) -> Option<CoolingGain> {
+fn cooling_gain(
+    active: &ComparedColumn,
+    passive: &ComparedColumn,
+    table: &SpreadTable,
+) -> Option<CoolingGain> {
     if active.entry.card_id != passive.entry.card_id {
         return None;
     }
     let both = [active.clone(), passive.clone()];
     let differs = differs(&both);
-    if !differs.iter().filter(|d| is_blamed(d, &[])).all(|d| COMPARED.contains(&d.what.as_str())) {
+    if !differs.iter().filter(|d| is_blamed(d, &[])).all(|d| COOLING_WORDS.contains(&d.what.as_str())) {
         return None;
     }
     let all = overall(&both, PairBasis { differs: &differs, by: &[], table });
@@ -40,14 +44,14 @@ fn gain(active: &ComparedColumn, passive: &ComparedColumn, table: &SpreadTable) 
     Some(CoolingGain {
         name: active.entry.name.split(" · ").next().unwrap_or_default().to_owned(),
         factor: cooled.factor_to_best / uncooled.factor_to_best,
-        ci95: interval(cooled, uncooled),
+        ci95: gain_interval(cooled, uncooled),
         tests: cooled.tests,
         probability_faster: cooled.probability_best,
     })
 }
 
 /// Interval of the gain. Only the slower of the two columns has an interval, of its ratio to the other.
-fn interval(cooled: &OverallFactor, uncooled: &OverallFactor) -> [f64; 2] {
+fn gain_interval(cooled: &OverallFactor, uncooled: &OverallFactor) -> [f64; 2] {
     let [low, high] = uncooled.ci95;
     if cooled.factor_to_best < 1.0 { cooled.ci95 } else { [1.0 / high, 1.0 / low] }
 }

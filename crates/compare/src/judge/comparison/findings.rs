@@ -18,10 +18,10 @@ pub(super) fn findings(
 ) -> Vec<Finding> {
     let of = |(place, column)| few_runs(column, place, tests);
     let mut found: Vec<Finding> = columns.iter().enumerate().filter_map(of).collect();
-    found.extend(jumps(columns, tests));
-    found.extend(besides(differs, by));
-    found.extend(unsettled(tests));
-    found.extend(pieces(columns));
+    found.extend(two_level_findings(columns, tests));
+    found.extend(other_conditions(differs, by));
+    found.extend(undecided_pairs(tests));
+    found.extend(single_units(columns));
     found
 }
 
@@ -36,7 +36,7 @@ fn few_runs(column: &ComparedColumn, place: usize, tests: &[ComparedTest]) -> Op
     };
     let verdict = format!(
         "Only {} measured{which}: intervals rest on how much such tests usually vary.",
-        runs(least, &column.entry.name)
+        runs_phrase(least, &column.entry.name)
     );
     Some(
         Finding::new("few-runs", FindingWeight::Note, 1.0, verdict)
@@ -45,12 +45,12 @@ fn few_runs(column: &ComparedColumn, place: usize, tests: &[ComparedTest]) -> Op
     )
 }
 
-fn runs(n: u32, name: &str) -> String {
+fn runs_phrase(n: u32, name: &str) -> String {
     if n == 1 { format!("one run of {name} was") } else { format!("{n} runs of {name} were") }
 }
 
 /// Columns whose speed alternates between two levels, each with its tests.
-fn jumps(columns: &[ComparedColumn], tests: &[ComparedTest]) -> Vec<Finding> {
+fn two_level_findings(columns: &[ComparedColumn], tests: &[ComparedTest]) -> Vec<Finding> {
     let of = |(place, column): (usize, &ComparedColumn)| {
         let jumping = tests.iter().filter_map(|test| {
             let levels = test.spreads[place].as_ref()?.levels?;
@@ -74,14 +74,14 @@ fn jumps(columns: &[ComparedColumn], tests: &[ComparedTest]) -> Vec<Finding> {
     columns.iter().enumerate().filter_map(of).collect()
 }
 
-fn besides(differs: &[SettingDifference], by: &[&str]) -> Option<Finding> {
+fn other_conditions(differs: &[SettingDifference], by: &[&str]) -> Option<Finding> {
     let words: Vec<String> = differs.iter().filter(|d| is_blamed(d, by)).map(|d| in_words(&d.what)).collect();
     let verdict = format!("Besides the card, other conditions differ too: {}.", words.join(", "));
     (!words.is_empty()).then(|| Finding::new("not-the-card-alone", FindingWeight::Hint, 1.0, verdict))
 }
 
 /// Undecided pairs, and the runs that would decide them.
-fn unsettled(tests: &[ComparedTest]) -> Option<Finding> {
+fn undecided_pairs(tests: &[ComparedTest]) -> Option<Finding> {
     let all: Vec<&ComparedPair> = tests.iter().flat_map(|t| &t.pairs).collect();
     let open = |p: &&&ComparedPair| p.verdict == PairVerdict::CannotTell && p.grade < ChanceGrade::Likely;
     let open: Vec<&&ComparedPair> = all.iter().filter(open).collect();
@@ -98,7 +98,7 @@ fn unsettled(tests: &[ComparedTest]) -> Option<Finding> {
 }
 
 /// Single units: a difference between two models needs more than one unit of each.
-fn pieces(columns: &[ComparedColumn]) -> Option<Finding> {
+fn single_units(columns: &[ComparedColumn]) -> Option<Finding> {
     let cards = columns.iter().map(|c| &c.entry.card_id).collect::<std::collections::BTreeSet<_>>().len();
     let verdict = "One unit per model was tested; other units may differ.";
     (cards > 1 && columns.iter().all(|c| c.entry.specimens == 1))
@@ -120,7 +120,7 @@ pub(super) fn ages(columns: &[ComparedColumn]) -> Vec<Finding> {
 fn finding(first: &ComparedColumn, same: &[&ComparedColumn]) -> Option<Finding> {
     let ages: Vec<(&TestKey, AgeEffect)> = keys(same.iter().copied())
         .into_iter()
-        .filter_map(|key| Some((key, comparing::age(&points(same, key))?)))
+        .filter_map(|key| Some((key, comparing::age(&dated_speeds(same, key))?)))
         .collect();
     // All tests are examined at once, so their p values are corrected together.
     let corrected = comparing::holm(&ages.iter().map(|(_, age)| age.p).collect::<Vec<_>>());
@@ -142,9 +142,9 @@ fn finding(first: &ComparedColumn, same: &[&ComparedColumn]) -> Option<Finding> 
     }
     let slower = real.iter().filter(|(_, age)| age.per_year < 0.0).count();
     let claim = match (slower, real.len() - slower) {
-        (n, 0) => format!("{} slower {watched}.", became(n, name)),
-        (0, n) => format!("{} faster {watched}.", became(n, name)),
-        (n, m) => format!("{} slower and {m} faster {watched}.", became(n, name)),
+        (n, 0) => format!("{} slower {watched}.", became_phrase(n, name)),
+        (0, n) => format!("{} faster {watched}.", became_phrase(n, name)),
+        (n, m) => format!("{} slower and {m} faster {watched}.", became_phrase(n, name)),
     };
     let weight = if slower > 0 { FindingWeight::Hint } else { FindingWeight::Note };
     let advice = "Save the data, erase the card and measure again: a full card writes slower.";
@@ -153,7 +153,7 @@ fn finding(first: &ComparedColumn, same: &[&ComparedColumn]) -> Option<Finding> 
     Some(if slower > 0 { finding.advise(advice) } else { finding })
 }
 
-fn became(tests: usize, name: &str) -> String {
+fn became_phrase(tests: usize, name: &str) -> String {
     if tests == 1 { format!("One test of {name} became") } else { format!("{tests} tests of {name} became") }
 }
 
@@ -169,7 +169,7 @@ fn evidence(
 }
 
 /// Day and speed of each run with a known day.
-fn points(columns: &[&ComparedColumn], key: &TestKey) -> Vec<(f64, f64)> {
+fn dated_speeds(columns: &[&ComparedColumn], key: &TestKey) -> Vec<(f64, f64)> {
     let of = columns.iter().flat_map(|column| &column.tests).filter(|(k, _)| k == key);
     of.flat_map(|(_, values)| values.at.iter().zip(&values.mb_s))
         .filter_map(|(at, mb_s)| Some((day(at.as_deref()?)?, *mb_s)))

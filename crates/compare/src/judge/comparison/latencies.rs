@@ -9,18 +9,18 @@ pub(super) fn latencies(columns: &[ComparedColumn]) -> Vec<ComparedLatency> {
     let of = |key: &TestKey| ComparedLatency {
         test: key.0,
         step: key.1.clone(),
-        entries: columns.iter().map(|column| entry(column, key)).collect(),
+        entries: columns.iter().map(|column| column_latency(column, key)).collect(),
     };
     let all = keys(columns.iter()).into_iter().map(of);
     all.filter(|test| test.entries.iter().any(Option::is_some)).collect()
 }
 
-fn entry(column: &ComparedColumn, key: &TestKey) -> Option<EntryLatency> {
+fn column_latency(column: &ComparedColumn, key: &TestKey) -> Option<EntryLatency> {
     let (_, values) = column.tests.iter().find(|(known, _)| known == key)?;
-    summed(&values.latencies)
+    combine_latencies(&values.latencies)
 }
 
-fn summed(runs: &[EntryLatency]) -> Option<EntryLatency> {
+fn combine_latencies(runs: &[EntryLatency]) -> Option<EntryLatency> {
     let mean = |of: fn(&EntryLatency) -> Option<f64>| {
         let known: Vec<f64> = runs.iter().filter_map(of).collect();
         (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
@@ -49,11 +49,12 @@ mod tests {
             percentiles_us: LatencyPercentiles { p99, ..LatencyPercentiles::default() },
             max_us,
         };
-        let all = summed(&[run(400.0, Some(900.0), Some(5e3)), run(600.0, None, Some(7e3))]).unwrap();
+        let all =
+            combine_latencies(&[run(400.0, Some(900.0), Some(5e3)), run(600.0, None, Some(7e3))]).unwrap();
         assert_eq!(
             (all.n, all.mean_us, all.percentiles_us.p99, all.max_us),
             (2, 500.0, Some(900.0), Some(7e3))
         );
-        assert_eq!((all.percentiles_us.p50, summed(&[])), (None, None));
+        assert_eq!((all.percentiles_us.p50, combine_latencies(&[])), (None, None));
     }
 }

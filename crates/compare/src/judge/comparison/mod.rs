@@ -30,7 +30,7 @@ pub fn comparison(columns: Vec<ComparedColumn>, division: &RunDivision, table: &
     let differs = differs(&columns);
     let by = division.asked();
     let asked = PairBasis { differs: &differs, by, table };
-    let tests = compared(&columns, asked);
+    let tests = compare_tests(&columns, asked);
     let mut findings = findings::findings(&columns, &tests, &differs, by);
     if *division == RunDivision::ByAge {
         findings.extend(findings::ages(&columns));
@@ -62,7 +62,7 @@ pub fn comparison(columns: Vec<ComparedColumn>, division: &RunDivision, table: &
 
 /// Every test of any column, with speeds and pairs. p values are corrected over all tests of the same two columns, since a
 /// comparison of two cards asks all these questions at once. The order of many cards is a question for `rank`.
-fn compared(columns: &[ComparedColumn], asked: PairBasis) -> Vec<ComparedTest> {
+fn compare_tests(columns: &[ComparedColumn], asked: PairBasis) -> Vec<ComparedTest> {
     let mut found: Vec<ComparedTest> = Vec::new();
     let mut differences: Vec<CardDifference> = Vec::new();
     for key in keys(columns.iter()) {
@@ -76,7 +76,7 @@ fn compared(columns: &[ComparedColumn], asked: PairBasis) -> Vec<ComparedTest> {
         let all: Vec<f64> = same.iter().filter_map(|(_, d)| d.p).collect();
         let known = same.iter_mut().filter(|(_, d)| d.p.is_some());
         for ((pair, difference), p) in known.zip(comparing::holm(&all)) {
-            take(pair, difference.clone().corrected(p));
+            apply_correction(pair, difference.clone().corrected(p));
         }
     }
     found
@@ -102,10 +102,8 @@ fn test(
             let besides = OtherDifferences::new(columns, asked.differs, (first, second), asked.by);
             let variance = besides.variance(asked.table);
             let found = difference(known_a.as_ref(), known_b.as_ref(), asked.table, variance);
-            pairs.push(ComparedPair {
-                levels: level_with_level(a, b),
-                ..pair((first, second), &found, &besides)
-            });
+            pairs
+                .push(ComparedPair { levels: level_ratios(a, b), ..pair((first, second), &found, &besides) });
             differences.push(found);
         }
     }
@@ -114,7 +112,7 @@ fn test(
 }
 
 /// Ratios between the levels of two columns, if the runs of both alternate between two levels.
-fn level_with_level(first: &Spread, second: &Spread) -> Option<LevelPair> {
+fn level_ratios(first: &Spread, second: &Spread) -> Option<LevelPair> {
     let (a, b) = (first.levels?, second.levels?);
     Some(LevelPair {
         high_factor: b.high / a.high,
@@ -153,7 +151,7 @@ fn pair((first, second): (usize, usize), found: &CardDifference, besides: &Other
 }
 
 /// Applies the correction of p for the number of tests.
-fn take(pair: &mut ComparedPair, corrected: CardDifference) {
+fn apply_correction(pair: &mut ComparedPair, corrected: CardDifference) {
     (pair.p, pair.verdict, pair.more_runs) = (corrected.p, corrected.verdict, corrected.more_runs);
 }
 

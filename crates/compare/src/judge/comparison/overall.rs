@@ -11,27 +11,27 @@ use cardscope_statistics::usual::{NormalMixture, SpreadTable, UsualSpeed};
 
 /// Correlation of the errors of two tests of one card whose runs cannot be paired: heat and caches move most of them the
 /// same way (0.74 to 0.94 on SD Express, docs/reference/flash.md#sd-express-runs; 0 where the host decides).
-const ALIKE: f64 = 0.5;
+const TEST_CORRELATION: f64 = 0.5;
 
 /// Result of every entry over the tests that all have, best first. If the settings of the cards share no test, each test of
 /// a card is taken from the setting with the largest area. Empty for a single entry, or without a common test.
 pub(super) fn overall(columns: &[ComparedColumn], asked: PairBasis) -> Vec<OverallFactor> {
-    if let Some(largest) = over_the_largest_area(columns).filter(|_| !asked.by.contains(&"size")) {
-        return among(&largest, PairBasis { differs: &differs(&largest), ..asked });
+    if let Some(largest) = largest_area_columns(columns).filter(|_| !asked.by.contains(&"size")) {
+        return compare_entries(&largest, PairBasis { differs: &differs(&largest), ..asked });
     }
-    let found = among(columns, asked);
+    let found = compare_entries(columns, asked);
     let cards = distinct(columns.iter().map(|column| column.entry.card_id.as_str()));
     if !found.is_empty() || cards.len() == columns.len() || cards.len() < 2 {
         return found;
     }
     let joined: Vec<ComparedColumn> = by_card(columns).iter().filter_map(|own| joined(own)).collect();
     let differs = differs(&joined);
-    among(&joined, PairBasis { differs: &differs, ..asked })
+    compare_entries(&joined, PairBasis { differs: &differs, ..asked })
 }
 
 /// Columns over the largest area, if several cards were measured over it and some of them also over smaller ones, which may
 /// have measured a buffer. `None` if a test would be lost.
-fn over_the_largest_area(columns: &[ComparedColumn]) -> Option<Vec<ComparedColumn>> {
+fn largest_area_columns(columns: &[ComparedColumn]) -> Option<Vec<ComparedColumn>> {
     let cards = by_card(columns);
     let largest = columns.iter().map(size).max()?;
     let all_have_it = cards.iter().all(|own| own.iter().any(|column| size(column) == largest));
@@ -44,7 +44,7 @@ fn over_the_largest_area(columns: &[ComparedColumn]) -> Option<Vec<ComparedColum
     (!lost && cards.len() > 1 && largest > 0 && all_have_it && found.len() < columns.len()).then_some(found)
 }
 
-fn among(columns: &[ComparedColumn], asked: PairBasis) -> Vec<OverallFactor> {
+fn compare_entries(columns: &[ComparedColumn], asked: PairBasis) -> Vec<OverallFactor> {
     let shared: Vec<&TestKey> = keys(columns.iter())
         .into_iter()
         .filter(|key| columns.iter().all(|c| c.values(key).is_some()))
@@ -53,7 +53,7 @@ fn among(columns: &[ComparedColumn], asked: PairBasis) -> Vec<OverallFactor> {
         return Vec::new();
     }
     let besides: Vec<(Vec<&str>, f64)> =
-        (0..columns.len()).map(|entry| confounders(columns, asked, entry)).collect();
+        (0..columns.len()).map(|entry| entry_confounders(columns, asked, entry)).collect();
     let contender = |(column, (_, variance)): (&ComparedColumn, &(Vec<&str>, f64))| {
         let found = contender(column, &shared, asked.table)?;
         // Each of two entries gets half of the variance between them.
@@ -86,7 +86,11 @@ fn among(columns: &[ComparedColumn], asked: PairBasis) -> Vec<OverallFactor> {
 }
 
 /// Words of rig, tool, size and cooling in which an entry differs from any other, and the largest variance they add.
-fn confounders<'a>(columns: &[ComparedColumn], asked: PairBasis<'a>, entry: usize) -> (Vec<&'a str>, f64) {
+fn entry_confounders<'a>(
+    columns: &[ComparedColumn],
+    asked: PairBasis<'a>,
+    entry: usize,
+) -> (Vec<&'a str>, f64) {
     let others = (0..columns.len()).filter(|other| *other != entry);
     let between: Vec<OtherDifferences> =
         others.map(|other| OtherDifferences::new(columns, asked.differs, (entry, other), asked.by)).collect();
@@ -109,7 +113,7 @@ fn contender(column: &ComparedColumn, shared: &[&TestKey], table: &SpreadTable) 
     let of = |figure: fn(&UsualSpeed) -> f64| each.iter().map(figure).sum::<f64>();
     let alone = of(|usual| usual.log().variance());
     let together = of(|usual| usual.log().variance().sqrt()).powi(2);
-    let variance = ((1.0 - ALIKE) * alone + ALIKE * together) / (count * count);
+    let variance = ((1.0 - TEST_CORRELATION) * alone + TEST_CORRELATION * together) / (count * count);
     let known = NormalMixture::single(of(|usual| usual.log().mean()) / count, variance);
     Some(RankedValue { known, value: of(|usual| usual.middle().ln()) / count })
 }

@@ -13,29 +13,29 @@ use cardscope_sd::mark::Mark;
 
 /// Speed over a large area as a share of that over a small one. Below the first the small area measured a buffer, below the
 /// second the card slows down, above the last the area does not matter.
-const COLLAPSED: f64 = 0.2;
-const SLOWER: f64 = 0.8;
-const SAME: f64 = 0.95;
+const COLLAPSED_SHARE: f64 = 0.2;
+const SLOWER_SHARE: f64 = 0.8;
+const SAME_SHARE: f64 = 0.95;
 
 /// I/Os in flight of a deep queue.
-const DEEP: u32 = 32;
+const DEEP_QUEUE: u32 = 32;
 
 /// Speed with a queue as a share of that of single requests: below the first the queue is fake, above the second it is a
 /// gain (docs/reference/flash.md#queues).
-const FAKE: f64 = 0.5;
-const WORTH: f64 = 1.3;
+const FAKE_QUEUE_SHARE: f64 = 0.5;
+const QUEUE_GAIN: f64 = 1.3;
 
 /// Least ratio of random blocks of 512 KiB to sequential transfers that is remarkable.
-const FASTER: f64 = 1.1;
+const RANDOM_GAIN: f64 = 1.1;
 
 /// Random reads and writes of 4 KiB a second that the application classes require (Physical Layer Specification 4.16).
-const CLASSES: [(&str, f64, f64); 2] = [("A2", 4000.0, 2000.0), ("A1", 1500.0, 500.0)];
+const CLASS_RATES: [(&str, f64, f64); 2] = [("A2", 4000.0, 2000.0), ("A1", 1500.0, 500.0)];
 
 /// Share of the bus limit from which the bus limits a speed.
-const FULL: f64 = 0.9;
+const FULL_BUS_SHARE: f64 = 0.9;
 
 /// Small writes a second below which any system that runs from the card stalls.
-const HARDLY: f64 = 20.0;
+const STALLING_WRITES: f64 = 20.0;
 
 /// Remarks on all cards that have any.
 pub(super) fn remarks(columns: &[ComparedColumn]) -> Vec<CardRemark> {
@@ -43,13 +43,13 @@ pub(super) fn remarks(columns: &[ComparedColumn]) -> Vec<CardRemark> {
     let nearest: Vec<ComparedColumn> = cards.iter().filter_map(|own| areas::joined(own)).collect();
     let of = |(own, card): (&Vec<&ComparedColumn>, &ComparedColumn)| {
         let said = [
-            area(own),
-            queue(card),
-            half_mib(card),
+            area_remark(own),
+            queue_remark(card),
+            half_mib_remark(card),
             class(card),
-            in_order_below_mark(own),
-            hardly(card),
-            fastest(&nearest, card),
+            missed_mark_remark(own),
+            stalling_writes_remark(card),
+            lead_remark(&nearest, card),
         ];
         let words: Vec<String> = said.into_iter().flatten().collect();
         (!words.is_empty()).then(|| CardRemark { name: card.entry.name.clone(), words })
@@ -57,7 +57,7 @@ pub(super) fn remarks(columns: &[ComparedColumn]) -> Vec<CardRemark> {
     cards.iter().zip(&nearest).filter_map(of).collect()
 }
 
-fn speed(column: &ComparedColumn, wanted: impl Fn(&TestName) -> bool) -> Option<f64> {
+fn best_speed(column: &ComparedColumn, wanted: impl Fn(&TestName) -> bool) -> Option<f64> {
     let usual = |(_, values): &(TestKey, TestRuns)| mean(&values.mb_s);
     let found = column.tests.iter().filter(|((test, _), _)| wanted(test)).filter_map(usual);
     found.filter(|mb_s| mb_s.is_finite() && *mb_s > 0.0).max_by(f64::total_cmp)
@@ -71,12 +71,12 @@ fn small(op: TestOp, flight: u32) -> impl Fn(&TestName) -> bool {
     }
 }
 
-fn in_order(op: TestOp) -> impl Fn(&TestName) -> bool {
+fn is_sequential(op: TestOp) -> impl Fn(&TestName) -> bool {
     move |test| test.op == op && test.pattern.order == IoOrder::Sequential && test.pattern.block >= 1024 * KIB
 }
 
 /// Largest loss of speed from the smallest area to the largest, or the absence of any loss.
-fn area(own: &[&ComparedColumn]) -> Option<String> {
+fn area_remark(own: &[&ComparedColumn]) -> Option<String> {
     let effects = areas::of_card(own);
     let worst = effects.iter().min_by(|a, b| a.share().total_cmp(&b.share()))?;
     let (test, [from, to]) = (worst.test, worst.bytes.map(BinarySize));
@@ -88,48 +88,51 @@ fn area(own: &[&ComparedColumn]) -> Option<String> {
         )
     };
     match worst.share() {
-        share if share < COLLAPSED && test.op == TestOp::Write => {
+        share if share < COLLAPSED_SHARE && test.op == TestOp::Write => {
             Some(format!("buffers, and writes collapse behind the buffer: {}", fall()))
         }
-        share if share < SLOWER => Some(format!("slows down over a large area: {}", fall())),
-        share if share > SAME => Some(format!("as fast over {to} as over {from}")),
+        share if share < SLOWER_SHARE => Some(format!("slows down over a large area: {}", fall())),
+        share if share > SAME_SHARE => Some(format!("as fast over {to} as over {from}")),
         _ => None,
     }
 }
 
-fn what(op: TestOp) -> &'static str {
+fn op_word(op: TestOp) -> &'static str {
     if op == TestOp::Write { "writes" } else { "reads" }
 }
 
 /// Effect of a queue on small writes and small reads.
-fn queue(column: &ComparedColumn) -> Option<String> {
+fn queue_remark(column: &ComparedColumn) -> Option<String> {
     let of = |op: TestOp| {
-        let (single, deep) = (speed(column, small(op, 1))?, speed(column, small(op, DEEP))?);
+        let (single, deep) = (best_speed(column, small(op, 1))?, best_speed(column, small(op, DEEP_QUEUE))?);
         Some((op, single, deep))
     };
     let each: Vec<(TestOp, f64, f64)> = [TestOp::Write, TestOp::Read].into_iter().filter_map(of).collect();
-    if let Some((op, single, deep)) = each.iter().find(|(_, single, deep)| deep / single < FAKE) {
+    if let Some((op, single, deep)) = each.iter().find(|(_, single, deep)| deep / single < FAKE_QUEUE_SHARE) {
         let (from, to) = (SpeedMbS(*single), SpeedMbS(*deep));
-        return Some(format!("its queue is fake: {DEEP} {} at once drop from {from} to {to}", what(*op)));
+        return Some(format!(
+            "its queue is fake: {DEEP_QUEUE} {} at once drop from {from} to {to}",
+            op_word(*op)
+        ));
     }
-    let gains = each.iter().filter(|(_, single, deep)| deep / single > WORTH);
-    let gains = gains.map(|(op, single, deep)| format!("queued {} are {:.1} ×", what(*op), deep / single));
+    let gains = each.iter().filter(|(_, single, deep)| deep / single > QUEUE_GAIN);
+    let gains = gains.map(|(op, single, deep)| format!("queued {} are {:.1} ×", op_word(*op), deep / single));
     let gains: Vec<String> = gains.collect();
     (!gains.is_empty()).then(|| format!("{} as fast as single ones", gains.join(" and ")))
 }
 
-fn half_mib(column: &ComparedColumn) -> Option<String> {
+fn half_mib_remark(column: &ComparedColumn) -> Option<String> {
     let of = |op: TestOp| {
         let half = |test: &TestName| {
             let pattern = test.pattern;
             let blocks = pattern.order == IoOrder::Random && pattern.block == 512 * KIB;
             test.op == op && blocks && pattern.queue == 1
         };
-        let (half, whole) = (speed(column, half)?, speed(column, in_order(op))?);
-        (half > FASTER * whole).then(|| {
+        let (half, whole) = (best_speed(column, half)?, best_speed(column, is_sequential(op))?);
+        (half > RANDOM_GAIN * whole).then(|| {
             format!(
                 "{} 512 KiB blocks at random faster than data in order ({} against {})",
-                what(op),
+                op_word(op),
                 SpeedMbS(half),
                 SpeedMbS(whole)
             )
@@ -139,14 +142,14 @@ fn half_mib(column: &ComparedColumn) -> Option<String> {
 }
 
 /// Small I/Os a second of one operation, with or without a queue.
-fn iops(column: &ComparedColumn, op: TestOp) -> Option<f64> {
-    let best = |flight| speed(column, small(op, flight)).unwrap_or(0.0);
-    let mb_s = best(1).max(best(DEEP));
+fn small_iops(column: &ComparedColumn, op: TestOp) -> Option<f64> {
+    let best = |flight| best_speed(column, small(op, flight)).unwrap_or(0.0);
+    let mb_s = best(1).max(best(DEEP_QUEUE));
     (mb_s > 0.0).then(|| mb_s * MB / (4 * KIB) as f64)
 }
 
 /// Marks of a card with one of these letters.
-fn marks<'a>(facts: &'a CardFacts, letters: &'a [char]) -> impl Iterator<Item = Mark> + 'a {
+fn marks_with_letters<'a>(facts: &'a CardFacts, letters: &'a [char]) -> impl Iterator<Item = Mark> + 'a {
     let all = facts.marks.iter().flat_map(|text| Mark::in_label(text));
     all.filter(|mark| letters.contains(&mark.letter()))
 }
@@ -154,12 +157,13 @@ fn marks<'a>(facts: &'a CardFacts, letters: &'a [char]) -> impl Iterator<Item = 
 /// Application class whose rates small reads and writes reach, compared with the card's mark. A card without such a mark need
 /// not reach any.
 fn class(column: &ComparedColumn) -> Option<String> {
-    let (reads, writes) = (iops(column, TestOp::Read)?, iops(column, TestOp::Write)?);
-    let reached = CLASSES.iter().position(|(_, read, write)| reads >= *read && writes >= *write);
-    let reached = reached.map(|at| CLASSES[at].0);
+    let (reads, writes) = (small_iops(column, TestOp::Read)?, small_iops(column, TestOp::Write)?);
+    let reached = CLASS_RATES.iter().position(|(_, read, write)| reads >= *read && writes >= *write);
+    let reached = reached.map(|at| CLASS_RATES[at].0);
     let rates = format!("{reads:.0} reads and {writes:.0} writes a second");
-    let borne =
-        marks(&column.entry.card, &['A']).max_by_key(|mark| mark.number()).map(|mark| mark.to_string());
+    let borne = marks_with_letters(&column.entry.card, &['A'])
+        .max_by_key(|mark| mark.number())
+        .map(|mark| mark.to_string());
     match (borne, reached) {
         (Some(borne), Some(class)) if borne.as_str() > class => {
             Some(format!("marked {borne}, but reaches the rates of {class} only ({rates})"))
@@ -174,22 +178,23 @@ fn class(column: &ComparedColumn) -> Option<String> {
 }
 
 /// Sequential writes over the largest area that miss the highest mark in every setting, unless the bus limits them.
-fn in_order_below_mark(own: &[&ComparedColumn]) -> Option<String> {
+fn missed_mark_remark(own: &[&ComparedColumn]) -> Option<String> {
     let largest = own.iter().map(|column| areas::size(column)).max()?;
     let nearest = own.iter().filter(|column| areas::size(column) == largest);
-    let each = nearest.filter_map(|column| Some((speed(column, in_order(TestOp::Write))?, *column)));
+    let each =
+        nearest.filter_map(|column| Some((best_speed(column, is_sequential(TestOp::Write))?, *column)));
     let (writes, column) = each.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let highest = marks(&column.entry.card, &['C', 'U', 'V'])
+    let highest = marks_with_letters(&column.entry.card, &['C', 'U', 'V'])
         .max_by(|a, b| a.demand().write_mb_s.total_cmp(&b.demand().write_mb_s))?;
     let asked = highest.demand().write_mb_s;
-    let is_the_bus = column.entry.bus_ceiling_mb_s().is_some_and(|carries| writes > FULL * carries);
+    let is_the_bus = column.entry.bus_ceiling_mb_s().is_some_and(|carries| writes > FULL_BUS_SHARE * carries);
     (writes < asked && !is_the_bus).then(|| {
         format!("marked {highest} ({asked} MB/s), but writes no more than {} in order", SpeedMbS(writes))
     })
 }
 
-fn hardly(column: &ComparedColumn) -> Option<String> {
-    let writes = iops(column, TestOp::Write).filter(|writes| *writes < HARDLY)?;
+fn stalling_writes_remark(column: &ComparedColumn) -> Option<String> {
+    let writes = small_iops(column, TestOp::Write).filter(|writes| *writes < STALLING_WRITES)?;
     let mb_s = SpeedMbS(writes * (4 * KIB) as f64 / MB);
     let count = match writes {
         writes if writes < 1.5 => "one".to_owned(),
@@ -201,18 +206,18 @@ fn hardly(column: &ComparedColumn) -> Option<String> {
 type TestFilter<'a> = &'a dyn Fn(&TestName) -> bool;
 
 /// Tests in which the card is the fastest of several, each over its largest area.
-fn fastest(cards: &[ComparedColumn], own: &ComparedColumn) -> Option<String> {
+fn lead_remark(cards: &[ComparedColumn], own: &ComparedColumn) -> Option<String> {
     let kinds: [(&str, TestFilter); 4] = [
-        ("large reads", &in_order(TestOp::Read)),
-        ("large writes", &in_order(TestOp::Write)),
+        ("large reads", &is_sequential(TestOp::Read)),
+        ("large writes", &is_sequential(TestOp::Write)),
         ("small reads", &small(TestOp::Read, 1)),
         ("small writes", &small(TestOp::Write, 1)),
     ];
     let others: Vec<&ComparedColumn> =
         cards.iter().filter(|card| card.entry.card_id != own.entry.card_id).collect();
     let leads = |wanted: TestFilter| {
-        let best = others.iter().filter_map(|column| speed(column, wanted)).max_by(f64::total_cmp)?;
-        Some(speed(own, wanted)? > best)
+        let best = others.iter().filter_map(|column| best_speed(column, wanted)).max_by(f64::total_cmp)?;
+        Some(best_speed(own, wanted)? > best)
     };
     let led: Vec<&str> =
         kinds.iter().filter(|(_, wanted)| leads(wanted) == Some(true)).map(|k| k.0).collect();

@@ -6,10 +6,10 @@ use cardscope_model::ranking::{AlternativeCard, ExcludedCard, RankedCard, Rankin
 use cardscope_statistics::estimate::NORMAL95;
 
 /// Least chance to be the best (one in five) for a second card to be named.
-const OPEN: f64 = 0.2;
+const RIVAL_CHANCE: f64 = 0.2;
 
 /// Most cards that are named to be avoided.
-const AVOIDED: usize = 3;
+const MOST_AVOIDED: usize = 3;
 
 /// Most further runs that are advised. If more are needed, runs are not what is missing.
 const MOST_RUNS: u32 = 20;
@@ -25,7 +25,7 @@ pub(super) fn decision(
     let fit: Vec<&RankedCard> = places.iter().filter(|place| !unfit(place)).collect();
     let (first, rest) = fit.split_first()?;
     let rival = rest.iter().filter(|place| {
-        place.placement.tier == first.placement.tier && place.placement.probability_best >= OPEN
+        place.placement.tier == first.placement.tier && place.placement.probability_best >= RIVAL_CHANCE
     });
     let rival = rival.max_by(|a, b| a.placement.probability_best.total_cmp(&b.placement.probability_best));
     let avoid =
@@ -43,7 +43,7 @@ pub(super) fn decision(
         probability: first.placement.probability_best,
         more_runs: rival.and_then(|rival| more_runs(first, rival, between_units)),
         instead: rest.iter().find_map(|place| instead(first, place)),
-        avoid: avoid.chain(missing).take(AVOIDED).collect(),
+        avoid: avoid.chain(missing).take(MOST_AVOIDED).collect(),
     })
 }
 

@@ -15,13 +15,13 @@ use cardscope_model::units::{KIB, MIB, SpeedMbS};
 use std::sync::Arc;
 
 /// Least block of sequential transfers; SD cards reach their full speed at some 128 KiB.
-const LARGE: u64 = 128 * KIB;
+const LARGE_BLOCK: u64 = 128 * KIB;
 
 /// Block of the random figures.
-const SMALL: u64 = 4 * KIB;
+const SMALL_BLOCK: u64 = 4 * KIB;
 
 /// Figures of which more is better.
-const SPEEDS: [Figure; 5] = [
+const SPEED_FIGURES: [Figure; 5] = [
     Figure::ReadMbS,
     Figure::WriteMbS,
     Figure::SustainedWriteMbS,
@@ -76,7 +76,7 @@ impl CardFigures {
     /// Speeds for one unit of currency at this price.
     pub(super) fn speeds(&self, price: f64) -> Figures {
         let mut figures = Figures::default();
-        for known in self.known.iter().filter(|known| SPEEDS.contains(&known.figure)) {
+        for known in self.known.iter().filter(|known| SPEED_FIGURES.contains(&known.figure)) {
             figures.set(known.figure, known.mean / price);
         }
         figures
@@ -89,10 +89,10 @@ impl CardFigures {
 }
 
 /// True if a test contributes to a figure.
-fn feeds(figure: Figure, test: TestName) -> bool {
-    let large = test.pattern.order == IoOrder::Sequential && test.pattern.block >= LARGE;
+fn contributes_to(figure: Figure, test: TestName) -> bool {
+    let large = test.pattern.order == IoOrder::Sequential && test.pattern.block >= LARGE_BLOCK;
     let alone = test.pattern.queue == 1 && test.pattern.threads == 1;
-    let small = test.pattern.order == IoOrder::Random && test.pattern.block == SMALL && alone;
+    let small = test.pattern.order == IoOrder::Random && test.pattern.block == SMALL_BLOCK && alone;
     match figure {
         Figure::ReadMbS => large && test.op == TestOp::Read,
         Figure::WriteMbS | Figure::SustainedWriteMbS => large && test.op == TestOp::Write,
@@ -105,8 +105,8 @@ fn feeds(figure: Figure, test: TestName) -> bool {
 
 /// True for tests that contribute to a figure of any job, and for queued small writes; no others need to be read.
 pub fn is_of_use(test: TestName) -> bool {
-    let small = test.pattern.order == IoOrder::Random && test.pattern.block == SMALL;
-    (small && test.op == TestOp::Write) || Figure::ALL.into_iter().any(|figure| feeds(figure, test))
+    let small = test.pattern.order == IoOrder::Random && test.pattern.block == SMALL_BLOCK;
+    (small && test.op == TestOp::Write) || Figure::ALL.into_iter().any(|figure| contributes_to(figure, test))
 }
 
 /// Figures of one card from all its rows and from long runs.
@@ -137,7 +137,7 @@ impl CardFigures {
     fn last(&mut self, bought: PurchaseBasis<'_>, lasting: SustainedFigures) {
         match lasting.after_cache {
             AfterCache::Measured(mb_s) => {
-                self.know(Figure::SustainedWriteMbS, mb_s, bought.once(mb_s, LONG_WRITE));
+                self.set_figure(Figure::SustainedWriteMbS, mb_s, bought.once(mb_s, LONG_WRITE));
             }
             AfterCache::NoCache => {}
             AfterCache::Unknown => self.assumed.push(Figure::SustainedWriteMbS),
@@ -148,14 +148,14 @@ impl CardFigures {
                 let longest = short.map_or(longest, |short| short.max(longest));
                 if longest > 0.0 {
                     // The maximum of many values has no spread.
-                    self.know(Figure::LongestWriteS, longest, [longest; 2]);
+                    self.set_figure(Figure::LongestWriteS, longest, [longest; 2]);
                 }
             }
             None => self.assumed.push(Figure::LongestWriteS),
         }
     }
 
-    fn know(&mut self, figure: Figure, mean: f64, ci95: [f64; 2]) {
+    fn set_figure(&mut self, figure: Figure, mean: f64, ci95: [f64; 2]) {
         self.known.retain(|known| known.figure != figure);
         self.known.push(KnownFigure { figure, mean, ci95, runs: None });
     }
@@ -180,7 +180,9 @@ fn best<'a>(
     rows: &'a [SummaryRow],
 ) -> Option<(KnownFigure, &'a SummaryRow)> {
     let usable = |row: &&SummaryRow| {
-        feeds(figure, row.test) && value(figure, row).is_some() && !is_of_a_cache(row.step.as_deref())
+        contributes_to(figure, row.test)
+            && value(figure, row).is_some()
+            && !is_of_a_cache(row.step.as_deref())
     };
     // Of two equally near settings the one measured first counts; `max_by_key` returns the last, hence `rev`.
     let nearest = rows.iter().rev().filter(usable).max_by_key(|row| nearness(row))?;
@@ -198,20 +200,20 @@ fn best<'a>(
 
 /// Ratio of queued to single small writes below which a card collapses under a queue (0.035 MB/s at Q32, MicroSD speed
 /// comparison, WHL #96).
-const COLLAPSED: f64 = 0.5;
+const COLLAPSED_SHARE: f64 = 0.5;
 
 /// Collapse of small writes under a queue, as a phrase.
 fn collapse(rows: &[SummaryRow]) -> Option<String> {
     let small = |row: &&SummaryRow| {
         let pattern = row.test.pattern;
-        row.test.op == TestOp::Write && pattern.order == IoOrder::Random && pattern.block == SMALL
+        row.test.op == TestOp::Write && pattern.order == IoOrder::Random && pattern.block == SMALL_BLOCK
     };
     let flight = |row: &SummaryRow| row.test.pattern.queue * row.test.pattern.threads;
     let queued = rows.iter().filter(small).filter(|row| flight(row) > 1);
     let slowest = queued.min_by(|a, b| a.mean.total_cmp(&b.mean))?;
     let alone = |row: &&SummaryRow| flight(row) == 1 && row.setting == slowest.setting;
     let single = rows.iter().filter(small).find(alone)?;
-    (slowest.mean < COLLAPSED * single.mean).then(|| {
+    (slowest.mean < COLLAPSED_SHARE * single.mean).then(|| {
         format!(
             "writes with {} requests in flight collapse to {} (one at a time: {})",
             flight(slowest),
@@ -229,7 +231,7 @@ pub(super) fn is_of_a_cache(step: Option<&str>) -> bool {
 /// Value of a row in the unit of a figure.
 fn value(figure: Figure, row: &SummaryRow) -> Option<f64> {
     let value = match figure {
-        Figure::RandomReadIops | Figure::RandomWriteIops => row.mean * 1e6 / SMALL as f64,
+        Figure::RandomReadIops | Figure::RandomWriteIops => row.mean * 1e6 / SMALL_BLOCK as f64,
         Figure::LongestWriteS => row.max_latency_us? / 1e6,
         _ => row.mean,
     };
@@ -239,7 +241,7 @@ fn value(figure: Figure, row: &SummaryRow) -> Option<f64> {
 /// Figures of a test by which cards are ranked: IOPS for small blocks. Its speed in MB/s is the value ranked by.
 pub(super) fn of_test(row: &SummaryRow, ci95: [f64; 2]) -> Vec<KnownFigure> {
     let known = |figure: Figure| {
-        let mean = value(figure, row).filter(|_| feeds(figure, row.test))?;
+        let mean = value(figure, row).filter(|_| contributes_to(figure, row.test))?;
         let ci95 = ci95.map(|end| mean * end / row.mean);
         Some(KnownFigure { figure, mean, ci95, runs: Some(row.n) })
     };

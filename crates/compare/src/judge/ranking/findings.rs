@@ -8,10 +8,10 @@ use cardscope_model::statistics::distinct;
 use std::collections::BTreeSet;
 
 /// Values of a word that are named; the others are counted.
-const NAMED: usize = 4;
+const MOST_NAMED: usize = 4;
 
 pub(super) fn findings(places: &[RankedCard]) -> Vec<Finding> {
-    [tools(places), rig(places), currencies(places)].into_iter().flatten().collect()
+    [tools(places), rig_finding(places), currencies(places)].into_iter().flatten().collect()
 }
 
 fn tools(places: &[RankedCard]) -> Option<Finding> {
@@ -26,7 +26,7 @@ fn tools(places: &[RankedCard]) -> Option<Finding> {
 }
 
 /// Different conditions, which affect the order in addition to the cards.
-fn rig(places: &[RankedCard]) -> Option<Finding> {
+fn rig_finding(places: &[RankedCard]) -> Option<Finding> {
     let differing: Vec<(String, String)> = RIG.iter().filter_map(|word| differing(word, places)).collect();
     let words: Vec<String> = differing.iter().map(|(word, _)| in_words(word)).collect();
     let verdict = format!(
@@ -44,8 +44,8 @@ fn rig(places: &[RankedCard]) -> Option<Finding> {
 fn differing(word: &str, places: &[RankedCard]) -> Option<(String, String)> {
     let settings = places.iter().flat_map(|p| &p.entry.settings);
     let values = distinct(settings.map(|s| s.value(word).unwrap_or_else(|| "unknown".to_owned())));
-    let more = values.len().saturating_sub(NAMED);
-    let named = values.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let more = values.len().saturating_sub(MOST_NAMED);
+    let named = values.iter().take(MOST_NAMED).cloned().collect::<Vec<_>>().join(", ");
     let named = if more > 0 { format!("{named} and {more} more") } else { named };
     (values.len() > 1).then(|| (word.to_owned(), named))
 }
@@ -77,11 +77,11 @@ mod tests {
 
     #[test]
     fn different_cooling_is_a_finding() {
-        let found = rig(&[place("A", "cooling=active"), place("B", "cooling=passive")]).unwrap();
+        let found = rig_finding(&[place("A", "cooling=active"), place("B", "cooling=passive")]).unwrap();
         assert_eq!(found.claim, "not-the-card-alone");
         assert_eq!(found.evidence, [("cooling".to_owned(), "active, passive".to_owned())]);
-        assert_eq!(rig(&[place("A", "cooling=active"), place("B", "cooling=active")]), None);
-        let unknown = rig(&[place("A", "cooling=active"), place("B", "room_c=20")]).unwrap();
+        assert_eq!(rig_finding(&[place("A", "cooling=active"), place("B", "cooling=active")]), None);
+        let unknown = rig_finding(&[place("A", "cooling=active"), place("B", "room_c=20")]).unwrap();
         assert_eq!(unknown.evidence[0].1, "active, unknown");
     }
 }

@@ -40,8 +40,8 @@ impl GroupBy {
 
     fn of(self, facts: &CardFacts, bought: Option<&str>) -> Option<String> {
         match self {
-            GroupBy::Mark => highest(facts, &['V', 'U', 'C']),
-            GroupBy::AppMark => highest(facts, &['A']),
+            GroupBy::Mark => highest_mark(facts, &['V', 'U', 'C']),
+            GroupBy::AppMark => highest_mark(facts, &['A']),
             GroupBy::Maker => facts.brand.clone().or_else(|| facts.maker.clone()),
             GroupBy::Year => {
                 facts.made.as_deref().or(bought).and_then(|date| date.get(..4)).map(str::to_owned)
@@ -56,7 +56,7 @@ impl GroupBy {
 }
 
 /// Highest mark of the first of these letters that the card has.
-fn highest(facts: &CardFacts, letters: &[char]) -> Option<String> {
+fn highest_mark(facts: &CardFacts, letters: &[char]) -> Option<String> {
     let marks: Vec<Mark> = facts.marks.iter().flat_map(|text| Mark::in_label(text)).collect();
     let of = |letter: &char| marks.iter().filter(|m| m.letter() == *letter).max_by_key(|m| m.number());
     letters.iter().find_map(of).map(|mark| format!("{}{}", mark.letter(), mark.number()))

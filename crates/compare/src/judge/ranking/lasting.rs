@@ -19,7 +19,7 @@ pub enum AfterCache {
 
 /// Result of a long write and of a map. The long write takes precedence; one with failed I/Os does not count.
 pub fn after_cache(long: Option<&sustain::MeasuredRun>, map: Option<&card_map::MeasuredMap>) -> AfterCache {
-    let long = clean(long);
+    let long = without_failures(long);
     let map = map.filter(|map| map.failed_ios == 0);
     let caches = [long.map(|long| &long.cache_bytes), map.map(|map| &map.slc_cache_bytes)];
     let speeds = [long.map(|long| &long.after_cache_mb_s), map.map(|map| &map.after_cache_mb_s)];
@@ -32,7 +32,7 @@ pub fn after_cache(long: Option<&sustain::MeasuredRun>, map: Option<&card_map::M
     }
 }
 
-fn clean(long: Option<&sustain::MeasuredRun>) -> Option<&sustain::MeasuredRun> {
+fn without_failures(long: Option<&sustain::MeasuredRun>) -> Option<&sustain::MeasuredRun> {
     long.filter(|long| long.failed_ios == 0)
 }
 
@@ -55,7 +55,10 @@ impl SustainedFigures {
         map: Option<&card_map::MeasuredMap>,
     ) -> SustainedFigures {
         let stall = |run: &sustain::MeasuredRun| run.stalls.as_ref().map_or(0.0, |stalls| stalls.longest_s);
-        SustainedFigures { after_cache: after_cache(long, map), longest_write_s: clean(long).map(stall) }
+        SustainedFigures {
+            after_cache: after_cache(long, map),
+            longest_write_s: without_failures(long).map(stall),
+        }
     }
 
     /// Fills unknown values from an older document.

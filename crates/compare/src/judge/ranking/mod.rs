@@ -79,11 +79,12 @@ fn places(
     let contenders: Vec<RankedValue> = valued.iter().map(|valued| valued.contender.clone()).collect();
     let placed = comparing::tiers(&contenders, |leader, other| match &asked.measure {
         RankingMeasure::Job(job) => {
-            !unnoticed(job, &valued[leader], &valued[other]) && surely(&contenders, leader, other, 0.0)
+            !is_unnoticeable(job, &valued[leader], &valued[other])
+                && is_likely_worse(&contenders, leader, other, 0.0)
         }
         RankingMeasure::Test(_) => {
             valued[leader].value > valued[other].value * (1.0 + NOTICED)
-                && surely(&contenders, leader, other, noticed())
+                && is_likely_worse(&contenders, leader, other, noticed())
         }
     });
     (placed.into_iter().map(|(entry, placement)| to_place(&valued[entry], placement)).collect(), not_placed)
@@ -92,11 +93,11 @@ fn places(
 /// Least chance of being worse with which a card falls into a lower tier: the limit for "likely".
 const LIKELY: f64 = 0.8;
 
-fn surely(contenders: &[RankedValue], leader: usize, other: usize, by: f64) -> bool {
+fn is_likely_worse(contenders: &[RankedValue], leader: usize, other: usize, by: f64) -> bool {
     contenders[leader].known.minus(&contenders[other].known).above(by) >= LIKELY
 }
 
-fn unnoticed(job: &Job, first: &ValuedCard<'_>, second: &ValuedCard<'_>) -> bool {
+fn is_unnoticeable(job: &Job, first: &ValuedCard<'_>, second: &ValuedCard<'_>) -> bool {
     let (Some(a), Some(b)) = (&first.job, &second.job) else { return false };
     a.missed.is_empty() == b.missed.is_empty()
         && a.seconds.len() == b.seconds.len()

@@ -15,7 +15,7 @@ use cardscope_statistics::comparing::RankedValue;
 use cardscope_statistics::usual::{NormalMixture, SpreadTable};
 
 /// Block of the random reads that a host limits.
-const SMALL: u64 = 4 * KIB;
+const SMALL_BLOCK: u64 = 4 * KIB;
 
 /// Goal of a ranking.
 #[derive(Debug, Clone)]
@@ -68,12 +68,12 @@ pub(super) fn value<'a>(
 ) -> Result<ValuedCard<'a>, String> {
     let bought = PurchaseBasis { card, table };
     match &asked.measure {
-        RankingMeasure::Job(job) => by_job(asked, job, bought, card, rows, lasting),
-        RankingMeasure::Test(test) => by_test(asked, *test, bought, card, rows),
+        RankingMeasure::Job(job) => value_for_job(asked, job, bought, card, rows, lasting),
+        RankingMeasure::Test(test) => value_for_test(asked, *test, bought, card, rows),
     }
 }
 
-fn by_job<'a>(
+fn value_for_job<'a>(
     asked: &RankingGoal,
     job: &Job,
     bought: PurchaseBasis<'_>,
@@ -88,13 +88,14 @@ fn by_job<'a>(
     };
     let score = job::score_assuming(job, &figures, &of.assumed);
     let value = score.score.ok_or_else(|| format!("not measured: {}", score.missing.join(", ")))?;
-    let ci95 = interval(asked, &of, |figures| job::points_alone(job, figures));
+    let ci95 = score_interval(asked, &of, |figures| job::points_alone(job, figures));
     let ordered = |figures: &Figures| job::points_beyond(job, figures);
     let runs = of.runs();
-    of.doubts.extend(assumed(job, &of, &score));
-    of.doubts.extend(other_bus(asked, card));
+    of.doubts.extend(best_case_doubts(job, &of, &score));
+    of.doubts.extend(slower_bus_doubt(asked, card));
     let place = ordered(&figures).unwrap_or(value);
-    let contender = RankedValue { known: scored(place, interval(asked, &of, ordered)), value: place };
+    let contender =
+        RankedValue { known: score_distribution(place, score_interval(asked, &of, ordered)), value: place };
     Ok(ValuedCard { card, value, ci95, runs, job: Some(score), spread: None, contender, of, capped })
 }
 
@@ -105,20 +106,20 @@ const NORMAL95: f64 = 1.96;
 const LEAST_SCORE_ERROR: f64 = 0.05;
 
 /// Distribution of a score: a normal one of the interval's width.
-fn scored(value: f64, ci95: Option<[f64; 2]>) -> NormalMixture {
+fn score_distribution(value: f64, ci95: Option<[f64; 2]>) -> NormalMixture {
     let half = ci95.map_or(0.0, |[low, high]| (high - low) / 2.0);
     NormalMixture::single(value, (half / NORMAL95).max(LEAST_SCORE_ERROR).powi(2))
 }
 
 /// Doubt about an SD Express card on a host without PCIe lanes for it.
-fn other_bus(asked: &RankingGoal, card: &StoredCard) -> Option<String> {
+fn slower_bus_doubt(asked: &RankingGoal, card: &StoredCard) -> Option<String> {
     let host = asked.host.as_ref()?;
     let without = !host.express && cardscope_statistics::usual::is_express(&card.facts, None);
     without.then(|| format!("SD Express; in {} it is a UHS-I card", host.title))
 }
 
 /// Doubt about best cases among the figures that the job requires.
-fn assumed(job: &Job, of: &CardFigures, score: &JobScore) -> Vec<String> {
+fn best_case_doubts(job: &Job, of: &CardFigures, score: &JobScore) -> Vec<String> {
     let figures = of.figures();
     let asks = |figure: Figure| {
         job.demand.iter().any(|demand| demand.figure == figure)
@@ -136,7 +137,7 @@ fn assumed(job: &Job, of: &CardFigures, score: &JobScore) -> Vec<String> {
 }
 
 /// Interval of the score that follows from the intervals of the figures.
-fn interval(
+fn score_interval(
     asked: &RankingGoal,
     of: &CardFigures,
     points: impl Fn(&Figures) -> Option<f64>,
@@ -152,7 +153,7 @@ fn interval(
 
 /// Capacity in bytes according to the registers, else to the label.
 fn bytes(card: &StoredCard) -> Option<u64> {
-    card.facts.capacity_bytes.or_else(|| labelled(card))
+    card.facts.capacity_bytes.or_else(|| label_bytes(card))
 }
 
 /// Capacity in GB (10^9 bytes).
@@ -161,11 +162,11 @@ pub(super) fn gigabytes(card: &StoredCard) -> Option<f64> {
 }
 
 /// Bytes of a label such as `64GB`.
-fn labelled(card: &StoredCard) -> Option<u64> {
+fn label_bytes(card: &StoredCard) -> Option<u64> {
     cardscope_model::units::parse_size(card.facts.capacity_label.as_deref()?).ok()
 }
 
-fn by_test<'a>(
+fn value_for_test<'a>(
     asked: &RankingGoal,
     test: TestName,
     bought: PurchaseBasis<'_>,
@@ -183,7 +184,7 @@ fn by_test<'a>(
         .map(|limit| format!("{} → {}", three_digits(row.mean), SpeedMbS(limit)));
     let settings = vec![row.setting.clone()];
     let mut doubts = figures::doubts(&settings, row.n, rows);
-    doubts.extend(other_bus(asked, card));
+    doubts.extend(slower_bus_doubt(asked, card));
     let ci95 = around(row.mean, &known);
     let value = under(row.mean);
     // At the limit of a host, the card's own uncertainty no longer matters.
@@ -222,8 +223,8 @@ fn limit_mb_s(host: &Host, test: TestName) -> Option<f64> {
     match (pattern.order, test.op) {
         (IoOrder::Sequential, TestOp::Read) => host.limit(Figure::ReadMbS),
         (IoOrder::Sequential, TestOp::Write) => host.limit(Figure::WriteMbS),
-        (IoOrder::Random, TestOp::Read) if pattern.block == SMALL && alone => {
-            host.limit(Figure::RandomReadIops).map(|iops| iops * SMALL as f64 / MB)
+        (IoOrder::Random, TestOp::Read) if pattern.block == SMALL_BLOCK && alone => {
+            host.limit(Figure::RandomReadIops).map(|iops| iops * SMALL_BLOCK as f64 / MB)
         }
         _ => None,
     }

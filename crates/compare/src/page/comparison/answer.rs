@@ -40,7 +40,8 @@ pub(crate) fn answer(comparison: &Comparison) -> String {
         chance(*a).total_cmp(&chance(*b)).then(leads(*a).cmp(&leads(*b)))
     };
     let Some(winner) = (0..names.len()).rev().max_by(before) else { return "Nothing to compare.".to_owned() };
-    let typical = typically(&tests, winner).map(|factor| format!(", typically {} ×", three_digits(factor)));
+    let typical =
+        typical_ratio(&tests, winner).map(|factor| format!(", typically {} ×", three_digits(factor)));
     let lead =
         format!("{} of {}{}", leads(winner), count(tests.len() as u64, "test"), typical.unwrap_or_default());
     if comparison.overall.is_empty() {
@@ -71,7 +72,7 @@ pub(crate) fn answer(comparison: &Comparison) -> String {
     };
     let sure = graded(sure, chances[winner]);
     // A card that leads in few tests can be the best over all of them.
-    if names.len() > 2 && typically(&tests, winner).is_some_and(|factor| factor < 1.0) {
+    if names.len() > 2 && typical_ratio(&tests, winner).is_some_and(|factor| factor < 1.0) {
         let lead =
             format!("{} is the fastest over {} together", names[winner], count(tests.len() as u64, "test"));
         let whole = format!("{lead} ({sure}).");
@@ -91,24 +92,24 @@ pub(crate) fn answer(comparison: &Comparison) -> String {
 
 /// Chance that the best entry is one of these.
 fn chance(comparison: &Comparison, entries: &[usize]) -> f64 {
-    let of = |all: &&OverallFactor| stands_for(comparison, entries, all);
+    let of = |all: &&OverallFactor| is_result_of(comparison, entries, all);
     comparison.overall.iter().filter(of).map(|all| all.probability_best).sum()
 }
 
 /// True if an overall result is of one of these entries, or of their card.
-fn stands_for(comparison: &Comparison, entries: &[usize], all: &OverallFactor) -> bool {
+fn is_result_of(comparison: &Comparison, entries: &[usize], all: &OverallFactor) -> bool {
     let names = entries.iter().map(|entry| comparison.entries[*entry].name.as_str());
     names.into_iter().any(|name| name == all.name || name.split(" · ").next() == Some(all.name.as_str()))
 }
 
 /// True if rig, tool, size or cooling of the best of these entries differ from another entry, without being compared.
 fn is_confounded(comparison: &Comparison, entries: &[usize]) -> bool {
-    let of = |all: &&OverallFactor| stands_for(comparison, entries, all);
+    let of = |all: &&OverallFactor| is_result_of(comparison, entries, all);
     comparison.overall.iter().find(of).is_some_and(|all| !all.confounded_by.is_empty())
 }
 
 /// Typical ratio of a side to the best of the others, over all tests that both have.
-fn typically(tests: &[Vec<(usize, f64)>], side: usize) -> Option<f64> {
+fn typical_ratio(tests: &[Vec<(usize, f64)>], side: usize) -> Option<f64> {
     let ratios = tests.iter().filter_map(|all| against_the_best(all, side)).filter(|ratio| ratio.is_normal());
     let logarithms: Vec<f64> = ratios.map(f64::ln).collect();
     Some(statistics::mean(&logarithms)?.exp())
@@ -150,7 +151,7 @@ fn names(comparison: &Comparison, sides: &[Vec<usize>]) -> Vec<String> {
 }
 
 /// Most characters of a name in an answer, unless its first word is longer.
-const BRIEF: usize = 22;
+const MOST_NAME_CHARS: usize = 22;
 
 /// Short names for a sentence: as many words as distinguish a card from the others. A card with several settings is named
 /// with its setting: `Lexar (cooling active)`.
@@ -168,7 +169,7 @@ pub(crate) fn brief(names: &[&str]) -> Vec<String> {
             other == of || another || (same(name, title) && *measured != setting)
         })
     };
-    let cut = |text: String| match wrapped(&text, BRIEF).first() {
+    let cut = |text: String| match wrapped(&text, MOST_NAME_CHARS).first() {
         Some(line) if *line != text => format!("{line}…"),
         _ => text,
     };

@@ -11,12 +11,12 @@ use cardscope_page::tree::table::Table;
 use cardscope_page::tree::{Page, PageBlock};
 
 /// More changes than this are in a table only, since a page has few reasons.
-const REASONS: usize = 3;
+const MOST_REASONS: usize = 3;
 
 /// Adds a reason for each of a few changes, and a table of all tests and changes.
 pub(crate) fn add(page: &mut Page, comparison: &Comparison) {
     let changes = &comparison.changes;
-    if changes.len() <= REASONS {
+    if changes.len() <= MOST_REASONS {
         page.because_all(NewsTone::Plain, changes.iter().filter_map(line).collect::<Vec<_>>());
     }
     let table = table(changes);
@@ -34,11 +34,11 @@ pub(crate) fn add(page: &mut Page, comparison: &Comparison) {
 fn table(changes: &[ChangeEffect]) -> Table {
     let heads = changes.iter().map(|change| format!("{} → {}", change.from, change.to));
     let mut table = Table::new(["test".to_owned()].into_iter().chain(heads)).beside();
-    for (test, step) in distinct(changes.iter().flat_map(|change| &change.tests).map(key)) {
+    for (test, step) in distinct(changes.iter().flat_map(|change| &change.tests).map(test_key)) {
         let cell = |change: &ChangeEffect| {
-            let found = change.tests.iter().find(|other| key(other) == (test, step));
+            let found = change.tests.iter().find(|other| test_key(other) == (test, step));
             found.map_or(NONE.to_owned(), |test| {
-                format!("{} ({} of {})", times(test.factor), test.faster, test.cards)
+                format!("{} ({} of {})", ratio_text(test.factor), test.faster, test.cards)
             })
         };
         table.row([test_of(test, step)].into_iter().chain(changes.iter().map(cell)));
@@ -46,11 +46,11 @@ fn table(changes: &[ChangeEffect]) -> Table {
     table
 }
 
-fn key(test: &ChangedTest) -> (TestName, Option<&str>) {
+fn test_key(test: &ChangedTest) -> (TestName, Option<&str>) {
     (test.test, test.step.as_deref())
 }
 
-fn times(factor: f64) -> String {
+fn ratio_text(factor: f64) -> String {
     format!("{} ×", three_digits(factor))
 }
 
@@ -67,7 +67,7 @@ fn line(change: &ChangeEffect) -> Option<String> {
 /// Phrase for a test; a change too small to be noticed counts as no change.
 fn said(test: &ChangedTest) -> String {
     let noticed = test.factor.ln().abs() > NOTICED.ln_1p();
-    let worth = if noticed { times(test.factor) } else { "no change".to_owned() };
+    let worth = if noticed { ratio_text(test.factor) } else { "no change".to_owned() };
     format!("{worth} in {}", test_of(test.test, test.step.as_deref()))
 }
 

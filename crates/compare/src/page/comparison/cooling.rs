@@ -8,19 +8,19 @@ use cardscope_page::figure::count;
 use cardscope_page::tree::{Page, PageBlock};
 
 /// More cards than this get a section, since a page has few reasons.
-const REASONS: usize = 3;
+const MOST_REASONS: usize = 3;
 
 /// Adds a line for each card: to the reasons of the page if they are few.
 pub(crate) fn add(page: &mut Page, comparison: &Comparison) {
-    let lines: Vec<String> = comparison.cooling.iter().map(line).collect();
-    if lines.len() <= REASONS {
+    let lines: Vec<String> = comparison.cooling.iter().map(gain_sentence).collect();
+    if lines.len() <= MOST_REASONS {
         page.because_all(NewsTone::Plain, lines);
     } else {
         page.fold("What a fan is worth", [PageBlock::Lines(lines)]);
     }
 }
 
-fn line(gain: &CoolingGain) -> String {
+fn gain_sentence(gain: &CoolingGain) -> String {
     let CoolingGain { name, factor, tests, probability_faster, .. } = gain;
     let chance = if *factor < 1.0 { 1.0 - probability_faster } else { *probability_faster };
     let grade = ChanceGrade::of(chance);
@@ -44,12 +44,15 @@ mod tests {
     #[test]
     fn fan_gain_is_stated_unless_it_is_chance() {
         assert_eq!(
-            line(&gain(1.284, 0.997)),
+            gain_sentence(&gain(1.284, 0.997)),
             "A fan is worth 28.4 % for Lexar (12 tests, almost certain, 99.7 %)."
         );
-        assert_eq!(line(&gain(0.9, 0.1)), "Lexar is 10.0 % slower with a fan (12 tests, likely, 90 %).");
         assert_eq!(
-            line(&gain(1.01, 0.55)),
+            gain_sentence(&gain(0.9, 0.1)),
+            "Lexar is 10.0 % slower with a fan (12 tests, likely, 90 %)."
+        );
+        assert_eq!(
+            gain_sentence(&gain(1.01, 0.55)),
             "A fan makes no clear difference to Lexar (12 tests, even, 55 %)."
         );
     }

@@ -13,13 +13,14 @@ pub(super) const HEAD: &str = "Latency: mean / 99 % / longest";
 pub(super) fn table(comparison: &Comparison) -> Table {
     let mut table = beside(comparison, "test");
     for test in &comparison.latencies {
-        let cells = test.entries.iter().map(|entry| entry.as_ref().map_or_else(|| NONE.to_owned(), cell));
+        let cells =
+            test.entries.iter().map(|entry| entry.as_ref().map_or_else(|| NONE.to_owned(), latency_cell));
         table.row([test_of(test.test, test.step.as_deref())].into_iter().chain(cells));
     }
     table
 }
 
-fn cell(latency: &EntryLatency) -> String {
+fn latency_cell(latency: &EntryLatency) -> String {
     let known = |us: Option<f64>| us.map_or_else(|| NONE.to_owned(), time_us);
     [Some(latency.mean_us), latency.percentiles_us.p99, latency.max_us].map(known).join(" / ")
 }

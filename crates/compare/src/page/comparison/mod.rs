@@ -19,13 +19,13 @@ use tables::NOT_PRINTED;
 use words::RunMeasure;
 
 /// Most entries of which every pair is listed; for more, one line a test gives their order.
-const PAIRS_UP_TO: usize = 4;
+const MOST_PAIRED_ENTRIES: usize = 4;
 
 /// Heading of the table of IOPS.
 pub(crate) const IOPS: &str = "IOPS of the 4 KiB tests";
 
 /// Most sources that are named for each entry.
-const SOURCES: usize = 4;
+const MOST_SOURCES: usize = 4;
 
 /// Layout of a comparison.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub fn page(comparison: &Comparison, how: ComparisonLayout) -> Page {
         page.add("Every run, MB/s, in the order of measuring", [PageBlock::Lines(every_run(comparison))]);
     }
     page.fold("Findings", [PageBlock::Remarks(findings::of(&comparison.findings))]);
-    page.fold("Sources", [PageBlock::Lines(sources(comparison))]);
+    page.fold("Sources", [PageBlock::Lines(source_lines(comparison))]);
     page
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: Compari
         match (table.rows().is_empty(), number) {
             (true, _) => {}
             // With one run each, the worst is the best.
-            (false, 1..) if !several_runs(comparison) => {}
+            (false, 1..) if !has_several_runs(comparison) => {}
             (false, 0) => page.add(&head, [PageBlock::Table(table), meaning]),
             (false, _) => page.fold(&head, [PageBlock::Table(table), meaning]),
         }
@@ -126,7 +126,7 @@ pub(crate) fn add_figures(page: &mut Page, comparison: &Comparison, how: Compari
 }
 
 /// True if any test of any entry was run more than once.
-fn several_runs(comparison: &Comparison) -> bool {
+fn has_several_runs(comparison: &Comparison) -> bool {
     comparison.tests.iter().flat_map(|test| test.spreads.iter().flatten()).any(|spread| spread.n > 1)
 }
 
@@ -134,7 +134,7 @@ fn several_runs(comparison: &Comparison) -> bool {
 pub(crate) fn add_differences(page: &mut Page, comparison: &Comparison) {
     let orders = tables::orders(comparison, tables::number);
     page.fold("Fastest first (> at least likely, = equal, ? open)", [PageBlock::Table(orders)]);
-    if comparison.entries.len() <= PAIRS_UP_TO {
+    if comparison.entries.len() <= MOST_PAIRED_ENTRIES {
         page.fold("Pair by pair", [PageBlock::Table(tables::pairs(comparison, |_| true))]);
     }
 }
@@ -153,10 +153,10 @@ fn every_run(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
-fn sources(comparison: &Comparison) -> Vec<String> {
+fn source_lines(comparison: &Comparison) -> Vec<String> {
     let known = comparison.entries.iter().filter(|entry| !entry.sources.is_empty());
     let line = |entry: &ComparedEntry| {
-        let named: Vec<&str> = entry.sources.iter().take(SOURCES).map(String::as_str).collect();
+        let named: Vec<&str> = entry.sources.iter().take(MOST_SOURCES).map(String::as_str).collect();
         let more = entry.sources.len() - named.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         format!("{}: {}{more}", entry.name, named.join(", "))

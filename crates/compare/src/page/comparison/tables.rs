@@ -24,7 +24,7 @@ pub(super) fn beside(comparison: &Comparison, first: &str) -> Table {
 /// A figure of each test for each entry: in MB/s with the interval of the average, or as the tools printed it.
 pub fn figures(comparison: &Comparison, measure: RunMeasure, as_printed: bool) -> Table {
     if words::by_rows(comparison) && !as_printed {
-        return card_by_card(comparison, measure);
+        return rows_by_card(comparison, measure);
     }
     let mut table = beside(comparison, "test");
     for test in comparison.tests.iter().filter(|test| test.spreads.iter().any(Option::is_some)) {
@@ -53,7 +53,7 @@ pub fn overall(comparison: &Comparison) -> Table {
 }
 
 /// Averages in MB/s with a row for each card, in the order of the overall result.
-fn card_by_card(comparison: &Comparison, measure: RunMeasure) -> Table {
+fn rows_by_card(comparison: &Comparison, measure: RunMeasure) -> Table {
     let tests: Vec<_> =
         comparison.tests.iter().filter(|test| test.spreads.iter().any(Option::is_some)).collect();
     let mut table =
@@ -131,7 +131,7 @@ fn cell(spread: Option<&Spread>, measure: RunMeasure, as_printed: bool) -> Strin
     let Some(spread) = spread else { return NONE.to_owned() };
     if as_printed {
         return match &spread.as_printed {
-            Some(own) => tool(as_the_tool_prints(own, measure)),
+            Some(own) => printed_text(as_the_tool_prints(own, measure)),
             None => format!("{} MB/s{NOT_PRINTED}", speed(measure.of(spread))),
         };
     }
@@ -166,7 +166,7 @@ pub fn as_the_tool_prints(own: &PrintedSpread, measure: RunMeasure) -> &ToolPrin
     }
 }
 
-fn tool(prints: &ToolPrints) -> String {
+fn printed_text(prints: &ToolPrints) -> String {
     format!("{} {}", printed(prints.value), prints.unit).trim_end().to_owned()
 }
 

@@ -13,18 +13,18 @@ use cardscope_model::units::{BinarySize, three_digits};
 use cardscope_page::figure::{condition_line, count, interval, listing, test_of};
 
 /// Pairs of equal cards of which one differs by chance, at 95 % confidence.
-const BY_CHANCE: usize = 20;
+const PAIRS_PER_FALSE_ONE: usize = 20;
 
 /// Most entries with a column each; more have a row each, and too many pairs to read.
 pub(super) const BESIDE: usize = 8;
 
 /// Entries from which a few tests are better laid out with a row for each entry.
-const WIDE: usize = 5;
+const LEAST_ROWS: usize = 5;
 
 /// True if tables of speeds have a row for each entry instead of a column.
 pub(super) fn by_rows(comparison: &Comparison) -> bool {
     let entries = comparison.entries.len();
-    entries > BESIDE || (entries >= WIDE && comparison.tests.len() < entries)
+    entries > BESIDE || (entries >= LEAST_ROWS && comparison.tests.len() < entries)
 }
 
 /// True if averages are shown with their intervals, which do not fit for many entries.
@@ -135,10 +135,11 @@ pub fn in_common(entries: &[&ComparedEntry], differing: bool) -> String {
             common.recipe.clear();
         }
         common.size_bytes = common.size_bytes.filter(|bytes| other.size_bytes == Some(*bytes));
-        common.condition = shared(&common.condition, &other.condition);
+        common.condition = shared_words(&common.condition, &other.condition);
     }
     let words = setting(&common);
-    let differing = differing || entries.iter().flat_map(|e| &e.settings).any(|other| !same(other, &common));
+    let differing =
+        differing || entries.iter().flat_map(|e| &e.settings).any(|other| !is_same_setting(other, &common));
     match (words.is_empty(), differing) {
         (true, _) => "conditions differ".to_owned(),
         (false, true) => format!("{words}; other settings differ"),
@@ -147,12 +148,12 @@ pub fn in_common(entries: &[&ComparedEntry], differing: bool) -> String {
 }
 
 /// True if two settings are equal except for the origin of their words.
-fn same(one: &Setting, other: &Setting) -> bool {
+fn is_same_setting(one: &Setting, other: &Setting) -> bool {
     (&one.recipe, one.size_bytes) == (&other.recipe, other.size_bytes)
         && one.condition.iter().eq(other.condition.iter())
 }
 
-fn shared(one: &Condition, other: &Condition) -> Condition {
+fn shared_words(one: &Condition, other: &Condition) -> Condition {
     let mut out = Condition::default();
     for (word, value) in one.iter().filter(|(word, value)| other.get(word) == Some(value)) {
         // The origin does not appear in the sentence.
@@ -190,14 +191,14 @@ fn times(factor: f64) -> Option<String> {
 pub fn counted(comparison: &Comparison) -> Option<String> {
     let pairs = || comparison.tests.iter().flat_map(|test| &test.pairs);
     let cards = pairs().map(|p| (p.first, p.second)).collect::<std::collections::BTreeSet<_>>().len();
-    let by_chance = cards / BY_CHANCE;
+    let by_chance = cards / PAIRS_PER_FALSE_ONE;
     let chance = match by_chance {
         0 => String::new(),
         n => format!(" By chance alone, up to {n} of {cards} pairs of cards would differ in some test."),
     };
     let graded =
         |grade: ChanceGrade| pairs().filter(|p| p.grade == grade && p.verdict != PairVerdict::Alike).count();
-    let significant = pairs().filter(|p| is_real(p)).count();
+    let significant = pairs().filter(|p| is_significant(p)).count();
     // Without any significant pair, the chance of false ones does not matter.
     let unread = comparison.entries.len() > BESIDE && significant == 0;
     (cards > 0 && !unread).then(|| {
@@ -216,14 +217,14 @@ pub fn counted(comparison: &Comparison) -> Option<String> {
 }
 
 /// Least ratio between the fastest and the slowest card that is worth a sentence.
-const FAR: f64 = 2.0;
+const LEAST_FOLD: f64 = 2.0;
 
 /// Tests in which cards differ most and least: `RND4K Q1T1 write differs most between the 20 cards, 301-fold; SEQ1M Q1T1 read
 /// least, 7.09-fold.`
 pub fn apart(comparison: &Comparison) -> Option<String> {
     let of_most = comparison.apart.iter().map(|apart| apart.cards).max()?;
     let all = || comparison.apart.iter().filter(|apart| apart.cards == of_most);
-    let most = all().max_by(|a, b| a.factor.total_cmp(&b.factor)).filter(|most| most.factor >= FAR)?;
+    let most = all().max_by(|a, b| a.factor.total_cmp(&b.factor)).filter(|most| most.factor >= LEAST_FOLD)?;
     let least = all().min_by(|a, b| a.factor.total_cmp(&b.factor))?;
     let name = |apart: &TestRange| test_of(apart.test, apart.step.as_deref());
     let fold = |apart: &TestRange| format!("{}-fold", fold(apart.factor));
@@ -245,8 +246,8 @@ fn three_rounded(factor: f64) -> f64 {
 }
 
 /// Speed over a large area as a share of that over a small one: below the first it is slower, above the second it holds.
-const SLOWER: f64 = 0.8;
-const HOLDS: f64 = 0.95;
+const SLOWER_SHARE: f64 = 0.8;
+const HOLDING_SHARE: f64 = 0.95;
 
 /// Effect of a large test area: the test that falls on most cards, and the number of tests that hold on all.
 pub fn areas(comparison: &Comparison) -> Option<String> {
@@ -255,7 +256,7 @@ pub fn areas(comparison: &Comparison) -> Option<String> {
     let of = |(test, step): &(TestName, Option<String>)| -> Vec<&AreaEffect> {
         comparison.areas.iter().filter(|effect| effect.test == *test && effect.step == *step).collect()
     };
-    let fallen = |test| of(test).into_iter().filter(|e| e.share() < SLOWER).collect::<Vec<_>>();
+    let fallen = |test| of(test).into_iter().filter(|e| e.share() < SLOWER_SHARE).collect::<Vec<_>>();
     let deepest = |fallen: &[&AreaEffect]| fallen.iter().map(|e| e.share()).fold(1.0, f64::min);
     let sizes = distinct(comparison.areas.iter().map(|effect| effect.bytes));
     let over = match &sizes[..] {
@@ -276,7 +277,7 @@ pub fn areas(comparison: &Comparison) -> Option<String> {
     let percent = |share: f64| format!("{:.0}", 100.0 * (1.0 - share));
     let [least, most] = [fallen.iter().map(|e| e.share()).fold(0.0, f64::max), deepest(fallen)].map(percent);
     let by = if least == most { format!("{most} %") } else { format!("{least} to {most} %") };
-    let hold = tests.iter().filter(|test| of(test).iter().all(|e| e.share() > HOLDS)).count();
+    let hold = tests.iter().filter(|test| of(test).iter().all(|e| e.share() > HOLDING_SHARE)).count();
     let hold = match hold {
         0 => String::new(),
         n => {
@@ -292,7 +293,7 @@ pub fn areas(comparison: &Comparison) -> Option<String> {
 }
 
 /// True if the difference of a pair is significant after correction.
-fn is_real(pair: &ComparedPair) -> bool {
+fn is_significant(pair: &ComparedPair) -> bool {
     matches!(pair.verdict, PairVerdict::FirstFaster | PairVerdict::SecondFaster)
 }
 
@@ -321,7 +322,7 @@ pub fn verdict(pair: &ComparedPair, name: impl Fn(usize) -> String) -> String {
         (_, ChanceGrade::Likely) => format!("{faster} likely faster ({chance})"),
         (_, ChanceGrade::AlmostCertain) => format!("{faster} almost certainly faster ({chance})"),
     };
-    if is_real(pair) {
+    if is_significant(pair) {
         out.push_str(", significant");
     }
     if !pair.confounded_by.is_empty() {
@@ -329,7 +330,7 @@ pub fn verdict(pair: &ComparedPair, name: impl Fn(usize) -> String) -> String {
         out.push_str(&format!("; confounded by {}", listing(&words)));
     }
     if let Some(levels) = pair.levels {
-        out.push_str(&format!("; {}", level_with_level(levels)));
+        out.push_str(&format!("; {}", level_phrase(levels)));
     }
     if let Some(more) = pair.more_runs {
         out.push_str(&format!("; about {} of each may decide it", count(more, "further run")));
@@ -338,7 +339,7 @@ pub fn verdict(pair: &ComparedPair, name: impl Fn(usize) -> String) -> String {
 }
 
 /// Levels of two alternating cards: `fast level +1.2 %, slow level −3.0 %, 60 % against 70 % of the runs slow`.
-fn level_with_level(levels: LevelPair) -> String {
+fn level_phrase(levels: LevelPair) -> String {
     let more = |factor: f64| percent((factor - 1.0) * 100.0);
     let [first, second] = levels.share_low.map(cardscope_page::figure::percent);
     format!(

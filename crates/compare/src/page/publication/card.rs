@@ -33,7 +33,7 @@ pub(super) fn section(part: &CardPart, details: Option<&CardDetails>) -> PageSec
         [
             PageBlock::Lines(verdict.map(String::from).into_iter().chain(long_run).chain(heat).collect()),
             PageBlock::Facts(known(part, details)),
-            pictures(&part.pictures.shown),
+            picture_block(&part.pictures.shown),
             PageBlock::Words(left_out),
             PageBlock::Lines(advice),
             PageBlock::Remarks(findings::of(&part.findings)),
@@ -44,7 +44,7 @@ pub(super) fn section(part: &CardPart, details: Option<&CardDetails>) -> PageSec
     )
 }
 
-fn pictures(shown: &[CardPicture]) -> PageBlock {
+fn picture_block(shown: &[CardPicture]) -> PageBlock {
     PageBlock::Section(PageSection::new("", shown.iter().cloned().map(PageBlock::Picture)))
 }
 

@@ -31,7 +31,7 @@ pub(super) fn charts(publication: &Publication) -> Vec<(String, Chart)> {
         let named = |(name, chart): (String, Option<Chart>)| {
             (format!("card-{}-{name}", number + 1), chart.map(|chart| named(chart, &part.title)))
         };
-        all.extend(of_card(part).into_iter().map(named));
+        all.extend(card_charts(part).into_iter().map(named));
     }
     all.into_iter().filter_map(|(name, chart)| Some((name, chart?))).collect()
 }
@@ -52,10 +52,10 @@ fn lower_first(title: &str) -> String {
     }
 }
 
-fn of_card(part: &CardPart) -> Vec<(String, Option<Chart>)> {
+fn card_charts(part: &CardPart) -> Vec<(String, Option<Chart>)> {
     let mut all: Vec<(String, Option<Chart>)> = Vec::new();
     for series in by_test(&part.courses) {
-        let name = format!("course-{}", in_a_file(&series[0].test.to_string()));
+        let name = format!("course-{}", file_name_part(&series[0].test.to_string()));
         // A repeated test has another step, or another setting.
         let before = all.iter().filter(|(known, _)| known.starts_with(&name)).count();
         let name = if before == 0 { name } else { format!("{name}-{}", before + 1) };
@@ -66,7 +66,7 @@ fn of_card(part: &CardPart) -> Vec<(String, Option<Chart>)> {
         let caption = ChartCaption::new("", "1 map", "", condition_line(&map.header.condition));
         let evidence = card_map::charts(&map.body.measured).into_iter();
         all.extend(evidence.map(|chart| {
-            let name = format!("map-{}", in_a_file(&chart.title));
+            let name = format!("map-{}", file_name_part(&chart.title));
             (name, Some(Chart { caption: caption.clone(), ..chart }))
         }));
     }
@@ -74,7 +74,7 @@ fn of_card(part: &CardPart) -> Vec<(String, Option<Chart>)> {
 }
 
 /// Text as part of a file name.
-fn in_a_file(text: &str) -> String {
+fn file_name_part(text: &str) -> String {
     text.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
 }
 

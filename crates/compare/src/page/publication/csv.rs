@@ -15,16 +15,16 @@ use cardscope_model::setting::Setting;
 use cardscope_model::units::measured as measured_digits;
 
 /// Columns before the condition: card, settings, test and figure.
-const FIRST: &str = "card,card_id,brand,name,model,generation,capacity,capacity_bytes,firmware,recipe,test_size_bytes,\
+const FIRST_COLUMNS: &str = "card,card_id,brand,name,model,generation,capacity,capacity_bytes,firmware,recipe,test_size_bytes,\
                      test,op,step,block_bytes,figure,run,mb_s,iops,printed_value,printed_unit,\
                      latency_us,p50_us,p99_us,p999_us,max_latency_us";
 
 /// Columns after the condition: details of the card.
-const DETAILS: &str = "controller,pcie_link,tmpth_celsius,tmt1_celsius,tmt2_celsius,page_bytes,erase_block_bytes,\
+const DETAIL_COLUMNS: &str = "controller,pcie_link,tmpth_celsius,tmt1_celsius,tmt2_celsius,page_bytes,erase_block_bytes,\
                        open_blocks_linear,open_blocks_random";
 
 /// Last columns: sources, place in a ranking and its context, and value of a group of cards.
-const LAST: &str = "sources,ordered_by,ordered_on,place,tier,probability_best,cards,order_value,order_low,order_high,order_unit,group";
+const LAST_COLUMNS: &str = "sources,ordered_by,ordered_on,place,tier,probability_best,cards,order_value,order_low,order_high,order_unit,group";
 
 /// Heading of a column, and value.
 type CsvCell = (String, String);
@@ -34,12 +34,12 @@ fn cell(head: &str, value: impl Into<String>) -> CsvCell {
 }
 
 fn heads() -> Vec<String> {
-    let words = WORDS.iter().map(|(word, _)| condition(word));
+    let words = WORDS.iter().map(|(word, _)| condition_column(word));
     let given = |heads: &'static str| heads.split(',').map(str::to_owned);
-    given(FIRST).chain(words).chain(given(DETAILS)).chain(given(LAST)).collect()
+    given(FIRST_COLUMNS).chain(words).chain(given(DETAIL_COLUMNS)).chain(given(LAST_COLUMNS)).collect()
 }
 
-fn condition(word: &str) -> String {
+fn condition_column(word: &str) -> String {
     format!("condition_{word}")
 }
 
@@ -49,7 +49,9 @@ pub(super) fn csv(publication: &Publication) -> Result<Vec<u8>, ::csv::Error> {
     let mut writer = ::csv::WriterBuilder::new().terminator(::csv::Terminator::CRLF).from_writer(Vec::new());
     let heads = heads();
     writer.write_record(&heads)?;
-    for cells in measured(&publication.comparison).chain(publication.rankings.iter().flat_map(order)) {
+    for cells in
+        figure_rows(&publication.comparison).chain(publication.rankings.iter().flat_map(ranking_rows))
+    {
         let value = |head: &String| cells.iter().find(|(of, _)| of == head).map_or("", |(_, value)| value);
         writer.write_record(heads.iter().map(value))?;
     }
@@ -57,13 +59,13 @@ pub(super) fn csv(publication: &Publication) -> Result<Vec<u8>, ::csv::Error> {
 }
 
 /// Rows for each figure of each test and entry.
-fn measured(comparison: &Comparison) -> impl Iterator<Item = Vec<CsvCell>> {
+fn figure_rows(comparison: &Comparison) -> impl Iterator<Item = Vec<CsvCell>> {
     comparison.tests.iter().flat_map(move |test| {
         comparison.entries.iter().zip(&test.spreads).enumerate().flat_map(move |(at, (entry, spread))| {
-            let details = comparison.details.get(&entry.card_id).map(of_details).unwrap_or_default();
-            let card = [of_card(entry), details].concat();
+            let details = comparison.details.get(&entry.card_id).map(detail_cells).unwrap_or_default();
+            let card = [entry_cells(entry), details].concat();
             let rows = spread.iter().flat_map(move |spread| figures(test, spread));
-            let timed = latency(comparison, test, at).map(of_latency).unwrap_or_default();
+            let timed = latency(comparison, test, at).map(latency_cells).unwrap_or_default();
             rows.map(move |row| {
                 let average = row.iter().any(|(head, value)| head == "figure" && value == "average");
                 let timed = if average { timed.clone() } else { Vec::new() };
@@ -80,7 +82,7 @@ fn latency<'c>(comparison: &'c Comparison, test: &ComparedTest, entry: usize) ->
     of.entries.get(entry)?.as_ref()
 }
 
-fn of_latency(latency: &EntryLatency) -> Vec<CsvCell> {
+fn latency_cells(latency: &EntryLatency) -> Vec<CsvCell> {
     let known = |us: Option<f64>| us.map(number).unwrap_or_default();
     let LatencyPercentiles { p50, p99, p999 } = latency.percentiles_us;
     vec![
@@ -97,20 +99,20 @@ fn figures(test: &ComparedTest, spread: &Spread) -> Vec<Vec<CsvCell>> {
     let runs = spread.runs.iter().enumerate();
     let run = |number: usize| vec![cell("run", number.to_string())];
     let mut all: Vec<Vec<CsvCell>> =
-        runs.map(|(i, mb_s)| [figure(test, "run", *mb_s), run(i + 1)].concat()).collect();
+        runs.map(|(i, mb_s)| [figure_cells(test, "run", *mb_s), run(i + 1)].concat()).collect();
     for (measure, what) in RunMeasure::ALL.into_iter().zip(["average", "worst", "best", "median"]) {
-        let mut row = figure(test, what, measure.of(spread));
+        let mut row = figure_cells(test, what, measure.of(spread));
         if let Some(own) = spread.as_printed.as_ref().map(|own| as_the_tool_prints(own, measure)) {
             row.extend([cell("printed_value", number(own.value)), cell("printed_unit", text(&own.unit))]);
         }
         all.push(row);
     }
     let ends = spread.ci95.into_iter().flat_map(|[low, high]| [("ci95_low", low), ("ci95_high", high)]);
-    all.extend(ends.map(|(what, mb_s)| figure(test, what, mb_s)));
+    all.extend(ends.map(|(what, mb_s)| figure_cells(test, what, mb_s)));
     all
 }
 
-fn figure(test: &ComparedTest, what: &str, mb_s: f64) -> Vec<CsvCell> {
+fn figure_cells(test: &ComparedTest, what: &str, mb_s: f64) -> Vec<CsvCell> {
     let pattern = test.test.pattern;
     vec![
         cell("test", pattern.to_string()),
@@ -125,7 +127,7 @@ fn figure(test: &ComparedTest, what: &str, mb_s: f64) -> Vec<CsvCell> {
 }
 
 /// Card, settings and sources of an entry.
-fn of_card(entry: &ComparedEntry) -> Vec<CsvCell> {
+fn entry_cells(entry: &ComparedEntry) -> Vec<CsvCell> {
     let joined = |of: &dyn Fn(&Setting) -> Option<String>| {
         let mut all: Vec<String> = entry.settings.iter().filter_map(of).collect();
         all.dedup();
@@ -147,12 +149,12 @@ fn of_card(entry: &ComparedEntry) -> Vec<CsvCell> {
         cell("sources", text(&entry.sources.join(" | "))),
     ];
     cells.extend(WORDS.iter().map(|(word, _)| {
-        (condition(word), joined(&|setting| setting.condition.get(word).map(str::to_owned)))
+        (condition_column(word), joined(&|setting| setting.condition.get(word).map(str::to_owned)))
     }));
     cells
 }
 
-fn of_details(details: &CardDetails) -> Vec<CsvCell> {
+fn detail_cells(details: &CardDetails) -> Vec<CsvCell> {
     let CardDetails { limits, geometry, .. } = details;
     let celsius = |limit: Option<f64>| limit.map(number).unwrap_or_default();
     let geometry = geometry.clone().unwrap_or_default();
@@ -172,21 +174,21 @@ fn of_details(details: &CardDetails) -> Vec<CsvCell> {
 }
 
 /// Rows of a ranking: `place` for each card, then the four figures of each group.
-fn order(ranking: &Ranking) -> Vec<Vec<CsvCell>> {
+fn ranking_rows(ranking: &Ranking) -> Vec<Vec<CsvCell>> {
     let (by, unit) = match &ranking.by {
         RankedBy::Job(job) => (job.clone(), "points"),
         RankedBy::Test(test) => (test.to_string(), "MB/s"),
     };
     let head =
         [cell("ordered_by", text(&by)), cell("ordered_on", known(&ranking.on)), cell("order_unit", unit)];
-    let places = ranking.places.iter().map(of_place);
+    let places = ranking.places.iter().map(place_cells);
     let groups = ranking.groups.iter().flat_map(|groups| &groups.groups);
-    places.chain(groups.flat_map(of_group)).map(|row| [row, head.to_vec()].concat()).collect()
+    places.chain(groups.flat_map(group_rows)).map(|row| [row, head.to_vec()].concat()).collect()
 }
 
-fn of_place(place: &RankedCard) -> Vec<CsvCell> {
+fn place_cells(place: &RankedCard) -> Vec<CsvCell> {
     let [low, high] = place.ci95.map_or_else(Default::default, |ends| ends.map(number));
-    let mut cells = of_card(&place.entry);
+    let mut cells = entry_cells(&place.entry);
     cells.extend([
         cell("figure", "place"),
         cell("place", place.placement.place.to_string()),
@@ -199,7 +201,7 @@ fn of_place(place: &RankedCard) -> Vec<CsvCell> {
     cells
 }
 
-fn of_group(group: &ValueGroup) -> [Vec<CsvCell>; 4] {
+fn group_rows(group: &ValueGroup) -> [Vec<CsvCell>; 4] {
     let figures = [
         ("group_mean", group.mean),
         ("group_median", group.median),
@@ -226,12 +228,12 @@ fn number(value: f64) -> String {
 }
 
 /// Beginnings of a formula for spreadsheets, including East Asian wide forms.
-const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+const FORMULA_SIGNS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
 /// Escapes text for a spreadsheet: text that begins like a formula, and is not a number, gets an apostrophe in front.
 fn text(text: &str) -> String {
     let text = outside::line(text);
-    match text.starts_with(FORMULA) && !text.parse::<f64>().is_ok_and(f64::is_finite) {
+    match text.starts_with(FORMULA_SIGNS) && !text.parse::<f64>().is_ok_and(f64::is_finite) {
         true => format!("'{text}"),
         false => text.into_owned(),
     }

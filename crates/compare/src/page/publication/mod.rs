@@ -59,15 +59,15 @@ pub const FORMATS: &[PublicationFormat] = &[
     format("csv", "csv", "one row a figure, for spreadsheets and scripts", |p| {
         csv(p).map_err(|error| unwritable("CSV", &error))
     }),
-    format("json", "json", "the document itself", document),
+    format("json", "json", "the document itself", to_json),
     format("svg", "svg", "the averages as a picture", |p| drawn(&main(p)?, PictureFormat::Svg, p)),
     format("png", "png", "the same as pixels", |p| drawn(&main(p)?, PictureFormat::Png, p)),
     format("plotly", "plotly.md", "a page for Hugo with Plotly blocks", |p| Ok(plotly(p).into_bytes())),
     format("crystaldiskmark", "cdm.txt", "CrystalDiskMark's text layout", |p| {
-        with_figures(p, crystaldiskmark(p))
+        refuse_empty(p, crystaldiskmark(p))
     }),
     format("kdiskmark", "kdm.txt", "KDiskMark's text layout, in its units", |p| {
-        with_figures(p, kdiskmark(p))
+        refuse_empty(p, kdiskmark(p))
     }),
 ];
 
@@ -81,7 +81,7 @@ const fn format(
 }
 
 /// Refuses an empty text: these layouts have reports of cards only, and no place for a ranking.
-fn with_figures(publication: &Publication, text: String) -> Result<Vec<u8>, PublishError> {
+fn refuse_empty(publication: &Publication, text: String) -> Result<Vec<u8>, PublishError> {
     match text.is_empty() {
         true => Err(PublishError::NoFigures(publication.title.clone())),
         false => Ok(text.into_bytes()),
@@ -100,7 +100,7 @@ pub fn by_file(file: &str) -> Option<&'static PublicationFormat> {
 }
 
 /// The document, with the answer of its page.
-fn document(publication: &Publication) -> Result<Vec<u8>, PublishError> {
+fn to_json(publication: &Publication) -> Result<Vec<u8>, PublishError> {
     json::answered(&page(publication).answer, publication)
         .map(String::into_bytes)
         .map_err(|error| unwritable("JSON", &error))

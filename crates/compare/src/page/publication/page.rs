@@ -15,17 +15,17 @@ use cardscope_page::figure::count;
 use cardscope_page::tree::{Page, PageBlock, PageFact, PageSection, fact, findings};
 
 /// Most cards with unfolded sections.
-const FEW: usize = 3;
+const MOST_UNFOLDED: usize = 3;
 
 pub fn page(publication: &Publication) -> Page {
     let compared = &publication.comparison;
-    let mut page = Page::new(&publication.title, NewsTone::Plain, answer(publication));
+    let mut page = Page::new(&publication.title, NewsTone::Plain, publication_answer(publication));
     page.because_all(
         NewsTone::Plain,
-        publication.rankings.iter().skip(usize::from(alone(publication))).map(ranking::answer),
+        publication.rankings.iter().skip(usize::from(has_only_rankings(publication))).map(ranking::answer),
     );
     comparison::add_reasons(&mut page, compared);
-    page.figures = figures(publication);
+    page.figures = key_figures(publication);
     let speeds = match compared.entries.len() {
         1 => bars::by_queue(compared),
         _ => bars::by_card(compared, RunMeasure::Average),
@@ -42,7 +42,7 @@ pub fn page(publication: &Publication) -> Page {
     page.fold("Runs that jump between two levels", [PageBlock::Lines(words::jumps(compared))]);
     let cards = publication.cards.iter().map(|part| {
         let section = card::section(part, compared.details.get(&part.card_id));
-        PageBlock::Section(if publication.cards.len() <= FEW { section } else { section.folded() })
+        PageBlock::Section(if publication.cards.len() <= MOST_UNFOLDED { section } else { section.folded() })
     });
     page.add("Card by card", cards);
     page.fold("Findings", [PageBlock::Remarks(findings::of(&compared.findings))]);
@@ -58,20 +58,20 @@ pub(super) fn made(publication: &Publication) -> String {
 }
 
 /// True for rankings without a comparison.
-fn alone(publication: &Publication) -> bool {
+fn has_only_rankings(publication: &Publication) -> bool {
     publication.comparison.entries.is_empty()
 }
 
-fn answer(publication: &Publication) -> String {
-    match (publication.rankings.first(), alone(publication)) {
+fn publication_answer(publication: &Publication) -> String {
+    match (publication.rankings.first(), has_only_rankings(publication)) {
         (Some(order), true) => ranking::answer(order),
         _ => comparison::answer::answer(&publication.comparison),
     }
 }
 
-fn figures(publication: &Publication) -> Vec<PageFact> {
+fn key_figures(publication: &Publication) -> Vec<PageFact> {
     let compared = &publication.comparison;
-    if alone(publication) {
+    if has_only_rankings(publication) {
         let placed = publication.rankings.iter().map(|order| order.places.len()).max().unwrap_or(0);
         return vec![fact("cards", placed), fact("orders", publication.rankings.len())];
     }
@@ -89,7 +89,7 @@ fn figures(publication: &Publication) -> Vec<PageFact> {
 }
 
 /// Explanations for readers, worded as in `docs/comparing.md`.
-const READING: [(&str, &str); 6] = [
+const READING_GUIDE: [(&str, &str); 6] = [
     (
         "MB/s",
         "10^6 bytes a second. MiB is 2^20 bytes. Some tools print other units under the same name; the figures here are converted.",
@@ -120,7 +120,7 @@ pub(super) fn add_methods(page: &mut Page, compared: &Comparison) {
     let part = |head: &str, facts: Vec<PageFact>| {
         PageBlock::Section(PageSection::new(head, [PageBlock::Facts(facts)]))
     };
-    let reading = READING.iter().map(|(word, meaning)| fact(word, meaning)).collect();
+    let reading = READING_GUIDE.iter().map(|(word, meaning)| fact(word, meaning)).collect();
     page.fold(
         "Method and sources",
         [

@@ -18,11 +18,11 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// Height of a picture for each bar and each test, so that bars are as thick as in the published page.
-const BAR: usize = 4;
-const TEST: usize = 12;
+const BAR_HEIGHT: usize = 4;
+const TEST_HEIGHT: usize = 12;
 
 /// Least height of a picture.
-const LEAST: usize = 300;
+const LEAST_HEIGHT: usize = 300;
 
 pub(super) fn plotly(publication: &Publication) -> String {
     let compared = &publication.comparison;
@@ -34,7 +34,7 @@ pub(super) fn plotly(publication: &Publication) -> String {
     let mut page = Page::default();
     comparison::add_compared(&mut page, compared);
     page.add("Findings", [PageBlock::Remarks(findings::of(&compared.findings))]);
-    out += &parts(&page);
+    out += &render_sections(&page);
     out += "\n## Every run\n\nEach bar is one run, the first at the top; speeds in MB/s of 10^6 bytes.\n";
     for (number, entry) in compared.entries.iter().enumerate() {
         let _ = writeln!(out, "\n### {}\n", plain(&entry.name));
@@ -53,7 +53,7 @@ pub(super) fn plotly(publication: &Publication) -> String {
             plain(&words::amount(entry)),
             plain(&settings.join(" | "))
         );
-        bars::by_run(compared, number).into_iter().for_each(|chart| out += &block(&chart, false));
+        bars::by_run(compared, number).into_iter().for_each(|chart| out += &plotly_block(&chart, false));
     }
     for (measure, head) in
         [(RunMeasure::Average, "averages"), (RunMeasure::Worst, "worsts"), (RunMeasure::Best, "bests")]
@@ -65,7 +65,7 @@ pub(super) fn plotly(publication: &Publication) -> String {
                 "\n## Comparison of {head}\n\nFor every card and test {}{interval}.",
                 measure.meaning()
             );
-            out += &block(&chart, true);
+            out += &plotly_block(&chart, true);
         }
     }
     let mut page = Page::default();
@@ -74,28 +74,28 @@ pub(super) fn plotly(publication: &Publication) -> String {
         ranking::add(&mut page, &ranking::title(order), &ranking::what(order), order);
     }
     page::add_methods(&mut page, compared);
-    out + &parts(&page) + &format!("\n{}\n", plain(&page::made(publication)))
+    out + &render_sections(&page) + &format!("\n{}\n", plain(&page::made(publication)))
 }
 
 /// Sections of a page.
-fn parts(page: &Page) -> String {
+fn render_sections(page: &Page) -> String {
     page.sections.iter().map(|part| section(part, 2)).collect()
 }
 
 /// Text as TOML, which is valid as JSON string if no character needs an escape of only one of both.
 fn toml_text(text: &str) -> String {
-    harmless(&Value::from(outside::line(text)).to_string())
+    escape_markup(&Value::from(outside::line(text)).to_string())
 }
 
 /// JSON without the beginnings of shortcodes and tags in its texts.
-fn harmless(json: &str) -> String {
+fn escape_markup(json: &str) -> String {
     outside::json(json).replace('<', "\\u003c").replace("{{", "{\\u007b")
 }
 
-fn block(chart: &Chart, with_values: bool) -> String {
+fn plotly_block(chart: &Chart, with_values: bool) -> String {
     let ChartKind::Bars(bars) = &chart.kind else { return String::new() };
     let figure = serde_json::to_string_pretty(&figure(bars, with_values)).unwrap_or_default();
-    let figure = harmless(&figure);
+    let figure = escape_markup(&figure);
     format!("\n{{{{< plotly >}}}}\n{figure}\n{{{{< /plotly >}}}}\n\n{}\n", plain(&chart.caption.words()))
 }
 
@@ -111,7 +111,7 @@ fn figure(bars: &BarGroups, with_values: bool) -> Value {
     let trace = |(of, name): (usize, &String)| {
         let value = |group: &BarGroup| {
             let bar = group.bars.iter().find(|bar| bar.of == of);
-            bar.map_or(Value::Null, |bar| json!(rounded(bar.value)))
+            bar.map_or(Value::Null, |bar| json!(round_for_label(bar.value)))
         };
         let x: Vec<Value> = bars.groups.iter().rev().map(value).collect();
         let mut trace = json!({ "x": x, "name": name, "type": "bar", "orientation": "h" });
@@ -129,10 +129,10 @@ fn figure(bars: &BarGroups, with_values: bool) -> Value {
         "data": data,
         "layout": {
             "margin": { "t": 0, "l": 140, "b": 60 },
-            "xaxis": { "ticksuffix": format!(" {}", bars.unit), "range": [0, rounded(most * 1.08)] },
+            "xaxis": { "ticksuffix": format!(" {}", bars.unit), "range": [0, round_for_label(most * 1.08)] },
             "legend": { "traceorder": "reversed" },
             "autosize": true,
-            "height": (tests.len() * (TEST + BAR * bars.names.len())).max(LEAST),
+            "height": (tests.len() * (TEST_HEIGHT + BAR_HEIGHT * bars.names.len())).max(LEAST_HEIGHT),
         },
         "config": { "responsive": true },
     })
@@ -147,14 +147,14 @@ fn whiskers(bars: &BarGroups, of: usize) -> Option<Value> {
     };
     let all: Vec<Option<[f64; 2]>> = bars.groups.iter().rev().map(interval).collect();
     let side = |end: usize| -> Vec<Value> {
-        all.iter().map(|ends| ends.map_or(Value::Null, |ends| json!(rounded(ends[end])))).collect()
+        all.iter().map(|ends| ends.map_or(Value::Null, |ends| json!(round_for_label(ends[end])))).collect()
     };
     let any = all.iter().any(Option::is_some);
     any.then(|| json!({ "type": "data", "symmetric": false, "arrayminus": side(0), "array": side(1) }))
 }
 
 /// Rounds to the digits that are meaningful in a label.
-fn rounded(value: f64) -> f64 {
+fn round_for_label(value: f64) -> f64 {
     let grain = if value >= 100.0 { 10.0 } else { 1000.0 };
     (value * grain).round() / grain
 }

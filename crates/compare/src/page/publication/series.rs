@@ -13,24 +13,24 @@ use cardscope_page::tree::PageBlock;
 use cardscope_page::tree::table::Table;
 
 /// Points of a sparkline.
-const POINTS: usize = 20;
+const SPARKLINE_POINTS: usize = 20;
 
 /// Test, step and entry.
 type Key<'a> = (TestName, Option<&'a str>, &'a str);
 
-fn of_series(series: &TestSeries) -> Key<'_> {
+fn series_key(series: &TestSeries) -> Key<'_> {
     (series.test, series.step.as_deref(), &series.entry)
 }
 
-fn of_latencies(latencies: &TestLatencies) -> Key<'_> {
+fn latency_key(latencies: &TestLatencies) -> Key<'_> {
     (latencies.test, latencies.step.as_deref(), &latencies.entry)
 }
 
 /// Tests of a card with a series or latencies, in order, each with its condition.
 fn tests(part: &CardPart) -> Vec<(Key<'_>, &str)> {
     let mut all: Vec<(Key<'_>, &str)> = Vec::new();
-    let series = part.courses.iter().map(|s| (of_series(s), s.condition.as_str()));
-    let latencies = part.latencies.iter().map(|l| (of_latencies(l), l.condition.as_str()));
+    let series = part.courses.iter().map(|s| (series_key(s), s.condition.as_str()));
+    let latencies = part.latencies.iter().map(|l| (latency_key(l), l.condition.as_str()));
     for (key, condition) in series.chain(latencies) {
         if all.iter().all(|(known, _)| *known != key) {
             all.push((key, condition));
@@ -41,7 +41,7 @@ fn tests(part: &CardPart) -> Vec<(Key<'_>, &str)> {
 
 /// Chart of the test whose speed falls most.
 pub(super) fn most_telling(part: &CardPart) -> Option<Chart> {
-    let fall = |series: &Vec<&TestSeries>| together(series, POINTS).fall();
+    let fall = |series: &Vec<&TestSeries>| together(series, SPARKLINE_POINTS).fall();
     let all = by_test(&part.courses);
     of_test(all.iter().max_by(|a, b| fall(a).total_cmp(&fall(b)))?)
 }
@@ -65,7 +65,7 @@ pub(super) fn blocks(part: &CardPart) -> Vec<PageBlock> {
     ];
     let mut table = Table::new(heads).least(["runs", "p99.9", "slowest s, MB/s", "fastest s, MB/s", "p99"]);
     for (key, condition) in &tests {
-        table.row(row(part, key, if alike { "" } else { condition }));
+        table.row(test_row(part, key, if alike { "" } else { condition }));
     }
     table.drop_blank_columns();
     let condition = if alike && !first.is_empty() { format!("; {first}") } else { String::new() };
@@ -74,17 +74,17 @@ pub(super) fn blocks(part: &CardPart) -> Vec<PageBlock> {
     vec![PageBlock::Table(table), PageBlock::Words(caption)]
 }
 
-fn row(part: &CardPart, key: &Key<'_>, condition: &str) -> Vec<String> {
-    let series: Vec<&TestSeries> = part.courses.iter().filter(|s| of_series(s) == *key).collect();
-    let latencies = part.latencies.iter().find(|l| of_latencies(l) == *key);
-    let runs = together(&series, POINTS);
+fn test_row(part: &CardPart, key: &Key<'_>, condition: &str) -> Vec<String> {
+    let series: Vec<&TestSeries> = part.courses.iter().filter(|s| series_key(s) == *key).collect();
+    let latencies = part.latencies.iter().find(|l| latency_key(l) == *key);
+    let runs = together(&series, SPARKLINE_POINTS);
     let hottest = runs.celsius.iter().map(|(_, celsius)| *celsius).reduce(f64::max);
     let under = if condition.is_empty() { String::new() } else { format!(" · {condition}") };
     let histogram = latencies.map(|l| &l.histogram);
     let quantile = |q: f64| histogram.filter(|h| h.count() > 0).map(|h| time_us(h.quantile(q) as f64 / 1e3));
     let mut cells = vec![
         format!("{}{under}", test_of(key.0, key.1)),
-        runs.fastest().map(|most| small(&runs, most)).unwrap_or_default(),
+        runs.fastest().map(|most| sparkline(&runs, most)).unwrap_or_default(),
         latencies.map_or(runs.runs, |l| l.runs).to_string(),
         runs.slowest().map(speed).unwrap_or_default(),
         runs.fastest().map(speed).unwrap_or_default(),
@@ -95,7 +95,7 @@ fn row(part: &CardPart, key: &Key<'_>, condition: &str) -> Vec<String> {
 }
 
 /// Sparkline of the speed over time, from 0 to its fastest second.
-fn small(runs: &CombinedRuns, most: f64) -> String {
+fn sparkline(runs: &CombinedRuns, most: f64) -> String {
     let step = |(_, mb_s): &(f64, f64)| plot::step(mb_s / most);
     if most > 0.0 { runs.median.iter().map(step).collect() } else { String::new() }
 }

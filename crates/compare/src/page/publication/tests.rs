@@ -142,7 +142,7 @@ fn plotly_block_has_the_published_form() {
 #[test]
 fn document_survives_json() {
     let publication = sample::publication(3, 3, 3);
-    let written = super::document(&publication).unwrap();
+    let written = super::to_json(&publication).unwrap();
     let back: Publication = serde_json::from_slice(&written).unwrap();
     assert_eq!((&back.title, back.comparison.entries.len(), back.cards.len()), (&publication.title, 3, 3));
     let page = |of: &Publication| of.cards[0].map.as_ref().and_then(|map| map.body.measured.page_bytes.value);

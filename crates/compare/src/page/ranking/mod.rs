@@ -38,7 +38,7 @@ pub(crate) fn add(page: &mut Page, head: &str, of: &str, ranking: &Ranking) {
         _ => TIERS,
     };
     page.add(head, [PageBlock::Table(places(ranking)), PageBlock::Words(note.to_owned())]);
-    page.fold(&head_of("Value for money"), money(ranking));
+    page.fold(&head_of("Value for money"), money_blocks(ranking));
     let means = ranking.places.iter().map(|place| (place, remarks(place)));
     let means = means.filter(|(_, remarks)| !remarks.is_empty());
     let means = means.map(|(p, remarks)| format!("{}: {}", p.entry.name, remarks.join("; ")));
@@ -117,12 +117,12 @@ pub fn for_money(ranking: &Ranking) -> Table {
             ("price", &|p| p.price.as_ref().map(price).unwrap_or_default()),
             ("of", &|p| p.priced.clone().unwrap_or_default()),
             (unit(ranking), &|p| value(ranking, p.value)),
-            ("per price", &|p| per_price(p)),
+            ("per price", &|p| value_per_price(p)),
             ("GB", &|p| p.gb_per_price.map(speed).unwrap_or_default()),
-            ("MB/s read", &|p| delivers(p, Figure::ReadMbS)),
-            ("MB/s write", &|p| delivers(p, Figure::WriteMbS)),
-            ("IOPS read", &|p| delivers(p, Figure::RandomReadIops)),
-            ("IOPS write", &|p| delivers(p, Figure::RandomWriteIops)),
+            ("MB/s read", &|p| speed_per_price(p, Figure::ReadMbS)),
+            ("MB/s write", &|p| speed_per_price(p, Figure::WriteMbS)),
+            ("IOPS read", &|p| speed_per_price(p, Figure::RandomReadIops)),
+            ("IOPS write", &|p| speed_per_price(p, Figure::RandomWriteIops)),
         ],
     );
     let mut table = table.left_aligned(["card"]);
@@ -131,18 +131,18 @@ pub fn for_money(ranking: &Ranking) -> Table {
 }
 
 /// Table of value for money with its explanation; empty without prices.
-fn money(ranking: &Ranking) -> impl Iterator<Item = PageBlock> {
+fn money_blocks(ranking: &Ranking) -> impl Iterator<Item = PageBlock> {
     let table = for_money(ranking);
     let meaning = PageBlock::Words("From \"per price\" on: what one unit of the currency buys.".to_owned());
     (!table.rows().is_empty()).then_some([PageBlock::Table(table), meaning]).into_iter().flatten()
 }
 
 /// Speed for one unit of currency.
-fn delivers(place: &RankedCard, figure: Figure) -> String {
+fn speed_per_price(place: &RankedCard, figure: Figure) -> String {
     place.figures_per_price.and_then(|all| all.get(figure)).map(speed).unwrap_or_default()
 }
 
-fn per_price(place: &RankedCard) -> String {
+fn value_per_price(place: &RankedCard) -> String {
     match (place.per_price, &place.price) {
         (Some(value), Some(price)) => format!("{} / {}", speed(value), price.currency),
         (Some(value), None) => speed(value),

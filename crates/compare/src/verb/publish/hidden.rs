@@ -9,13 +9,13 @@ use cardscope_model::session_file::CardUnit;
 use serde_json::Value;
 
 /// Names of evidence that identifies a unit: registers CID and PSN, serial numbers of readers and NVMe cards.
-const KEYS: [&str; 5] = ["cid", "psn", "serial", "serial_number", "sn"];
+const IDENTIFYING_KEYS: [&str; 5] = ["cid", "psn", "serial", "serial_number", "sn"];
 
 /// Least length of redacted text: shorter ones occur in other numbers. Evidence of the names above is removed in any case.
-const LEAST_LETTERS: usize = 6;
+const LEAST_LENGTH: usize = 6;
 
 /// Replacement of redacted text.
-const GONE: &str = "[hidden]";
+const REPLACEMENT: &str = "[hidden]";
 
 /// Redacts texts that identify a unit. The default redacts nothing.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ impl Redactor {
         let facts = units.iter().map(|unit| &unit.facts).chain([&card.facts]);
         let known = facts.flat_map(|facts| [facts.serial.as_deref(), facts.cid.as_deref()]);
         let known = known.chain(units.iter().map(|unit| unit.serial.as_deref())).flatten();
-        let mut names: Vec<String> = known.flat_map(written).filter(|name| is_telling(name)).collect();
+        let mut names: Vec<String> = known.flat_map(spellings).filter(|name| is_specific(name)).collect();
         names.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
         names.dedup();
         Redactor { names: Some(names) }
@@ -41,7 +41,7 @@ impl Redactor {
         if self.names.is_none() {
             return finding;
         }
-        finding.evidence.retain(|(what, _)| !names_a_unit(what));
+        finding.evidence.retain(|(what, _)| !identifies_unit(what));
         for text in [&mut finding.verdict].into_iter().chain(&mut finding.advice) {
             self.clear_text(text);
         }
@@ -56,11 +56,11 @@ impl Redactor {
         }
         match document {
             Value::Object(fields) => {
-                fields.retain(|name, _| !names_a_unit(name));
+                fields.retain(|name, _| !identifies_unit(name));
                 fields.values_mut().for_each(|value| self.clear(value));
             }
             Value::Array(values) => {
-                values.retain(|value| !is_evidence(value));
+                values.retain(|value| !is_identifying_pair(value));
                 values.iter_mut().for_each(|value| self.clear(value));
             }
             Value::String(text) => self.clear_text(text),
@@ -73,30 +73,30 @@ impl Redactor {
             let mut from = 0;
             // Names are ASCII, so positions in the lower-case text are positions in the text.
             while let Some(at) = text[from..].to_ascii_lowercase().find(name.as_str()) {
-                text.replace_range(from + at..from + at + name.len(), GONE);
+                text.replace_range(from + at..from + at + name.len(), REPLACEMENT);
                 // The search continues after the replacement, which may itself contain the name.
-                from += at + GONE.len();
+                from += at + REPLACEMENT.len();
             }
         }
     }
 }
 
-fn names_a_unit(what: &str) -> bool {
-    KEYS.iter().any(|key| what.eq_ignore_ascii_case(key))
+fn identifies_unit(what: &str) -> bool {
+    IDENTIFYING_KEYS.iter().any(|key| what.eq_ignore_ascii_case(key))
 }
 
 /// True for a name and its value, as in the evidence of findings, that identify a unit.
-fn is_evidence(value: &Value) -> bool {
-    matches!(value.as_array().map(Vec::as_slice), Some([Value::String(what), Value::String(_)]) if names_a_unit(what))
+fn is_identifying_pair(value: &Value) -> bool {
+    matches!(value.as_array().map(Vec::as_slice), Some([Value::String(what), Value::String(_)]) if identifies_unit(what))
 }
 
 /// False for zeros, which identify nothing, and for short names, which occur everywhere.
-fn is_telling(name: &str) -> bool {
-    name.len() >= LEAST_LETTERS && name.trim_start_matches("0x").bytes().any(|letter| letter != b'0')
+fn is_specific(name: &str) -> bool {
+    name.len() >= LEAST_LENGTH && name.trim_start_matches("0x").bytes().any(|letter| letter != b'0')
 }
 
 /// Spellings of a name: as printed, without `0x`, and in decimal.
-fn written(name: &str) -> Vec<String> {
+fn spellings(name: &str) -> Vec<String> {
     let small = name.trim().to_ascii_lowercase();
     if !small.is_ascii() {
         return Vec::new();

@@ -7,15 +7,15 @@
 /// Picture without metadata; `None` if it violates its format.
 pub(super) fn without_metadata(media_type: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     match media_type {
-        "image/jpeg" => jpeg(bytes),
-        "image/png" => png(bytes),
-        "image/webp" => webp(bytes),
-        "image/gif" => gif(bytes),
+        "image/jpeg" => clean_jpeg(bytes),
+        "image/png" => clean_png(bytes),
+        "image/webp" => clean_webp(bytes),
+        "image/gif" => clean_gif(bytes),
         _ => None,
     }
 }
 
-fn jpeg(bytes: &[u8]) -> Option<Vec<u8>> {
+fn clean_jpeg(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut out = vec![0xff, 0xd8];
     let mut at = 2;
     loop {
@@ -76,7 +76,7 @@ fn turned(orientation: u8) -> Vec<u8> {
     [b"\xff\xe1\0\x22Exif\0\0".as_slice(), &tiff].concat()
 }
 
-fn png(bytes: &[u8]) -> Option<Vec<u8>> {
+fn clean_png(bytes: &[u8]) -> Option<Vec<u8>> {
     let (mut out, mut at) = (bytes.get(..8)?.to_vec(), 8);
     loop {
         let length = u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize;
@@ -91,7 +91,7 @@ fn png(bytes: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-fn webp(bytes: &[u8]) -> Option<Vec<u8>> {
+fn clean_webp(bytes: &[u8]) -> Option<Vec<u8>> {
     let length = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize);
     let all = bytes.get(..length(4)?.checked_add(8)?)?;
     let (mut out, mut at) = (all.get(..12)?.to_vec(), 12);
@@ -113,7 +113,7 @@ fn webp(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Removes comments and application data, except the number of repetitions of an animation.
-fn gif(bytes: &[u8]) -> Option<Vec<u8>> {
+fn clean_gif(bytes: &[u8]) -> Option<Vec<u8>> {
     // A flag announces a colour table, and its low bits the size.
     let colours = |flags: u8| if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) };
     let mut at = 13 + colours(*bytes.get(10)?);

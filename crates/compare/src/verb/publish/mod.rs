@@ -105,7 +105,7 @@ pub fn publish(request: &PublishRequest) -> Result<Publication> {
             (compared, parts)
         }
         None if rankings.is_empty() => return Err(compare::too_many(cards.len())),
-        None => (not_compared(cards.len(), is_asked), Vec::new()),
+        None => (omitted_comparison(cards.len(), is_asked), Vec::new()),
     };
     Ok(Publication {
         title: request.title.clone().unwrap_or_else(|| title(&parts, cards.len())),
@@ -135,7 +135,7 @@ fn parts(
 }
 
 /// Replaces a comparison of too many cards. `asked` is true if the user chose the rankings.
-fn not_compared(cards: usize, asked: bool) -> Comparison {
+fn omitted_comparison(cards: usize, asked: bool) -> Comparison {
     let (by, or) = match asked {
         true => ("", ""),
         false => (", by their most common tests", "; choose another order with --for JOB or --rank-by TEST"),

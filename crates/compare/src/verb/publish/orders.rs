@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 /// Kinds of tests, most important first.
-const KINDS: [(IoOrder, TestOp); 4] = [
+const TEST_KINDS: [(IoOrder, TestOp); 4] = [
     (IoOrder::Sequential, TestOp::Read),
     (IoOrder::Sequential, TestOp::Write),
     (IoOrder::Random, TestOp::Read),
@@ -29,10 +29,10 @@ pub(super) fn usual(
     }
     let mut rows = source.summaries(|_| true)?;
     rows.retain(|row| choice.is_met_by(&row.setting));
-    Ok(most_common(cards, &rows).into_iter().map(RankingKey::Test).collect())
+    Ok(most_common_tests(cards, &rows).into_iter().map(RankingKey::Test).collect())
 }
 
-fn most_common(cards: &[StoredCard], rows: &[SummaryRow]) -> Vec<TestName> {
+fn most_common_tests(cards: &[StoredCard], rows: &[SummaryRow]) -> Vec<TestName> {
     let ids: HashSet<&str> = cards.iter().map(|card| card.id.as_str()).collect();
     let mut measured: HashMap<TestName, (HashSet<&str>, u64)> = HashMap::new();
     for row in rows.iter().filter(|row| ids.contains(row.card_id.as_str())) {
@@ -46,7 +46,7 @@ fn most_common(cards: &[StoredCard], rows: &[SummaryRow]) -> Vec<TestName> {
         let found = of_kind.max_by_key(|(test, (of, runs))| (of.len(), *runs, Reverse(test.to_string())));
         found.map(|(test, _)| *test)
     };
-    KINDS.into_iter().filter_map(most).collect()
+    TEST_KINDS.into_iter().filter_map(most).collect()
 }
 
 #[cfg(test)]
@@ -70,7 +70,7 @@ mod tests {
 
     fn named(cards: &[&str], rows: &[SummaryRow]) -> Vec<String> {
         let cards: Vec<StoredCard> = cards.iter().map(|name| cardscope_testkit::cards::card(name)).collect();
-        most_common(&cards, rows).iter().map(TestName::to_string).collect()
+        most_common_tests(&cards, rows).iter().map(TestName::to_string).collect()
     }
 
     #[test]

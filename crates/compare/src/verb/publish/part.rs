@@ -31,7 +31,7 @@ pub(super) fn part(
     (serials, room): (bool, u64),
 ) -> Result<CardPart> {
     let card = source.card(id)?;
-    let mut part = bare(&card, source.events(id)?, serials);
+    let mut part = new_part(&card, source.events(id)?, serials);
     if source.is_collected(id) {
         return Ok(part);
     }
@@ -39,7 +39,7 @@ pub(super) fn part(
     let units = archive.units(id)?;
     let hidden = if serials { Redactor::default() } else { Redactor::of(&card, &units) };
     if serials {
-        name_units(&mut part, &units);
+        add_unit_names(&mut part, &units);
     }
     let notes = part.events.iter_mut().flat_map(|event| [&mut event.note, &mut event.source]);
     notes.chain([&mut part.card.note]).flatten().for_each(|text| hidden.clear_text(text));
@@ -48,7 +48,7 @@ pub(super) fn part(
     for session in last_sessions(columns) {
         let session = archive.session(session)?.file;
         if let Some(unit) = session.specimen.as_ref().filter(|_| !serials) {
-            part.pieces.push(hash(&unit.id));
+            part.pieces.push(short_hash(&unit.id));
         }
         if serials && units.len() == 1 {
             part.card.cid = part.card.cid.take().or_else(|| cid(&session.identity));
@@ -66,7 +66,7 @@ pub(super) fn part(
     Ok(part)
 }
 
-fn bare(card: &StoredCard, events: Vec<cardscope_model::card::CardEvent>, serials: bool) -> CardPart {
+fn new_part(card: &StoredCard, events: Vec<cardscope_model::card::CardEvent>, serials: bool) -> CardPart {
     CardPart {
         card_id: card.id.clone(),
         title: card.title.clone(),
@@ -84,7 +84,7 @@ fn last_sessions(columns: &[&ComparedColumn]) -> Vec<SessionId> {
 }
 
 /// Adds the serial numbers and CIDs, which the archive stores with the units and not with the card.
-fn name_units(part: &mut CardPart, units: &[CardUnit]) {
+fn add_unit_names(part: &mut CardPart, units: &[CardUnit]) {
     if let [only] = units {
         part.card.complete_from(&CardFacts {
             serial: only.facts.serial.clone().or_else(|| only.serial.clone()),
@@ -92,7 +92,7 @@ fn name_units(part: &mut CardPart, units: &[CardUnit]) {
             ..CardFacts::default()
         });
     }
-    part.pieces = units.iter().map(named).collect();
+    part.pieces = units.iter().map(unit_name).collect();
 }
 
 /// CID in the identity that was read when the card was measured.
@@ -101,17 +101,17 @@ fn cid(identity: &serde_json::Value) -> Option<String> {
 }
 
 /// Serial number and CID of a unit, else the beginning of its hash.
-fn named(unit: &CardUnit) -> String {
+fn unit_name(unit: &CardUnit) -> String {
     let serial = unit.serial.clone().or_else(|| unit.facts.serial.clone());
     match (serial, &unit.facts.cid) {
         (Some(serial), Some(cid)) => format!("{serial} (CID {cid})"),
         (Some(serial), None) => serial,
         (None, Some(cid)) => format!("CID {cid}"),
-        (None, None) => hash(&unit.id),
+        (None, None) => short_hash(&unit.id),
     }
 }
 
-fn hash(whole: &str) -> String {
+fn short_hash(whole: &str) -> String {
     format!("#{}", whole.get(..8).unwrap_or(whole))
 }
 
@@ -119,12 +119,12 @@ fn add_record(part: &mut CardPart, record: StoredSession, hidden: &Redactor) {
     let Some(mut document) = record.file.document else { return };
     hidden.clear(&mut document);
     match record.summary.kind.as_str() {
-        "map" => last(&mut part.map, &document),
-        "verify" => surest(&mut part.verify, &document),
-        "sustain" => longest(&mut part.sustain, &document),
+        "map" => keep_last(&mut part.map, &document),
+        "verify" => keep_surest(&mut part.verify, &document),
+        "sustain" => keep_longest(&mut part.sustain, &document),
         "check" => {
-            last(&mut part.map, &document["map"]);
-            surest(&mut part.verify, &document["verify"]);
+            keep_last(&mut part.map, &document["map"]);
+            keep_surest(&mut part.verify, &document["verify"]);
         }
         _ => return,
     }
@@ -142,14 +142,14 @@ fn add_finding(part: &mut CardPart, finding: Finding) {
 }
 
 /// Keeps the last readable record; records come oldest first.
-fn last<T: DeserializeOwned>(place: &mut Option<T>, document: &serde_json::Value) {
+fn keep_last<T: DeserializeOwned>(place: &mut Option<T>, document: &serde_json::Value) {
     if let Ok(found) = T::deserialize(document) {
         *place = Some(found);
     }
 }
 
 /// Keeps the surest verification, of equal ones the last.
-fn surest(place: &mut Option<VerifyReport>, document: &serde_json::Value) {
+fn keep_surest(place: &mut Option<VerifyReport>, document: &serde_json::Value) {
     let Ok(found) = VerifyReport::deserialize(document) else { return };
     if place.as_ref().is_none_or(|known| known.body.sureness() <= found.body.sureness()) {
         *place = Some(found);
@@ -157,7 +157,7 @@ fn surest(place: &mut Option<VerifyReport>, document: &serde_json::Value) {
 }
 
 /// Keeps the longest run, of equal ones the last. A check writes for a minute only, which shows less than a longer run.
-fn longest(place: &mut Option<SustainReport>, document: &serde_json::Value) {
+fn keep_longest(place: &mut Option<SustainReport>, document: &serde_json::Value) {
     let Ok(found) = SustainReport::deserialize(document) else { return };
     let lasted = |run: &SustainReport| run.body.moved.seconds;
     if place.as_ref().is_none_or(|known| lasted(known) <= lasted(&found)) {
@@ -181,18 +181,18 @@ mod tests {
 
     #[test]
     fn unit_name_uses_serial_cid_or_hash() {
-        assert_eq!(named(&unit(Some("0x811e"), Some("1d41"))), "0x811e (CID 1d41)");
-        assert_eq!(named(&unit(None, None)), "#01234567");
+        assert_eq!(unit_name(&unit(Some("0x811e"), Some("1d41"))), "0x811e (CID 1d41)");
+        assert_eq!(unit_name(&unit(None, None)), "#01234567");
     }
 
     #[test]
     fn single_unit_gives_the_card_serial_and_cid() {
         let card = cardscope_testkit::cards::card("A");
-        let mut part = bare(&card, Vec::new(), true);
-        name_units(&mut part, &[unit(Some("0x811e"), Some("1d41"))]);
+        let mut part = new_part(&card, Vec::new(), true);
+        add_unit_names(&mut part, &[unit(Some("0x811e"), Some("1d41"))]);
         assert_eq!((part.card.serial.as_deref(), part.card.cid.as_deref()), (Some("0x811e"), Some("1d41")));
-        let mut two = bare(&card, Vec::new(), true);
-        name_units(&mut two, &[unit(Some("0x811e"), Some("1d41")), unit(Some("0x811f"), Some("1d42"))]);
+        let mut two = new_part(&card, Vec::new(), true);
+        add_unit_names(&mut two, &[unit(Some("0x811e"), Some("1d41")), unit(Some("0x811f"), Some("1d42"))]);
         assert_eq!((two.card.cid.as_deref(), two.pieces.len()), (None, 2));
     }
 
@@ -202,7 +202,7 @@ mod tests {
         let mut after = |verdict: Verdict, method: TestMethod| {
             let mut report = VerifyReport::default();
             (report.body.verdict, report.body.method) = (verdict, method);
-            surest(&mut shown, &serde_json::to_value(report).unwrap());
+            keep_surest(&mut shown, &serde_json::to_value(report).unwrap());
             shown.as_ref().map(|shown| (shown.body.verdict, shown.body.method))
         };
         assert_eq!(
@@ -225,7 +225,7 @@ mod tests {
         };
         let mut shown = None;
         for (seconds, target) in [(30.0, "first"), (600.0, "long"), (60.0, "visit"), (600.0, "again")] {
-            longest(&mut shown, &lasting(seconds, target));
+            keep_longest(&mut shown, &lasting(seconds, target));
         }
         assert_eq!(shown.unwrap().header.target, "again");
     }

@@ -17,7 +17,7 @@ pub(super) fn room(cards: usize) -> u64 {
 }
 
 /// Media types that browsers display and that cannot contain scripts.
-const SHOWN: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
+const SAFE_MEDIA_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
 /// Pictures of a card, up to `room` bytes; equal files once.
 pub(super) fn of(
@@ -29,7 +29,7 @@ pub(super) fn of(
     let mut attached: Vec<StoredAttachment> = archive
         .attachments(card)?
         .into_iter()
-        .filter(|file| SHOWN.contains(&file.file.media_type.as_str()))
+        .filter(|file| SAFE_MEDIA_TYPES.contains(&file.file.media_type.as_str()))
         .collect();
     let mut known = std::collections::BTreeSet::new();
     attached.retain(|file| known.insert(file.file.hash.clone()));
@@ -41,7 +41,9 @@ pub(super) fn of(
         }
         let bytes = archive.attachment(&file.hash)?;
         // The stored media type may come from anyone, so the first bytes decide.
-        let Some(media_type) = SHOWN.into_iter().find(|shown| *shown == media_type(&bytes)) else { continue };
+        let Some(media_type) = SAFE_MEDIA_TYPES.into_iter().find(|shown| *shown == media_type(&bytes)) else {
+            continue;
+        };
         // The place and the author of a picture must not be published.
         let Some(bytes) = without_metadata(media_type, &bytes) else {
             pictures.left_out += 1;

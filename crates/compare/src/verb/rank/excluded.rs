@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 
 /// Tools whose logs end in a verdict on the capacity.
-const TOOLS: [&str; 4] = ["f3probe", "f3read", "h2testw", "mfst"];
+const CAPACITY_TOOLS: [&str; 4] = ["f3probe", "f3read", "h2testw", "mfst"];
 
 /// Cards whose tests are queried together.
 const CARDS_AT_ONCE: usize = 64;
@@ -63,24 +63,24 @@ fn condemned(source: &mut CardSource, cards: &[StoredCard]) -> Result<HashMap<St
         let conclusions = archive.conclusions(&ids)?;
         for (card, records) in some {
             let last: Vec<&CardConclusion> = records.iter().filter_map(|id| conclusions.get(id)).collect();
-            found.extend(condemns(&last).map(|reason| (card.clone(), reason)));
+            found.extend(failure_reason(&last).map(|reason| (card.clone(), reason)));
         }
     }
     Ok(found)
 }
 
 /// Reason to exclude a card, from its recent tests, newest first.
-fn condemns(last: &[&CardConclusion]) -> Option<String> {
-    let tests: Vec<Verification> = last.iter().filter_map(|test| verified(test)).collect();
+fn failure_reason(last: &[&CardConclusion]) -> Option<String> {
+    let tests: Vec<Verification> = last.iter().filter_map(|test| parse_verification(test)).collect();
     // Of equally sure tests the newest counts; `max_by_key` returns the last, hence `rev`.
     let surest = tests.iter().rev().max_by_key(|test| test.sureness());
     let by_test = surest.filter(|test| test.verdict.is_bad()).map(|test| reason(test.verdict).to_owned());
-    let by_tool = tests.is_empty().then(|| last.iter().find_map(|log| by_a_tool(log))).flatten();
+    let by_tool = tests.is_empty().then(|| last.iter().find_map(|log| tool_verdict(log))).flatten();
     let worn = last.iter().any(|test| wore_out(test)).then(|| "failed under `endure`".to_owned());
     by_test.or(by_tool).or(worn)
 }
 
-fn verified(test: &CardConclusion) -> Option<Verification> {
+fn parse_verification(test: &CardConclusion) -> Option<Verification> {
     let document = test.document.as_ref()?;
     match test.kind.as_str() {
         "check" => read::<VerifyReport>(document.get("verify")?).map(|report| report.body),
@@ -95,9 +95,9 @@ fn wore_out(test: &CardConclusion) -> bool {
 }
 
 /// Verdict of another tool against the card's capacity.
-fn by_a_tool(record: &CardConclusion) -> Option<String> {
+fn tool_verdict(record: &CardConclusion) -> Option<String> {
     let other = &record.log.as_ref()?.other;
-    let documents = TOOLS.into_iter().filter_map(|tool| Some((tool, other.get(tool)?)));
+    let documents = CAPACITY_TOOLS.into_iter().filter_map(|tool| Some((tool, other.get(tool)?)));
     // Several runs of a program are a list.
     let each = documents.flat_map(|(tool, of)| match of {
         Value::Array(list) => list.iter().map(|of| (tool, of)).collect(),

@@ -119,9 +119,9 @@ pub(crate) fn rank_among(
     let measured = measured(choice, &asked, &cards, source)?;
     let table = source.spreads()?;
     let mut ranking = ranking::ranking(&asked, &table, &cards, &measured, excluded);
-    ranking.findings.extend(old_prices(&ranking.places));
+    ranking.findings.extend(old_price_finding(&ranking.places));
     for group_by in order.group_by {
-        ranking.groups.push(grouped(*group_by, &asked, &cards, &ranking.places, source)?);
+        ranking.groups.push(group_places(*group_by, &asked, &cards, &ranking.places, source)?);
     }
     Ok(ranking)
 }
@@ -129,7 +129,7 @@ pub(crate) fn rank_among(
 /// Years after which prices count as old: the price of a gigabyte halves in about this time.
 const OLD_YEARS: i64 = 3;
 
-fn old_prices(places: &[RankedCard]) -> Option<Finding> {
+fn old_price_finding(places: &[RankedCard]) -> Option<Finding> {
     let year = |date: &str| date.get(..4)?.parse::<i64>().ok();
     let priced = places.iter().filter(|place| place.per_price.is_some());
     let years: Vec<i64> = priced.filter_map(|place| year(place.priced.as_deref()?)).collect();
@@ -142,7 +142,7 @@ fn old_prices(places: &[RankedCard]) -> Option<Finding> {
     })
 }
 
-fn grouped(
+fn group_places(
     group_by: GroupBy,
     asked: &RankingGoal,
     cards: &[StoredCard],
@@ -230,7 +230,7 @@ fn lasting(
     for (card, records) in records(archive, cards, &["sustain", "map", "check"])? {
         let mut known = SustainedFigures::default();
         for id in records {
-            known.complete_from(of_record(&archive.session(id)?, choice));
+            known.complete_from(sustained_in_record(&archive.session(id)?, choice));
             if known.is_complete() {
                 break;
             }
@@ -241,7 +241,7 @@ fn lasting(
 }
 
 /// Sustained performance in one document; nothing if its setting is not selected.
-fn of_record(record: &StoredSession, choice: &MeasurementChoice) -> SustainedFigures {
+fn sustained_in_record(record: &StoredSession, choice: &MeasurementChoice) -> SustainedFigures {
     let (kind, Some(document)) = (record.summary.kind.as_str(), &record.file.document) else {
         return SustainedFigures::default();
     };

@@ -7,23 +7,26 @@ use std::collections::BTreeSet;
 
 /// Least difference that is reported, because readers and hosts cause smaller ones
 /// (docs/reference/flash.md#comparing-two-cards).
-const MATTERS: f64 = 0.03;
+const MIN_DIFFERENCE: f64 = 0.03;
 
 /// Range of ratios that counts as equal.
-const SAME: [f64; 2] = [0.95, 1.05];
+const SAME_RANGE: [f64; 2] = [0.95, 1.05];
 
 /// States of a level without any slowdown. Older documents use `fast`.
-const UNSLOWED: [&str; 4] = ["full speed", "steady", "varies", "fast"];
+const UNSLOWED_STATES: [&str; 4] = ["full speed", "steady", "varies", "fast"];
 
 /// Compares `here` with the earlier run `there`, which is called `name`.
 pub fn compare(here: &SustainReport, name: &str, there: &SustainReport) -> ConditionComparison {
-    let level =
-        |what: &str, pick: fn(&SustainReport) -> Option<&SpeedLevel>| speeds(what, pick(here), pick(there));
+    let level = |what: &str, pick: fn(&SustainReport) -> Option<&SpeedLevel>| {
+        compare_levels(what, pick(here), pick(there))
+    };
     let figure = |what: &str, unit: &str, of: fn(&SustainReport) -> Option<f64>| {
-        plain(what, unit, of(here), of(there))
+        compare_figures(what, unit, of(here), of(there))
     };
     let lines = vec![
-        level("full speed", |r| r.body.measured.levels.iter().find(|l| UNSLOWED.contains(&l.state.as_str()))),
+        level("full speed", |r| {
+            r.body.measured.levels.iter().find(|l| UNSLOWED_STATES.contains(&l.state.as_str()))
+        }),
         level("with the cache full", |r| r.body.measured.levels.iter().find(|l| l.state == "cache full")),
         level("slowest level", |r| r.body.measured.levels.iter().min_by(|a, b| a.mb_s.total_cmp(&b.mb_s))),
         figure("steady state", "MB/s", |r| {
@@ -40,14 +43,14 @@ pub fn compare(here: &SustainReport, name: &str, there: &SustainReport) -> Condi
     let lines = lines.into_iter().filter(|l| l.here.is_some() || l.there.is_some()).collect();
     ConditionComparison {
         other: name.to_owned(),
-        conditions: differing(here, there),
+        conditions: differing_conditions(here, there),
         lines,
         doubts: doubts(here, there),
     }
 }
 
 /// Conditions that differ: key, value here, value there.
-fn differing(here: &SustainReport, there: &SustainReport) -> Vec<(String, String, String)> {
+fn differing_conditions(here: &SustainReport, there: &SustainReport) -> Vec<(String, String, String)> {
     let words: BTreeSet<&str> =
         here.header.condition.iter().chain(there.header.condition.iter()).map(|(w, _)| w).collect();
     let value = |r: &SustainReport, w: &str| r.header.condition.get(w).unwrap_or("unknown").to_owned();
@@ -61,15 +64,18 @@ fn doubts(here: &SustainReport, there: &SustainReport) -> Vec<String> {
     let all = [
         (a.announced_bytes != b.announced_bytes, "the cards announce different capacities"),
         ((a.work, a.pattern, a.region_bytes) != (b.work, b.pattern, b.region_bytes), "the workloads differ"),
-        (differing(here, there).len() > 1, "several conditions differ, so a difference has no single cause"),
+        (
+            differing_conditions(here, there).len() > 1,
+            "several conditions differ, so a difference has no single cause",
+        ),
         (here.header.error.is_some() || there.header.error.is_some(), "one of the runs ended early"),
         (true, "one run each: another day may give other speeds"),
     ];
     all.into_iter().filter(|(is_so, _)| *is_so).map(|(_, text)| text.to_owned()).collect()
 }
 
-fn speeds(what: &str, here: Option<&SpeedLevel>, there: Option<&SpeedLevel>) -> ComparedLine {
-    let mut line = plain(what, "MB/s", here.map(|l| l.mb_s), there.map(|l| l.mb_s));
+fn compare_levels(what: &str, here: Option<&SpeedLevel>, there: Option<&SpeedLevel>) -> ComparedLine {
+    let mut line = compare_figures(what, "MB/s", here.map(|l| l.mb_s), there.map(|l| l.mb_s));
     let (Some(a), Some(b)) = (here, there) else { return line };
     if b.ci95[0] > 0.0 {
         // Dividing opposite ends gives an interval that is wider than necessary, but never too narrow.
@@ -83,14 +89,14 @@ fn speeds(what: &str, here: Option<&SpeedLevel>, there: Option<&SpeedLevel>) -> 
 fn words(ratio: f64, [low, high]: [f64; 2]) -> &'static str {
     let excludes_one = low > 1.0 || high < 1.0;
     match () {
-        () if low >= SAME[0] && high <= SAME[1] => "same within ±5 %",
-        () if excludes_one && ratio > 1.0 + MATTERS => "faster",
-        () if excludes_one && ratio < 1.0 - MATTERS => "slower",
+        () if low >= SAME_RANGE[0] && high <= SAME_RANGE[1] => "same within ±5 %",
+        () if excludes_one && ratio > 1.0 + MIN_DIFFERENCE => "faster",
+        () if excludes_one && ratio < 1.0 - MIN_DIFFERENCE => "slower",
         () => "no difference shown",
     }
 }
 
-fn plain(what: &str, unit: &str, here: Option<f64>, there: Option<f64>) -> ComparedLine {
+fn compare_figures(what: &str, unit: &str, here: Option<f64>, there: Option<f64>) -> ComparedLine {
     let ratio = here.zip(there).filter(|(_, b)| *b != 0.0 && unit != "°C").map(|(a, b)| a / b);
     ComparedLine {
         what: what.to_owned(),
@@ -120,10 +126,10 @@ mod tests {
     fn level_ratio_uses_opposite_interval_ends() {
         let level =
             |mb_s: f64| SpeedLevel { mb_s, ci95: [mb_s * 0.99, mb_s * 1.01], ..SpeedLevel::default() };
-        let line = speeds("full speed", Some(&level(750.0)), Some(&level(540.0)));
+        let line = compare_levels("full speed", Some(&level(750.0)), Some(&level(540.0)));
         let [low, high] = line.ratio_ci95.unwrap();
         assert!((low - 750.0 * 0.99 / (540.0 * 1.01)).abs() < 1e-9 && high > line.ratio.unwrap());
         assert_eq!(line.says, "faster");
-        assert_eq!(speeds("full speed", Some(&level(1.0)), None).ratio, None);
+        assert_eq!(compare_levels("full speed", Some(&level(1.0)), None).ratio, None);
     }
 }

@@ -8,13 +8,13 @@ use cardscope_model::sustain::{PlacedTemperature, RunPhase, SustainSample};
 use cardscope_statistics::anomaly::{UsbLoad, hot_host, is_over_usb};
 
 /// Start and end of a run are a fifth of it each.
-const PARTS: usize = 5;
+const RUN_PARTS: usize = 5;
 
 /// Least samples of each part.
-const LEAST: usize = 3;
+const MIN_PART_SAMPLES: usize = 3;
 
 /// Words in the name of a thermometer that is not at the card.
-const OF_HOST: [&str; 4] = ["reader", "host", "soc", "controller"];
+const HOST_PLACES: [&str; 4] = ["reader", "host", "soc", "controller"];
 
 /// Finding about the reader or host controller, None for a card that is not on USB.
 pub(super) fn finding(condition: &Condition, series: &[SustainSample]) -> Option<Finding> {
@@ -25,12 +25,13 @@ pub(super) fn finding(condition: &Condition, series: &[SustainSample]) -> Option
 fn load(series: &[SustainSample]) -> Option<UsbLoad> {
     let read = |s: &&SustainSample| s.phase == RunPhase::Main && s.read_mb_s.is_some();
     let all: Vec<&SustainSample> = series.iter().filter(read).collect();
-    let part = all.len() / PARTS;
-    if part < LEAST {
+    let part = all.len() / RUN_PARTS;
+    if part < MIN_PART_SAMPLES {
         return None;
     }
     let (first, last) = (&all[..part], &all[all.len() - part..]);
-    let rise = |of: &dyn Fn(&SustainSample) -> Option<f64>| Some((middle(first, of)?, middle(last, of)?));
+    let rise =
+        |of: &dyn Fn(&SustainSample) -> Option<f64>| Some((median_of(first, of)?, median_of(last, of)?));
     let (first_mb_s, last_mb_s) = rise(&|s| s.read_mb_s)?;
     let pings = rise(&|s| s.ping_us).filter(|(before, _)| *before > 0.0);
     Some(UsbLoad {
@@ -46,7 +47,7 @@ fn load(series: &[SustainSample]) -> Option<UsbLoad> {
     })
 }
 
-fn middle(part: &[&SustainSample], of: &dyn Fn(&SustainSample) -> Option<f64>) -> Option<f64> {
+fn median_of(part: &[&SustainSample], of: &dyn Fn(&SustainSample) -> Option<f64>) -> Option<f64> {
     median(&part.iter().filter_map(|s| of(s)).collect::<Vec<f64>>())
 }
 
@@ -58,7 +59,7 @@ fn of_card(reading: &&PlacedTemperature) -> bool {
 fn host_places(all: &[&SustainSample]) -> Vec<String> {
     let of_host = |reading: &&PlacedTemperature| {
         let place = reading.place.to_lowercase();
-        !reading.is_of_card() && OF_HOST.iter().any(|word| place.contains(word))
+        !reading.is_of_card() && HOST_PLACES.iter().any(|word| place.contains(word))
     };
     let readings = all.iter().flat_map(|s| &s.temperatures);
     let mut places: Vec<String> = readings.filter(of_host).map(|r| r.place.clone()).collect();

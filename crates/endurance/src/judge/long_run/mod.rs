@@ -14,13 +14,13 @@ use cardscope_model::units::{DecimalSize, MB, SpeedMbS, WaitTime, three_digits};
 use cardscope_statistics::io_errors;
 
 /// Stall in seconds that is noticeable: a camera's buffer overflows, a screen freezes.
-const NOTICED_S: f64 = 1.0;
+const NOTICEABLE_STALL_S: f64 = 1.0;
 
 /// Confidence below which a finding is worded as probable.
-const LIKELY: f64 = 0.7;
+const MIN_CERTAIN: f64 = 0.7;
 
 /// Share of time in stalls that is worth a hint.
-const STALL_SHARE: f64 = 0.05;
+const NOTABLE_STALL_SHARE: f64 = 0.05;
 
 /// All findings about card, reader and host.
 pub fn findings(
@@ -30,15 +30,15 @@ pub fn findings(
     condition: &Condition,
 ) -> Vec<Finding> {
     [
-        refuses(measured, moved.bytes_written),
-        no_answer(measured),
+        refused_io_finding(measured, moved.bytes_written),
+        no_answer_finding(measured),
         io_errors::finding(moved, card_bytes, "under a long load"),
-        cache(measured),
+        cache_finding(measured),
         heat(measured),
-        too_hot(measured),
+        too_hot_finding(measured),
         stalls(measured),
-        interference(measured),
-        slower(measured),
+        interference_finding(measured),
+        slower_finding(measured),
         hot_host::finding(condition, &measured.series),
     ]
     .into_iter()
@@ -68,7 +68,7 @@ pub fn doubts(series: &[SustainSample]) -> Vec<String> {
 }
 
 /// The card failed all writes or all reads until the run ended.
-fn refuses(measured: &MeasuredRun, bytes_written: u64) -> Option<Finding> {
+fn refused_io_finding(measured: &MeasuredRun, bytes_written: u64) -> Option<Finding> {
     let refused = |e: &&SustainEvent| matches!(e.kind, EventKind::NoMoreWrites | EventKind::NoMoreReads);
     let event = measured.events.iter().find(refused)?;
     let (claim, verdict, helps) = match event.kind {
@@ -93,7 +93,7 @@ fn refuses(measured: &MeasuredRun, bytes_written: u64) -> Option<Finding> {
 }
 
 /// The card did not answer for so long that hosts reset it or give it up.
-fn no_answer(measured: &MeasuredRun) -> Option<Finding> {
+fn no_answer_finding(measured: &MeasuredRun) -> Option<Finding> {
     let event = measured.events.iter().find(|e| e.kind == EventKind::NoAnswer)?;
     let (_, length) = event.evidence.first()?;
     let verdict = format!("The card did not answer for {length}; hosts give up after 30 s.");
@@ -105,7 +105,7 @@ fn no_answer(measured: &MeasuredRun) -> Option<Finding> {
     )
 }
 
-fn cache(measured: &MeasuredRun) -> Option<Finding> {
+fn cache_finding(measured: &MeasuredRun) -> Option<Finding> {
     if measured.cache_bytes.status != PropertyStatus::Measured {
         return None;
     }
@@ -117,7 +117,7 @@ fn cache(measured: &MeasuredRun) -> Option<Finding> {
         "cache-end",
         FindingWeight::Note,
         measured.cache_bytes.confidence,
-        match measured.cache_bytes.confidence < LIKELY {
+        match measured.cache_bytes.confidence < MIN_CERTAIN {
             true => {
                 format!("The card slows down after {size} of writes, probably because its cache is full.")
             }
@@ -148,7 +148,7 @@ fn heat(measured: &MeasuredRun) -> Option<Finding> {
     let heat = measured.throttling.as_ref()?;
     let slowest = heat.steps.iter().map(|s| s.speed_ratio).fold(1.0, f64::min);
     let percent = slowest * 100.0;
-    let verdict = match heat.confidence < LIKELY {
+    let verdict = match heat.confidence < MIN_CERTAIN {
         true => format!("The card slows to {percent:.0} % of its cool speed, perhaps from heat."),
         false => format!("The card slows to {percent:.0} % of its cool speed from heat."),
     };
@@ -169,7 +169,7 @@ fn heat(measured: &MeasuredRun) -> Option<Finding> {
     )
 }
 
-fn too_hot(measured: &MeasuredRun) -> Option<Finding> {
+fn too_hot_finding(measured: &MeasuredRun) -> Option<Finding> {
     let event = measured.events.iter().find(|e| e.kind == EventKind::TooHot)?;
     Some(
         Finding::new("too-hot", FindingWeight::Hint, 1.0, "The card became too hot, which ended the run.")
@@ -181,7 +181,7 @@ fn too_hot(measured: &MeasuredRun) -> Option<Finding> {
 
 fn stalls(measured: &MeasuredRun) -> Option<Finding> {
     let stalls = measured.stalls.as_ref()?;
-    let weight = match stalls.longest_s >= NOTICED_S || stalls.share >= STALL_SHARE {
+    let weight = match stalls.longest_s >= NOTICEABLE_STALL_S || stalls.share >= NOTABLE_STALL_SHARE {
         true => FindingWeight::Hint,
         false => FindingWeight::Note,
     };
@@ -208,7 +208,7 @@ fn stalls(measured: &MeasuredRun) -> Option<Finding> {
     )
 }
 
-fn interference(measured: &MeasuredRun) -> Option<Finding> {
+fn interference_finding(measured: &MeasuredRun) -> Option<Finding> {
     let other = measured.interference.as_ref()?;
     Some(
         Finding::new(
@@ -228,7 +228,7 @@ fn interference(measured: &MeasuredRun) -> Option<Finding> {
     )
 }
 
-fn slower(measured: &MeasuredRun) -> Option<Finding> {
+fn slower_finding(measured: &MeasuredRun) -> Option<Finding> {
     let event = measured.events.iter().find(|e| e.kind == EventKind::Slower)?;
     Some(
         Finding::new("slower", FindingWeight::Hint, 0.7, "The card became slower for an unknown reason.")

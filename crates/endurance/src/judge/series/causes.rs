@@ -6,34 +6,34 @@ use super::{SeriesFacts, SeriesSlice};
 use cardscope_model::sustain::ThermalStep;
 
 /// Reads slower than at the fast level by this factor are heat (docs/reference/flash.md#causes-of-a-slow-spell).
-const READS_SLOWER: f64 = 1.18;
+const HOT_READ_RATIO: f64 = 1.18;
 
 /// The same if the card's own throttling counters moved.
-const READS_SLOWER_COUNTED: f64 = 1.05;
+const COUNTED_READ_RATIO: f64 = 1.05;
 
 /// Share of the fast level's speed above which a level is not slowed by heat.
-const HOT: f64 = 0.95;
+const MAX_HOT_SPEED: f64 = 0.95;
 
 /// A step below this share is the end of a cache, where heat did not change
 /// (docs/reference/flash.md#causes-of-a-slow-spell).
-const CACHE: f64 = 0.82;
+const MAX_FULL_SPEED: f64 = 0.82;
 
 /// Where it did, more is needed: heat slows writes by the factor of the reads to a power from half to one and a half
 /// (0.67 to 0.83 beside 0.60 to 0.75: docs/reference/flash.md#heat).
-const WRITES_UNLIKE_READS: f64 = 0.5;
+const HEAT_EXPONENT: f64 = 0.5;
 
 /// Reads that change by less, in the logarithm, tell of no change in heat: a full cache may change the mode in which
 /// data is read (up to 15 %: docs/reference/flash.md#causes-of-a-slow-spell).
-const SAME_HEAT: f64 = 0.15;
+const SAME_HEAT_LOG: f64 = 0.15;
 
 /// Distance below TMT1 at which a card that counts its throttling, and counted none, is cool.
 const COOL_K: f64 = 5.0;
 
 /// Share of time in stalls above which they are the normal speed of the card rather than interruptions.
-const MOST: f64 = 0.5;
+const MAX_STALL_SHARE: f64 = 0.5;
 
 /// Longest dip in seconds that is not a level.
-const DIP_S: f64 = 8.0;
+const MAX_DIP_S: f64 = 8.0;
 
 /// Cause of a slowdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -120,28 +120,28 @@ pub fn causes(slices: &[SeriesSlice], known: SeriesFacts) -> SeriesCauses {
     let shortest = shortest(slices, known.at_once);
     let (stalls, low) = stalls(slices, &touched, &shortest);
     let skip: Vec<bool> = touched.iter().zip(&low).map(|(a, b)| *a || *b).collect();
-    let mostly_stalls = stalls.found && stalls.figures.share > MOST;
+    let mostly_stalls = stalls.found && stalls.figures.share > MAX_STALL_SHARE;
     let between = if mostly_stalls { slices.to_vec() } else { removed(slices, &shortest) };
     let levels = levels(&between, &skip, known.writes && !mostly_stalls);
     let mut found = SeriesCauses { stalls, interference, levels, ..SeriesCauses::default() };
     found.base = base(&found.levels);
     let Some(base) = found.base else { return found };
-    let judge = CauseJudge { slices: &between, known, base: held_against(&found.levels[base..]) };
+    let judge = CauseJudge { slices: &between, known, base: reference_level(&found.levels[base..]) };
     found.heat = found.levels.iter().filter_map(|level| judge.heat(level)).collect();
-    let begins = judge.steps(&mut found);
+    let begins = judge.unexplained_steps(&mut found);
     if mostly_stalls {
         // A fall at the beginning of the stalls is caused by them.
-        found.cache_ends.retain(|end| end.at_s - slices[0].at_s >= DIP_S);
+        found.cache_ends.retain(|end| end.at_s - slices[0].at_s >= MAX_DIP_S);
     }
-    own_share(&mut found);
-    found.levels = from_their_steps(&between, &skip, &found, &begins);
+    relate_heat_to_cool_level(&mut found);
+    found.levels = align_levels_to_steps(&between, &skip, &found, &begins);
     found.base = self::base(&found.levels);
     found
 }
 
 /// Moves each level to the slice of its step and merges neighbours of equal speed. Levels are found in blocks of at least
 /// a second, so a block that contains a step would be counted as a level of its own.
-fn from_their_steps(
+fn align_levels_to_steps(
     slices: &[SeriesSlice],
     skip: &[bool],
     found: &SeriesCauses,
@@ -177,7 +177,7 @@ fn from_their_steps(
 }
 
 /// Relates heat to the cool level before it, which may be that of a full cache, so that heat gets only its own share.
-fn own_share(found: &mut SeriesCauses) {
+fn relate_heat_to_cool_level(found: &mut SeriesCauses) {
     let hot: Vec<usize> = found.heat.iter().map(|h| h.from).collect();
     for step in &mut found.heat {
         let cool = found.levels.iter().rev().find(|l| l.from < step.from && !hot.contains(&l.from));
@@ -199,7 +199,7 @@ fn base(levels: &[SpeedRange]) -> Option<usize> {
 }
 
 /// Reference level. If it is too short for reliable reads, it takes those of the next level.
-fn held_against(from_base: &[SpeedRange]) -> SpeedRange {
+fn reference_level(from_base: &[SpeedRange]) -> SpeedRange {
     let mut base = from_base[0].clone();
     if base.to - base.from < TELLING
         && let Some(next) = from_base.get(1)
@@ -230,9 +230,9 @@ impl CauseJudge<'_> {
             // A card that throttles by duty cycle lets small reads through, but the workload's own reads show the heat.
             reads = reads.map(|ratio| ratio.max(1.0 / speed_ratio));
         }
-        let slower = reads.is_some_and(|r| r >= READS_SLOWER) && !self.cool(level, counted);
-        let by_counter = counted == Some(true) && reads.is_none_or(|r| r >= READS_SLOWER_COUNTED);
-        if speed_ratio > HOT || !(slower || by_counter) {
+        let slower = reads.is_some_and(|r| r >= HOT_READ_RATIO) && !self.cool(level, counted);
+        let by_counter = counted == Some(true) && reads.is_none_or(|r| r >= COUNTED_READ_RATIO);
+        if speed_ratio > MAX_HOT_SPEED || !(slower || by_counter) {
             return None;
         }
         let first = &self.slices[level.from];
@@ -272,7 +272,7 @@ impl CauseJudge<'_> {
     }
 
     /// Finds steps that heat does not explain. Returns the first slice of each such level, and the slice of its step.
-    fn steps(&self, found: &mut SeriesCauses) -> Vec<(usize, usize)> {
+    fn unexplained_steps(&self, found: &mut SeriesCauses) -> Vec<(usize, usize)> {
         let hot = |level: &SpeedRange| found.heat.iter().find(|h| h.from == level.from);
         // Slowdown by heat, as far as reads show it.
         let slowed = |level: &SpeedRange| {
@@ -285,12 +285,13 @@ impl CauseJudge<'_> {
             let heat = slowed(level);
             let Some((speed, heat_before)) = anchor.replace((level.speed, heat)) else { continue };
             let change = heat / heat_before;
-            let same_heat = change.ln().abs() < SAME_HEAT;
+            let same_heat = change.ln().abs() < SAME_HEAT_LOG;
             let (ratio, limit) = match same_heat {
-                true => (level.speed / speed, CACHE),
-                false => {
-                    (level.speed / speed * change, CACHE * (-WRITES_UNLIKE_READS * change.ln().abs()).exp())
-                }
+                true => (level.speed / speed, MAX_FULL_SPEED),
+                false => (
+                    level.speed / speed * change,
+                    MAX_FULL_SPEED * (-HEAT_EXPONENT * change.ln().abs()).exp(),
+                ),
             };
             let moved = (level.speed / speed).ln() * ratio.ln().signum();
             if (ratio < limit || ratio > 1.0 / limit) && moved > SMALLEST_STEP {
@@ -302,12 +303,12 @@ impl CauseJudge<'_> {
                 anchor = Some((speed, heat_before));
             }
         }
-        self.sort_steps(drops, found);
+        self.classify_steps(drops, found);
         begins
     }
 
     fn step(&self, level: &SpeedRange, before: f64) -> SpeedStep {
-        let slice = self.place(level, before);
+        let slice = self.step_slice(level, before);
         let first = &self.slices[slice];
         let both = (level.probe_s.is_some() && self.base.probe_s.is_some(), first.ping_s.is_some());
         let confidence = match both {
@@ -326,7 +327,7 @@ impl CauseJudge<'_> {
     }
 
     /// Slice in which a level begins, since levels are found in blocks of at least a second.
-    fn place(&self, level: &SpeedRange, before: f64) -> usize {
+    fn step_slice(&self, level: &SpeedRange, before: f64) -> usize {
         let reach = (8 + (level.to - level.from) / 8).min(64);
         let (low, high) = (level.from.saturating_sub(reach), (level.from + reach).min(level.to));
         let logs = |i: usize| self.slices[i].speed().max(1.0).ln();
@@ -346,13 +347,13 @@ impl CauseJudge<'_> {
     }
 
     /// Classifies steps: down is the end of a cache if the workload writes, up is its recovery, and a short dip is neither.
-    fn sort_steps(&self, drops: Vec<SpeedStep>, found: &mut SeriesCauses) {
+    fn classify_steps(&self, drops: Vec<SpeedStep>, found: &mut SeriesCauses) {
         let mut rest = drops.into_iter().peekable();
         while let Some(step) = rest.next() {
             let down = step.after < step.before;
             let over = |next: &SpeedStep| {
                 down && next.after > next.before
-                    && next.at_s - step.at_s < DIP_S
+                    && next.at_s - step.at_s < MAX_DIP_S
                     && next.after > 0.9 * step.before
             };
             if rest.next_if(over).is_some() {

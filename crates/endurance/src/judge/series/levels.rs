@@ -6,32 +6,32 @@ use super::{filled, scatter, smoothed};
 use cardscope_model::statistics::median;
 
 /// Slices in a block: one second.
-const BLOCK: usize = 4;
+const BLOCK_SLICES: usize = 4;
 
 /// Least blocks of a level.
-const SHORTEST: usize = 2;
+const MIN_LEVEL_BLOCKS: usize = 2;
 
 /// Scatter of the speed from which blocks are enlarged (docs/reference/flash.md#pslc-cache) …
-const CALM: f64 = 0.08;
+const MAX_BLOCK_SCATTER: f64 = 0.08;
 
 /// … as long as at least so many are left.
-const FEWEST: usize = 24;
+const MIN_BLOCKS: usize = 24;
 
 /// Least step, as a logarithm. Cards vary by a few percent without a cause.
 pub(super) const SMALLEST_STEP: f64 = 0.07;
 
 /// Cost of a further level in units of log-likelihood, for each doubling of the number of blocks.
-const PENALTY: f64 = 8.0;
+const LEVEL_PENALTY: f64 = 8.0;
 
 /// Slices at the beginning that are examined one by one, because a cache of a few dozen MiB is full before the first
 /// blocks are …
-const OPENING: usize = 10;
+const OPENING_SLICES: usize = 10;
 
 /// … of which at least so many must be faster, each of them …
-const FEWEST_FAST: usize = 2;
+const MIN_FAST_SLICES: usize = 2;
 
 /// … by this logarithm: the end of a cache is below 82 % (docs/reference/flash.md#causes-of-a-slow-spell) …
-const OPENING_STEP: f64 = 0.2;
+const MIN_OPENING_STEP: f64 = 0.2;
 
 /// … and by so many times the scatter.
 const OPENING_SCATTER: f64 = 6.0;
@@ -95,7 +95,7 @@ impl SpeedRow {
 }
 
 /// Slices that a level needs for reliable read times.
-pub(super) const TELLING: usize = BLOCK * SHORTEST;
+pub(super) const TELLING: usize = BLOCK_SLICES * MIN_LEVEL_BLOCKS;
 
 /// Levels of a series, in order. Slices in `skip` (stalls, bursts) do not count. Writes may be fast for less than the
 /// shortest level.
@@ -107,20 +107,20 @@ pub(super) fn levels(slices: &[SeriesSlice], skip: &[bool], writes: bool) -> Vec
     let blocks = calm_blocks(slices, places);
     let count = blocks.rows[0].sums.len() - 1;
     let mut ends = vec![0, count];
-    split(&blocks, 0, count, &mut ends);
+    split_range(&blocks, 0, count, &mut ends);
     ends.sort_unstable();
     let all = blocks.places.len();
     let mut bounds: Vec<usize> =
         ends.iter().map(|b| if *b == count { all } else { b * blocks.each }).collect();
-    if writes && let Some(fast) = opening(slices, &blocks.places[..bounds[1]]) {
+    if writes && let Some(fast) = fast_opening(slices, &blocks.places[..bounds[1]]) {
         bounds.insert(1, fast);
     }
-    without_seams(slices, &blocks.places, bounds)
+    merge_seams(slices, &blocks.places, bounds)
 }
 
 /// Levels between `bounds`. If speed and reads step in different blocks, the range between the steps is merged with the
 /// neighbour of the same speed.
-fn without_seams(slices: &[SeriesSlice], places: &[usize], mut bounds: Vec<usize>) -> Vec<SpeedRange> {
+fn merge_seams(slices: &[SeriesSlice], places: &[usize], mut bounds: Vec<usize>) -> Vec<SpeedRange> {
     bounds.dedup();
     let of = |from: usize, to: usize| level(slices, &places[from..to]);
     let mut at = 0;
@@ -142,28 +142,28 @@ fn without_seams(slices: &[SeriesSlice], places: &[usize], mut bounds: Vec<usize
 }
 
 /// Number of slices at the beginning of the first level that are faster than the rest of it.
-fn opening(slices: &[SeriesSlice], places: &[usize]) -> Option<usize> {
+fn fast_opening(slices: &[SeriesSlice], places: &[usize]) -> Option<usize> {
     let logs: Vec<f64> = places.iter().map(|i| slices[*i].speed().max(1.0).ln()).collect();
-    let most = OPENING.min(logs.len() / 2);
-    let apart = OPENING_STEP.max(OPENING_SCATTER * scatter(&logs));
+    let most = OPENING_SLICES.min(logs.len() / 2);
+    let apart = MIN_OPENING_STEP.max(OPENING_SCATTER * scatter(&logs));
     let faster = |fast: &usize| {
         let (head, rest) = logs.split_at(*fast);
         median(head).zip(median(rest)).is_some_and(|(head_log, rest_log)| {
             head_log - rest_log > apart && head.iter().all(|l| *l - rest_log > apart / 2.0)
         })
     };
-    (FEWEST_FAST..=most).rev().find(faster)
+    (MIN_FAST_SLICES..=most).rev().find(faster)
 }
 
 /// Enlarges blocks until their speed hardly scatters.
 fn calm_blocks(slices: &[SeriesSlice], places: Vec<usize>) -> SliceBlock {
-    let mut each = BLOCK;
+    let mut each = BLOCK_SLICES;
     loop {
         let speeds = speeds(slices, &places, each);
-        if scatter(&speeds) <= CALM || places.len() / (2 * each) < FEWEST {
+        if scatter(&speeds) <= MAX_BLOCK_SCATTER || places.len() / (2 * each) < MIN_BLOCKS {
             let mut rows = vec![SpeedRow::new(&speeds)];
-            rows.extend(beside(slices, &places, each, |s| s.probe_s));
-            rows.extend(beside(slices, &places, each, |s| s.long_read_s));
+            rows.extend(read_time_row(slices, &places, each, |s| s.probe_s));
+            rows.extend(read_time_row(slices, &places, each, |s| s.long_read_s));
             return SliceBlock { each, rows, places };
         }
         each *= 2;
@@ -171,13 +171,13 @@ fn calm_blocks(slices: &[SeriesSlice], places: Vec<usize>) -> SliceBlock {
 }
 
 /// Chunks of `each` slices. The last one includes the remainder.
-fn chunks(places: &[usize], each: usize) -> impl Iterator<Item = &[usize]> {
+fn whole_chunks(places: &[usize], each: usize) -> impl Iterator<Item = &[usize]> {
     let whole = (places.len() / each).max(1);
     (0..whole).map(move |k| &places[k * each..if k + 1 == whole { places.len() } else { (k + 1) * each }])
 }
 
 fn speeds(slices: &[SeriesSlice], places: &[usize], each: usize) -> Vec<f64> {
-    chunks(places, each)
+    whole_chunks(places, each)
         .map(|chunk| {
             let bytes: f64 = chunk.iter().map(|i| slices[*i].bytes as f64).sum();
             let seconds: f64 = chunk.iter().map(|i| slices[*i].seconds).sum();
@@ -186,7 +186,7 @@ fn speeds(slices: &[SeriesSlice], places: &[usize], each: usize) -> Vec<f64> {
         .collect()
 }
 
-fn beside(
+fn read_time_row(
     slices: &[SeriesSlice],
     places: &[usize],
     each: usize,
@@ -196,33 +196,33 @@ fn beside(
         let values: Vec<f64> = chunk.iter().filter_map(|i| value(&slices[*i])).collect();
         median(&values).filter(|m| *m > 0.0).map(f64::ln)
     };
-    let values: Vec<Option<f64>> = chunks(places, each).map(of).collect();
+    let values: Vec<Option<f64>> = whole_chunks(places, each).map(of).collect();
     filled(&values).map(|values| SpeedRow::new(&values))
 }
 
 /// Splits at the best place, then splits both parts.
-fn split(blocks: &SliceBlock, from: usize, to: usize, ends: &mut Vec<usize>) {
+fn split_range(blocks: &SliceBlock, from: usize, to: usize, ends: &mut Vec<usize>) {
     let Some((at, gain)) = best_split(blocks, from, to) else { return };
     let count = blocks.rows[0].sums.len() as f64;
     let steps = |row: &SpeedRow| (row.mean(at, to) - row.mean(from, at)).abs();
     let largest = blocks.rows.iter().map(steps).fold(0.0, f64::max);
     // Two opposite steps may cancel out in the means, so parts with a large gain are split all the same.
-    let penalty = PENALTY * count.max(2.0).log2();
+    let penalty = LEVEL_PENALTY * count.max(2.0).log2();
     if gain < penalty || (largest < SMALLEST_STEP && gain < 10.0 * penalty) {
         return;
     }
     ends.push(at);
-    split(blocks, from, at, ends);
-    split(blocks, at, to, ends);
+    split_range(blocks, from, at, ends);
+    split_range(blocks, at, to, ends);
 }
 
 fn best_split(blocks: &SliceBlock, from: usize, to: usize) -> Option<(usize, f64)> {
-    if to - from < 2 * SHORTEST {
+    if to - from < 2 * MIN_LEVEL_BLOCKS {
         return None;
     }
     let cost = |from, to| blocks.rows.iter().map(|row| row.cost(from, to)).sum::<f64>();
     let whole = cost(from, to);
-    let places = from + SHORTEST..=to - SHORTEST;
+    let places = from + MIN_LEVEL_BLOCKS..=to - MIN_LEVEL_BLOCKS;
     places.map(|at| (at, whole - cost(from, at) - cost(at, to))).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
@@ -239,14 +239,14 @@ pub(super) fn level(slices: &[SeriesSlice], places: &[usize]) -> SpeedRange {
         from,
         to,
         speed,
-        ci95: of_median(&speeds),
+        ci95: median_interval(&speeds),
         probe_s: of(&|s| s.probe_s),
         long_read_s: of(&|s| s.long_read_s),
     }
 }
 
 /// Distribution-free 95 % interval of a median: the order statistics at n/2 ± 0.98 √n.
-fn of_median(values: &[f64]) -> [f64; 2] {
+fn median_interval(values: &[f64]) -> [f64; 2] {
     let ordered = cardscope_model::statistics::sorted(values);
     let (n, half) = (values.len() as f64, 0.98 * (values.len() as f64).sqrt());
     let at = |place: f64| ordered[(place.max(0.0) as usize).min(ordered.len() - 1)];

@@ -81,18 +81,18 @@ pub(super) use cardscope_statistics::robust::MAD_SCALE;
 
 /// Running median of odd `width`, with shorter windows at the ends.
 pub(super) fn smoothed(values: &[f64], width: usize) -> Vec<f64> {
-    running(values, width, |window| median_in_place(window).unwrap_or_default())
+    running_statistic(values, width, |window| median_in_place(window).unwrap_or_default())
 }
 
 /// Running quantile, as the nearest value in each window.
 pub(super) fn running_quantile(values: &[f64], width: usize, q: f64) -> Vec<f64> {
-    running(values, width, |window| {
+    running_statistic(values, width, |window| {
         let place = (q * (window.len() - 1) as f64).round() as usize;
         *window.select_nth_unstable_by(place, f64::total_cmp).1
     })
 }
 
-fn running(values: &[f64], width: usize, statistic: impl Fn(&mut [f64]) -> f64) -> Vec<f64> {
+fn running_statistic(values: &[f64], width: usize, statistic: impl Fn(&mut [f64]) -> f64) -> Vec<f64> {
     let half = width / 2;
     let mut window = Vec::with_capacity(width);
     (0..values.len())

@@ -8,31 +8,31 @@ use cardscope_model::units::mb_per_s;
 use cardscope_statistics::period::strongest;
 
 /// Ratio to the usual time between completions from which a gap is a stall …
-const TIMES: f64 = 8.0;
+const MIN_GAP_RATIO: f64 = 8.0;
 
 /// … and its least length in seconds, below which nobody notices it.
-const SHORTEST_S: f64 = 0.1;
+const MIN_STALL_S: f64 = 0.1;
 
 /// Slices in the window around a slice.
-const WINDOW: usize = 25;
+const WINDOW_SLICES: usize = 25;
 
 /// Quantile of the I/O times around a slice that counts as usual. The card may stall in the slower ones.
-const UNSTALLED: f64 = 0.25;
+const UNSTALLED_QUANTILE: f64 = 0.25;
 
 /// Share of the speed around it below which a slice is slow (docs/reference/flash.md#causes-of-a-slow-spell).
-const LOW: f64 = 0.82;
+const SLOW_SHARE: f64 = 0.82;
 
 /// Share below which at least one slice of a stall must be, because the card hardly answers then.
-const DEEP: f64 = 0.65;
+const DEEP_SHARE: f64 = 0.65;
 
 /// Most slices of a stall. A longer one is a level.
-const LONGEST: usize = 4;
+const MAX_STALL_SLICES: usize = 4;
 
 /// Least number of slow slices or stalls.
-const LEAST: usize = 8;
+const MIN_STALLS: usize = 8;
 
 /// Least share of time, for fewer stalls.
-const SHARE: f64 = 0.02;
+const MIN_STALL_SHARE: f64 = 0.02;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SeriesStall {
@@ -61,18 +61,22 @@ pub(super) fn stalls(
     shortest: &[f64],
 ) -> (SeriesStalls, Vec<bool>) {
     let speeds: Vec<f64> = slices.iter().map(SeriesSlice::speed).collect();
-    let around = running_quantile(&speeds, WINDOW, 0.75);
-    let low = short_lows(&speeds, &around, touched);
+    let around = running_quantile(&speeds, WINDOW_SLICES, 0.75);
+    let low = short_slow_slices(&speeds, &around, touched);
     let timed = slices.iter().any(|s| s.ios > 0);
-    let stalls = if timed { by_gaps(slices, touched, shortest) } else { by_lows(slices, &around, &low) };
+    let stalls = if timed {
+        stalls_by_gaps(slices, touched, shortest)
+    } else {
+        stalls_by_slow_slices(slices, &around, &low)
+    };
     let slowed = low.iter().filter(|l| **l).count();
     let seconds: f64 = slices.iter().map(|s| s.seconds).sum();
     let bytes: u64 = slices.iter().map(|s| s.bytes).sum();
     let lengths: Vec<f64> = stalls.iter().map(|s| s.seconds).collect();
     let share = lengths.iter().sum::<f64>() / seconds.max(1e-9);
-    let enough = stalls.len() >= LEAST && (slowed >= LEAST || share >= SHARE);
-    let few_but_long = stalls.len() >= 3 && share >= SHARE && lengths.iter().sum::<f64>() >= 2.0;
-    let (per_gb, per_gb_ci95) = rate(stalls.len(), bytes);
+    let enough = stalls.len() >= MIN_STALLS && (slowed >= MIN_STALLS || share >= MIN_STALL_SHARE);
+    let few_but_long = stalls.len() >= 3 && share >= MIN_STALL_SHARE && lengths.iter().sum::<f64>() >= 2.0;
+    let (per_gb, per_gb_ci95) = stall_rate(stalls.len(), bytes);
     let figures = sustain::CardStalls {
         count: stalls.len() as u64,
         per_gb,
@@ -89,37 +93,38 @@ pub(super) fn stalls(
 }
 
 /// Rate of k stalls per GB, with the interval k ± 1.96 √(k + 1) (docs/reference/flash.md#garbage-collection).
-fn rate(count: usize, bytes: u64) -> (f64, [f64; 2]) {
+fn stall_rate(count: usize, bytes: u64) -> (f64, [f64; 2]) {
     let gb = (bytes as f64 / 1e9).max(1e-9);
     let (k, half) = (count as f64, 1.96 * (count as f64 + 1.0).sqrt());
     (k / gb, [(k - half).max(0.0) / gb, (k + half) / gb])
 }
 
 /// Marks short sequences of slow slices between normal ones.
-fn short_lows(speeds: &[f64], around: &[f64], touched: &[bool]) -> Vec<bool> {
-    let low: Vec<bool> = (0..speeds.len()).map(|i| !touched[i] && speeds[i] < LOW * around[i]).collect();
+fn short_slow_slices(speeds: &[f64], around: &[f64], touched: &[bool]) -> Vec<bool> {
+    let low: Vec<bool> =
+        (0..speeds.len()).map(|i| !touched[i] && speeds[i] < SLOW_SHARE * around[i]).collect();
     let mut short = vec![false; speeds.len()];
     for (from, to) in ranges(&low, 0) {
         let bounded = from > 0 && to < speeds.len();
-        let deep = (from..to).any(|i| speeds[i] < DEEP * around[i]);
-        if to - from <= LONGEST && bounded && deep {
+        let deep = (from..to).any(|i| speeds[i] < DEEP_SHARE * around[i]);
+        if to - from <= MAX_STALL_SLICES && bounded && deep {
             short[from..to].fill(true);
         }
     }
     short
 }
 
-fn by_lows(slices: &[SeriesSlice], around: &[f64], low: &[bool]) -> Vec<SeriesStall> {
+fn stalls_by_slow_slices(slices: &[SeriesSlice], around: &[f64], low: &[bool]) -> Vec<SeriesStall> {
     let lost = |i: usize| slices[i].seconds * (1.0 - slices[i].speed() / around[i].max(1e-9));
     let stall = |(from, to): (usize, usize)| SeriesStall {
         at_s: slices[from].at_s,
         at_bytes: slices[from].at_bytes,
         seconds: (from..to).map(lost).sum(),
     };
-    ranges(low, 0).into_iter().map(stall).filter(|s| s.seconds >= SHORTEST_S).collect()
+    ranges(low, 0).into_iter().map(stall).filter(|s| s.seconds >= MIN_STALL_S).collect()
 }
 
-fn by_gaps(slices: &[SeriesSlice], touched: &[bool], shortest: &[f64]) -> Vec<SeriesStall> {
+fn stalls_by_gaps(slices: &[SeriesSlice], touched: &[bool], shortest: &[f64]) -> Vec<SeriesStall> {
     let untouched = slices.iter().zip(shortest).zip(touched).filter(|(_, touched)| !**touched);
     untouched
         .flat_map(|((slice, shortest), _)| {
@@ -134,9 +139,9 @@ fn by_gaps(slices: &[SeriesSlice], touched: &[bool], shortest: &[f64]) -> Vec<Se
 pub(super) fn shortest(slices: &[SeriesSlice], at_once: u32) -> Vec<f64> {
     let mean = |s: &SeriesSlice| (s.ios > 0).then(|| s.seconds / f64::from(s.ios));
     let each: Vec<f64> = slices.iter().filter_map(|s| s.interval_s.or(mean(s))).collect();
-    let usual = SHORTEST_S.max(TIMES * median(&each).unwrap_or_default());
+    let usual = MIN_STALL_S.max(MIN_GAP_RATIO * median(&each).unwrap_or_default());
     let means: Vec<Option<f64>> = slices.iter().map(mean).collect();
-    let around = filled(&means).map(|means| running_quantile(&means, WINDOW, UNSTALLED));
+    let around = filled(&means).map(|means| running_quantile(&means, WINDOW_SLICES, UNSTALLED_QUANTILE));
     around.map_or(vec![usual; slices.len()], |around| {
         around.iter().map(|mean| usual.max(f64::from(at_once + 1) * mean)).collect()
     })
@@ -153,7 +158,7 @@ pub(super) fn removed(slices: &[SeriesSlice], shortest: &[f64]) -> Vec<SeriesSli
 }
 
 /// Candidate periods: powers of two and three times powers of two from 1 MiB to 4 GiB, and values near the median distance.
-fn candidates(stalls: &[SeriesStall]) -> Vec<f64> {
+fn candidate_periods(stalls: &[SeriesStall]) -> Vec<f64> {
     let distances: Vec<f64> =
         stalls.windows(2).map(|w| w[1].at_bytes.saturating_sub(w[0].at_bytes) as f64).collect();
     let mut all: Vec<f64> =
@@ -169,26 +174,27 @@ fn period(stalls: &[SeriesStall], bytes: u64) -> Option<StallPeriod> {
     if stalls.len() < 10 {
         return None;
     }
-    let tried: Vec<f64> = candidates(stalls).into_iter().filter(|p| *p * 4.0 <= bytes as f64).collect();
+    let tried: Vec<f64> =
+        candidate_periods(stalls).into_iter().filter(|p| *p * 4.0 <= bytes as f64).collect();
     let positions: Vec<f64> = stalls.iter().map(|stall| stall.at_bytes as f64).collect();
     let found = strongest(&positions, &tried).filter(|found| found.chance < 0.001 && found.strength > 0.5)?;
     Some(StallPeriod { bytes: found.period as u64, confidence: 1.0 - found.chance })
 }
 
 /// Least ratio by which the command without flash access slows (docs/reference/flash.md#causes-of-a-slow-spell).
-const SLOWER: f64 = 1.12;
+const MIN_PING_RATIO: f64 = 1.12;
 
 /// Least increase in deviations of its own scatter.
-const DEVIATIONS: f64 = 4.0;
+const MIN_PING_DEVIATIONS: f64 = 4.0;
 
 /// Least slices that a burst must slow: two seconds.
-const LEAST_SLICES: usize = 8;
+const MIN_BURST_SLICES: usize = 8;
 
 /// Quantile of the command's times that counts as undisturbed, since bursts may take most of the time.
-const UNDISTURBED: f64 = 0.2;
+const UNDISTURBED_QUANTILE: f64 = 0.2;
 
 /// Ratio of the speed in bursts to that outside, above which they do not matter.
-const MATTERS: f64 = 0.93;
+const MAX_BURST_SPEED: f64 = 0.93;
 
 /// Bursts of other load on bus or host.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -203,9 +209,9 @@ pub struct LoadBursts {
 pub(super) fn interference(slices: &[SeriesSlice]) -> Option<LoadBursts> {
     let pings: Vec<Option<f64>> = slices.iter().map(|s| s.ping_s).collect();
     let pings = smoothed(&filled(&pings)?, 3);
-    let usual = quantile(&pings, UNDISTURBED).filter(|p| *p > 0.0)?;
+    let usual = quantile(&pings, UNDISTURBED_QUANTILE).filter(|p| *p > 0.0)?;
     let logs: Vec<f64> = pings.iter().map(|p| (p / usual).ln()).collect();
-    let limit = SLOWER.ln().max(DEVIATIONS * scatter(&logs));
+    let limit = MIN_PING_RATIO.ln().max(MIN_PING_DEVIATIONS * scatter(&logs));
     let slow: Vec<bool> = logs.iter().map(|l| *l > limit).collect();
     let mut bursts = ranges(&slow, 1);
     // The running median of three lets a single outlier through only at the ends.
@@ -218,7 +224,7 @@ pub(super) fn interference(slices: &[SeriesSlice]) -> Option<LoadBursts> {
     let count = (0..slices.len()).filter(|i| inside(*i)).count();
     let speed_ratio = of(true, &|i| slices[i].speed())? / of(false, &|i| slices[i].speed())?;
     let ping_ratio = of(true, &|i| pings[i])? / of(false, &|i| pings[i])?;
-    if count < LEAST_SLICES || speed_ratio > MATTERS {
+    if count < MIN_BURST_SLICES || speed_ratio > MAX_BURST_SPEED {
         return None;
     }
     let seconds = (0..slices.len()).filter(|i| inside(*i)).map(|i| slices[i].seconds).sum();

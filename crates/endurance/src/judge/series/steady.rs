@@ -13,10 +13,10 @@ use cardscope_model::sustain::SteadyState;
 pub const ROUNDS: usize = 5;
 
 /// Largest difference of highest and lowest, as a share of the mean.
-const MOST_SPREAD: f64 = 0.20;
+const MAX_SPREAD: f64 = 0.20;
 
 /// Largest change of the fitted line across the window, as a share of the mean.
-const MOST_SLOPE: f64 = 0.10;
+const MAX_SLOPE: f64 = 0.10;
 
 /// Judges the last five rounds of `round_s` seconds of workload each. None if there are fewer.
 pub fn steady(slices: &[SeriesSlice], round_s: f64) -> Option<SteadyState> {
@@ -27,7 +27,7 @@ pub fn steady(slices: &[SeriesSlice], round_s: f64) -> Option<SteadyState> {
     let spread = (highest - lowest) / speed;
     // Least squares over x = −2 … 2: Σx² = 10; across the window the line runs over 4.
     let slope = (0..ROUNDS).map(|i| (i as f64 - 2.0) * rounds[i]).sum::<f64>() / 10.0 * 4.0 / speed;
-    let reached = spread <= MOST_SPREAD && slope.abs() <= MOST_SLOPE;
+    let reached = spread <= MAX_SPREAD && slope.abs() <= MAX_SLOPE;
     Some(SteadyState { reached, mb_s: speed / 1e6, spread, slope, round_s, from_s })
 }
 
@@ -50,10 +50,10 @@ fn last_rounds(slices: &[SeriesSlice], round_s: f64) -> Option<([f64; ROUNDS], f
 }
 
 /// Least gain of reads by the pause that proves heat.
-const READS_GAIN: f64 = 1.11;
+const MIN_READS_GAIN: f64 = 1.11;
 
 /// Least gain of writes by the pause that proves a full cache, if reads gained nothing.
-const WRITES_GAIN: f64 = 1.22;
+const MIN_WRITES_GAIN: f64 = 1.22;
 
 /// Speeds around the pause, in any common unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -69,7 +69,7 @@ pub struct PauseExperiment {
 impl PauseExperiment {
     /// True if writes after the pause exceed `speed` by more than anything but free cache explains.
     pub fn writes_beat(&self, speed: f64) -> bool {
-        self.writes_after.max(self.writes_later) > WRITES_GAIN * speed
+        self.writes_after.max(self.writes_later) > MIN_WRITES_GAIN * speed
     }
 
     /// Causes that the pause proves. Both are possible.
@@ -77,9 +77,9 @@ impl PauseExperiment {
         let gain = |after: f64, before: f64| if before > 0.0 { after / before } else { 1.0 };
         let reads = gain(self.reads_after, self.reads_before);
         let writes = gain(self.writes_after.max(self.writes_later), self.writes_before);
-        let heat = reads > READS_GAIN;
+        let heat = reads > MIN_READS_GAIN;
         // Heat slows writes and reads equally within a quarter (docs/reference/flash.md#heat).
-        let cache = if heat { writes > 1.35 * reads } else { writes > WRITES_GAIN };
+        let cache = if heat { writes > 1.35 * reads } else { writes > MIN_WRITES_GAIN };
         [(heat, SlowdownCause::Throttling), (cache, SlowdownCause::CacheEnd)]
             .into_iter()
             .filter_map(|(there, cause)| there.then_some(cause))

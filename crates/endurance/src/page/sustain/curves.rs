@@ -8,7 +8,7 @@ use cardscope_page::figure::condition_line;
 use std::collections::BTreeSet;
 
 /// Points of a curve: two for each column of the terminal chart.
-const POINTS: usize = 120;
+const CURVE_POINTS: usize = 120;
 
 /// Separate charts of speed and temperature, none if there are too few samples.
 pub fn charts(measured: &MeasuredRun) -> Vec<Chart> {
@@ -16,17 +16,18 @@ pub fn charts(measured: &MeasuredRun) -> Vec<Chart> {
 }
 
 /// Events that are marked in the combined chart.
-const MARKED: [EventKind; 5] =
+const MARKED_EVENTS: [EventKind; 5] =
     [EventKind::CacheEnd, EventKind::Throttled, EventKind::Disturbed, EventKind::Pause, EventKind::TooHot];
 
 /// Most marks. More would hide the curve.
-const MOST_MARKS: usize = 4;
+const MAX_MARKS: usize = 4;
 
 /// Combined chart of speed and temperature, None if there are too few samples.
 pub fn speed_and_temperature(report: &SustainReport) -> Option<Chart> {
     let mut plots = plots(&report.body.measured).into_iter();
     let mut plot = plots.next().filter(|plot| plot.y.unit == "MB/s")?;
-    let marks = report.body.measured.events.iter().filter(|e| MARKED.contains(&e.kind)).take(MOST_MARKS);
+    let marks =
+        report.body.measured.events.iter().filter(|e| MARKED_EVENTS.contains(&e.kind)).take(MAX_MARKS);
     plot.marks = marks.map(|e| (e.at_s, e.kind.words().to_owned())).collect();
     plot.title = "A long run: speed and temperature".into();
     let second = plots.next().and_then(|warm| second_axis(warm.series));
@@ -45,13 +46,13 @@ fn plots(measured: &MeasuredRun) -> Vec<Plot> {
     };
     let named = |name: &str, of: &dyn Fn(&SustainSample) -> Option<f64>| PlotSeries {
         name: name.to_owned(),
-        points: thinned(series, of),
+        points: thin_curve(series, of),
     };
     let speeds = Plot {
         title: "Speed over time".to_owned(),
         x: PlotAxis::new("time", "s", AxisScale::Linear),
         y: PlotAxis::new("speed", "MB/s", AxisScale::Linear),
-        series: some(vec![named("write", &|s| s.write_mb_s), named("read", &|s| s.read_mb_s)]),
+        series: without_empty(vec![named("write", &|s| s.write_mb_s), named("read", &|s| s.read_mb_s)]),
         marks: marks(&[EventKind::CacheEnd, EventKind::Throttled, EventKind::Disturbed, EventKind::Pause]),
     };
     let places: BTreeSet<&str> =
@@ -63,19 +64,19 @@ fn plots(measured: &MeasuredRun) -> Vec<Plot> {
         title: "Temperature over time".to_owned(),
         x: PlotAxis::new("time", "s", AxisScale::Linear),
         y: PlotAxis::new("temperature", "°C", AxisScale::Linear),
-        series: some(lines),
+        series: without_empty(lines),
         marks: marks(&[EventKind::Throttled, EventKind::TooHot]),
     };
     [speeds, warm].into_iter().filter(|plot| !plot.series.is_empty()).collect()
 }
 
-fn some(all: Vec<PlotSeries>) -> Vec<PlotSeries> {
+fn without_empty(all: Vec<PlotSeries>) -> Vec<PlotSeries> {
     all.into_iter().filter(|s| !s.points.is_empty()).collect()
 }
 
 /// Reduces a curve to the width of the chart by means of neighbours.
-fn thinned(series: &[SustainSample], of: &dyn Fn(&SustainSample) -> Option<f64>) -> Vec<(f64, f64)> {
-    let each = series.len().div_ceil(POINTS).max(1);
+fn thin_curve(series: &[SustainSample], of: &dyn Fn(&SustainSample) -> Option<f64>) -> Vec<(f64, f64)> {
+    let each = series.len().div_ceil(CURVE_POINTS).max(1);
     let mean = |part: &[SustainSample]| {
         let values: Vec<f64> = part.iter().filter_map(of).collect();
         Some((part.last()?.at_s, statistics::mean(&values)?))

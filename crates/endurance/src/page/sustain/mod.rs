@@ -20,7 +20,7 @@ pub use words::summary;
 use words::{SpeedUnit, answer, gives_up};
 
 /// Events and levels that are listed. If there are more events, the first and the last ones.
-const LISTED: usize = 16;
+const LISTED_EVENTS: usize = 16;
 
 pub fn page(report: &SustainReport) -> Page {
     let (body, measured) = (&report.body, &report.body.measured);
@@ -34,7 +34,7 @@ pub fn page(report: &SustainReport) -> Page {
     page.because_all(NewsTone::Plain, verdicts(&report.header, "limited-by"));
     let work = format!("{}; {}", work(report), moved(&body.moved));
     page.because(NewsTone::Plain, sentence(&work));
-    let more = measured.levels.len().saturating_sub(LISTED);
+    let more = measured.levels.len().saturating_sub(LISTED_EVENTS);
     let more = (more > 0).then(|| format!("… and {more} more levels"));
     page.add(
         "",
@@ -42,11 +42,11 @@ pub fn page(report: &SustainReport) -> Page {
     );
     charts(measured).into_iter().for_each(|chart| page.add("", [PageBlock::chart(chart)]));
     if let Some(comparison) = &body.against {
-        compared(&mut page, comparison);
+        add_comparison(&mut page, comparison);
     }
-    page.add("Events", [PageBlock::Table(events(&measured.events, false))]);
-    page.fold("Evidence of the events", [PageBlock::Table(events(&measured.events, true))]);
-    page.fold("Figures", [PageBlock::Facts(facts(measured, unit))]);
+    page.add("Events", [PageBlock::Table(event_table(&measured.events, false))]);
+    page.fold("Evidence of the events", [PageBlock::Table(event_table(&measured.events, true))]);
+    page.fold("Figures", [PageBlock::Facts(sustain_facts(measured, unit))]);
     page.fold("Failed I/Os", [io_errors(&body.moved.io_errors)]);
     page.fold(
         "Not tested",
@@ -71,10 +71,10 @@ fn tone(measured: &MeasuredRun) -> NewsTone {
 }
 
 /// Events in order, with their figures if `evidence` is true.
-fn events(all: &[SustainEvent], evidence: bool) -> Table {
-    let half = LISTED / 2;
+fn event_table(all: &[SustainEvent], evidence: bool) -> Table {
+    let half = LISTED_EVENTS / 2;
     let shown = all.iter().enumerate();
-    let shown = shown.filter(|(n, _)| all.len() <= LISTED || *n < half || *n + half >= all.len());
+    let shown = shown.filter(|(n, _)| all.len() <= LISTED_EVENTS || *n < half || *n + half >= all.len());
     let sure = |event: &SustainEvent| match event.kind {
         EventKind::Pause | EventKind::TooHot | EventKind::NoAnswer => String::new(),
         _ => percent(event.confidence),
@@ -83,7 +83,7 @@ fn events(all: &[SustainEvent], evidence: bool) -> Table {
         let shown = event.evidence.iter().filter(|_| evidence);
         shown.map(|(what, value)| format!("{what} {value}")).collect::<Vec<_>>().join(", ")
     };
-    let gap = (all.len() > LISTED).then(|| all.len() - half);
+    let gap = (all.len() > LISTED_EVENTS).then(|| all.len() - half);
     let mut table =
         Table::new(["after", "data", "event", "sure", "figures"]).left_aligned(["event", "figures"]);
     for (number, event) in shown {
@@ -102,7 +102,7 @@ fn events(all: &[SustainEvent], evidence: bool) -> Table {
 
 fn levels(levels: &[SpeedLevel], unit: SpeedUnit) -> Table {
     Table::of(
-        levels.iter().take(LISTED),
+        levels.iter().take(LISTED_EVENTS),
         &[
             ("level", &|l| l.op.clone()),
             (unit.name(), &|l| unit.figure(l.mb_s)),
@@ -115,7 +115,7 @@ fn levels(levels: &[SpeedLevel], unit: SpeedUnit) -> Table {
     )
 }
 
-fn facts(measured: &MeasuredRun, unit: SpeedUnit) -> Vec<PageFact> {
+fn sustain_facts(measured: &MeasuredRun, unit: SpeedUnit) -> Vec<PageFact> {
     let latency = &measured.read_latency;
     let alone = latency.alone_p50_us.zip(latency.alone_p99_us);
     let alone = alone.map(|(p50, p99)| format!("{} median, {} for 99 %", time_us(p50), time_us(p99)));
@@ -126,7 +126,7 @@ fn facts(measured: &MeasuredRun, unit: SpeedUnit) -> Vec<PageFact> {
     let all = [
         ("cache", cache(measured)),
         ("after a pause", measured.recovery.as_ref().map(recovery)),
-        ("steady state (SNIA)", measured.steady_state.as_ref().map(|steady| steady_state(steady, unit))),
+        ("steady state (SNIA)", measured.steady_state.as_ref().map(|steady| steady_state_text(steady, unit))),
         ("4 KiB read, alone", alone),
         ("4 KiB read, while writing", writing),
         ("warmest", measured.max_celsius.map(|warmest| format!("{warmest:.0} °C{}", limits(measured)))),
@@ -156,7 +156,7 @@ fn recovery(recovery: &PauseRecovery) -> String {
     }
 }
 
-fn steady_state(steady: &SteadyState, unit: SpeedUnit) -> String {
+fn steady_state_text(steady: &SteadyState, unit: SpeedUnit) -> String {
     format!(
         "{}: {}, spread {:.1} %, trend {:+.1} % over five rounds of {}",
         if steady.reached { "reached" } else { "not reached" },
@@ -198,7 +198,7 @@ fn work(report: &SustainReport) -> String {
 }
 
 /// Adds the comparison with an earlier run.
-fn compared(page: &mut Page, comparison: &ConditionComparison) {
+fn add_comparison(page: &mut Page, comparison: &ConditionComparison) {
     let conditions = comparison.conditions.iter();
     let conditions = conditions.map(|(word, here, there)| format!("{word}: {here} here, {there} there"));
     let value = |v: Option<f64>| v.map_or_else(|| NONE.to_owned(), speed);

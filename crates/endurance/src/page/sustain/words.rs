@@ -22,7 +22,7 @@ pub(super) enum SpeedUnit {
 impl SpeedUnit {
     pub(super) fn of(run: &LongRun) -> Self {
         match run.pattern {
-            WorkloadPattern::Random if run.block_bytes > 0 && run.block_bytes <= SMALL => {
+            WorkloadPattern::Random if run.block_bytes > 0 && run.block_bytes <= MAX_IOPS_BLOCK => {
                 SpeedUnit::Iops(run.block_bytes)
             }
             _ => SpeedUnit::MbS,
@@ -49,7 +49,7 @@ impl SpeedUnit {
 }
 
 /// Largest I/O in bytes for which IOPS are used.
-const SMALL: u64 = 64 * KIB;
+const MAX_IOPS_BLOCK: u64 = 64 * KIB;
 
 /// Summary of sequential I/O in at most 80 columns.
 pub fn summary(measured: &MeasuredRun) -> String {
@@ -64,17 +64,17 @@ pub(super) fn answer(measured: &MeasuredRun, unit: SpeedUnit, early: bool) -> (A
     let mut causes = causes(measured, unit);
     if early {
         let head = format!("Stopped after {}: ", duration(last.at_s));
-        let named = fitting(ANSWER - head.chars().count(), &causes);
+        let named = fitting_causes(ANSWER - head.chars().count(), &causes);
         let unnamed = causes.split_off(named);
-        let said = if causes.is_empty() { speeds(measured, unit) } else { causes.join("; ") };
+        let said = if causes.is_empty() { speed_text(measured, unit) } else { causes.join("; ") };
         return (format!("{head}{said}.").into(), unnamed);
     }
-    let unnamed = causes.split_off(fitting(ANSWER, &causes));
+    let unnamed = causes.split_off(fitting_causes(ANSWER, &causes));
     let said = if causes.is_empty() {
         let steady = if is_steady(measured) { ", steady" } else { "" };
         // The last level belongs to the workload. Later samples are those of the pause and of test reads.
         let end = measured.levels.iter().map(|level| level.to_s).reduce(f64::max).unwrap_or(last.at_s);
-        format!("{}{steady} over {}", speeds(measured, unit), duration(end))
+        format!("{}{steady} over {}", speed_text(measured, unit), duration(end))
     } else {
         causes.join("; ")
     };
@@ -82,23 +82,24 @@ pub(super) fn answer(measured: &MeasuredRun, unit: SpeedUnit, early: bool) -> (A
 }
 
 /// Number of causes, most severe first, that fit into `columns`. At least one.
-fn fitting(columns: usize, causes: &[String]) -> usize {
+fn fitting_causes(columns: usize, causes: &[String]) -> usize {
     let fits = |number: &usize| causes[..*number].join("; ").chars().count() < columns;
     (1..=causes.len()).rev().find(fits).unwrap_or(causes.len().min(1))
 }
 
 /// Speed of the workload: `writes 19.5 MB/s`, or a range if it changed.
-fn speeds(measured: &MeasuredRun, unit: SpeedUnit) -> String {
+fn speed_text(measured: &MeasuredRun, unit: SpeedUnit) -> String {
     let of = |op: &str| {
-        let [low, high] = extremes(measured, op)?;
-        let range = if alike([low, high]) { String::new() } else { format!("{} to ", unit.figure(low)) };
+        let [low, high] = lowest_and_highest(measured, op)?;
+        let range =
+            if is_same_speed([low, high]) { String::new() } else { format!("{} to ", unit.figure(low)) };
         Some(format!("{op}s {range}{}", unit.write(high)))
     };
     let over_time = |verb: &str, of: &dyn Fn(&SustainSample) -> Option<f64>| {
         let known: Vec<f64> = measured.series.iter().filter_map(of).collect();
         Some(format!("{verb} {}", unit.write(statistics::mean(&known)?)))
     };
-    let leveled: Vec<String> = OPS.into_iter().filter_map(of).collect();
+    let leveled: Vec<String> = LEVEL_OPS.into_iter().filter_map(of).collect();
     let seen = || {
         let read = over_time("reads", &|sample| sample.read_mb_s);
         read.into_iter().chain(over_time("writes", &|sample| sample.write_mb_s)).collect()
@@ -108,21 +109,22 @@ fn speeds(measured: &MeasuredRun, unit: SpeedUnit) -> String {
 }
 
 /// Operations of levels.
-const OPS: [&str; 2] = ["read", "write"];
+const LEVEL_OPS: [&str; 2] = ["read", "write"];
 
-fn extremes(measured: &MeasuredRun, op: &str) -> Option<[f64; 2]> {
+fn lowest_and_highest(measured: &MeasuredRun, op: &str) -> Option<[f64; 2]> {
     let all = || measured.levels.iter().filter(|level| level.op == op).map(|level| level.mb_s);
     Some([all().reduce(f64::min)?, all().reduce(f64::max)?])
 }
 
 /// True if users would not notice the difference.
-fn alike([low, high]: [f64; 2]) -> bool {
+fn is_same_speed([low, high]: [f64; 2]) -> bool {
     high <= low * 1.1
 }
 
 /// True if the speed was the same from beginning to end.
 fn is_steady(measured: &MeasuredRun) -> bool {
-    !measured.levels.is_empty() && OPS.iter().filter_map(|op| extremes(measured, op)).all(alike)
+    !measured.levels.is_empty()
+        && LEVEL_OPS.iter().filter_map(|op| lowest_and_highest(measured, op)).all(is_same_speed)
 }
 
 /// Causes of slowdowns, most severe first.
@@ -150,7 +152,7 @@ pub(super) fn causes(measured: &MeasuredRun, unit: SpeedUnit) -> Vec<String> {
     }
     // The text about a full cache already states the speed.
     if causes.is_empty() && !others.is_empty() {
-        causes.push(speeds(measured, unit));
+        causes.push(speed_text(measured, unit));
     }
     causes.extend(others);
     causes

@@ -41,19 +41,19 @@ pub enum CardEnd {
 }
 
 /// Most extents in a group. After each group it is checked that the card still accepts writes.
-const GROUP: u64 = 64;
+const GROUP_EXTENTS: u64 = 64;
 
 /// Consecutive groups without a successful write after which the card counts as dead.
 const DEAD_GROUPS: u32 = 2;
 
 /// Bad extents of a round that are read twice. More cannot be chance.
-const READ_TWICE: usize = 256;
+const MAX_REREAD_EXTENTS: usize = 256;
 
 /// Share of stale sectors from which a card counts as discarding writes.
-const NEARLY_ALL: f64 = 0.99;
+const SWALLOWING_SHARE: f64 = 0.99;
 
 /// Makes the order of reads differ from that of writes.
-const READING: u64 = 0x7265_6164;
+const READ_ORDER_SALT: u64 = 0x7265_6164;
 
 /// Runs a round. Returns its result, and how the card ended if it did.
 ///
@@ -67,7 +67,7 @@ pub fn round(
     let seed = mix(settings.seed ^ mix(u64::from(settings.number)));
     let began = card.seconds();
     let end = began + settings.budget_s;
-    let written = write(card, settings, (seed, end), events)?;
+    let written = write_round(card, settings, (seed, end), events)?;
     card.flush()?;
     card.reopen()?;
     let read_began = card.seconds();
@@ -78,7 +78,7 @@ pub fn round(
     let stale = bad.stale as f64 / sectors as f64;
     let ended = match written.refused {
         true => Some(CardEnd::RefusesWrites),
-        false if stale >= NEARLY_ALL => Some(CardEnd::SwallowsWrites),
+        false if stale >= SWALLOWING_SHARE => Some(CardEnd::SwallowsWrites),
         false => None,
     };
     let result = EndureRound {
@@ -110,12 +110,12 @@ fn extent(order: &Permutation, at: u64, block: u64, span: u64) -> CardExtent {
 }
 
 /// Fails once the time is over.
-fn in_time(card: &mut IoDriver<'_>, end_s: f64) -> Result<(), ProbeStop> {
+fn check_time(card: &mut IoDriver<'_>, end_s: f64) -> Result<(), ProbeStop> {
     if card.seconds() < end_s { Ok(()) } else { Err(ProbeStop::Limit) }
 }
 
 fn group(count: u64) -> u64 {
-    (count / 8).clamp(1, GROUP)
+    (count / 8).clamp(1, GROUP_EXTENTS)
 }
 
 /// Name of a round's stage.
@@ -123,7 +123,7 @@ pub fn stage(round: u32) -> String {
     format!("round {round}")
 }
 
-fn write(
+fn write_round(
     card: &mut IoDriver<'_>,
     settings: &RoundSettings,
     (seed, end_s): (u64, f64),
@@ -139,7 +139,7 @@ fn write(
     let mut dead_groups = 0;
     let size = group(count);
     for group in (0..count).step_by(size as usize) {
-        in_time(card, end_s)?;
+        check_time(card, end_s)?;
         let end = (group + size).min(count);
         let over = Cell::new(false);
         let list = (group..end).map(|at| extent(&order, at, block, settings.span));
@@ -178,12 +178,12 @@ fn read(
     events.part(0.5..1.0, "reading", Some(settings.span), None);
     let block = u64::from(card.block());
     let count = settings.span.div_ceil(block);
-    let order = Permutation::new(count, mix(seed ^ READING));
+    let order = Permutation::new(count, mix(seed ^ READ_ORDER_SALT));
     let stamped = ExpectedStamps { salt: settings.salt, generation: settings.number };
     let (mut done, mut twice) = (RoundReads::default(), 0);
-    for group in (0..count).step_by(GROUP as usize) {
-        in_time(card, end_s)?;
-        let end = (group + GROUP).min(count);
+    for group in (0..count).step_by(GROUP_EXTENTS as usize) {
+        check_time(card, end_s)?;
+        let end = (group + GROUP_EXTENTS).min(count);
         let list = (group..end).map(|at| extent(&order, at, block, settings.span));
         let mut doubts: Vec<(CardExtent, Vec<SectorRun>)> = Vec::new();
         read_judged(card, list, stamped, |extent, _, seen| {
@@ -194,7 +194,7 @@ fn read(
             }
         })?;
         for (extent, mut seen) in doubts {
-            if twice < READ_TWICE {
+            if twice < MAX_REREAD_EXTENTS {
                 twice += 1;
                 let mut again = Vec::new();
                 read_judged(card, [extent], stamped, |_, _, s| again.extend_from_slice(s))?;

@@ -7,29 +7,29 @@ use cardscope_model::endure::{EndureRound, WearProjection};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Least rounds with growing losses for a line.
-const FEWEST: usize = 4;
+const MIN_GROWING_ROUNDS: usize = 4;
 
 /// 95 % quantile of t. The value for many rounds is used, so the interval is approximate.
-const T95: f64 = 2.0;
+const T_QUANTILE_95: f64 = 2.0;
 
 /// Projects the cycles, or returns the reason why there is no projection, as a text for users.
 pub fn project(rounds: &[EndureRound], span: u64) -> Result<WearProjection, String> {
     let all: Vec<(f64, f64)> = points(rounds, span);
     match all.len() {
         0 => return Err("no sector was lost so far, so the first loss cannot be predicted".to_owned()),
-        n if n < FEWEST => {
-            return Err(format!("losses grew in {n} rounds so far; a trend needs {FEWEST}"));
+        n if n < MIN_GROWING_ROUNDS => {
+            return Err(format!("losses grew in {n} rounds so far; a trend needs {MIN_GROWING_ROUNDS}"));
         }
         _ => {}
     }
-    let estimate = crossing(&all).ok_or("the share of bad sectors does not grow")?;
+    let estimate = zero_crossing(&all).ok_or("the share of bad sectors does not grow")?;
     let but = |out: usize| [&all[..out], &all[out + 1..]].concat();
-    let without: Vec<f64> = (0..all.len()).filter_map(|out| crossing(&but(out))).collect();
+    let without: Vec<f64> = (0..all.len()).filter_map(|out| zero_crossing(&but(out))).collect();
     // Jackknife: the spread of the estimates that leave out one round each.
     let n = without.len() as f64;
     let mean = without.iter().sum::<f64>() / n;
     let variance = (n - 1.0) / n * without.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
-    let spread = T95 * variance.sqrt();
+    let spread = T_QUANTILE_95 * variance.sqrt();
     Ok(WearProjection {
         cycles: estimate.exp(),
         interval: [(estimate - spread).exp(), (estimate + spread).exp()],
@@ -52,7 +52,7 @@ fn points(rounds: &[EndureRound], span: u64) -> Vec<(f64, f64)> {
 }
 
 /// Zero crossing of the least-squares line.
-fn crossing(points: &[(f64, f64)]) -> Option<f64> {
+fn zero_crossing(points: &[(f64, f64)]) -> Option<f64> {
     let n = points.len() as f64;
     let (mx, my) = points.iter().fold((0.0, 0.0), |m, p| (m.0 + p.0 / n, m.1 + p.1 / n));
     let (sxx, sxy) =

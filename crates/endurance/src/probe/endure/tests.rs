@@ -13,14 +13,14 @@ const MIB: u64 = 1 << 20;
 const SPAN: u64 = 64 * MIB;
 
 /// Card of 64 MiB in blocks of 1 MiB with an endurance of 30 cycles.
-const WORN: &str = "sim:constant?announced_bytes=64MiB&flash.au_bytes=1048576&wear.endurance_cycles=30&wear.endurance_sigma=0.2";
+const WORN_CARD: &str = "sim:constant?announced_bytes=64MiB&flash.au_bytes=1048576&wear.endurance_cycles=30&wear.endurance_sigma=0.2";
 
 fn settings(number: u32) -> RoundSettings {
     RoundSettings { salt: 3, number, span: SPAN, budget_s: f64::INFINITY, seed: 9 }
 }
 
 /// Runs rounds until half is bad, the card has ended, or the limit is reached.
-fn wear(name: &str, most: u32) -> (Vec<EndureRound>, Option<CardEnd>) {
+fn wear_card(name: &str, most: u32) -> (Vec<EndureRound>, Option<CardEnd>) {
     let mut target = SimTarget::named(name).unwrap();
     let mut card = IoDriver::new(&mut target, &InterruptFlag::default(), BLOCK, DEPTH).unwrap();
     let mut rounds = Vec::new();
@@ -38,7 +38,7 @@ fn wear(name: &str, most: u32) -> (Vec<EndureRound>, Option<CardEnd>) {
 
 #[test]
 fn card_without_wear_loses_nothing() {
-    let (rounds, ended) = wear("sim:constant?announced_bytes=64MiB", 5);
+    let (rounds, ended) = wear_card("sim:constant?announced_bytes=64MiB", 5);
     assert_eq!((rounds.len(), ended), (5, None));
     assert!(rounds.iter().all(|r| r.bad.all() == 0 && r.written == SPAN && r.read == SPAN));
     let seeds: std::collections::BTreeSet<u64> = rounds.iter().map(|r| r.seed).collect();
@@ -47,7 +47,7 @@ fn card_without_wear_loses_nothing() {
 
 #[test]
 fn half_is_bad_after_the_endurance() {
-    let (rounds, _) = wear(&format!("{WORN}&wear.spare_blocks=0&wear.end=loses-blocks"), 120);
+    let (rounds, _) = wear_card(&format!("{WORN_CARD}&wear.spare_blocks=0&wear.end=loses-blocks"), 120);
     let first = rounds.iter().find(|r| r.bad.all() > 0).unwrap();
     // 1 of 64 blocks is a probit of -2.15: exp(-0.43) of 30 cycles.
     assert!((17..=23).contains(&first.round), "first loss in round {}", first.round);
@@ -64,7 +64,7 @@ fn half_is_bad_after_the_endurance() {
 
 #[test]
 fn refused_and_discarded_writes_end_the_run() {
-    let end = |end: &str| wear(&format!("{WORN}&wear.spare_blocks=2&wear.end={end}"), 120);
+    let end = |end: &str| wear_card(&format!("{WORN_CARD}&wear.spare_blocks=2&wear.end={end}"), 120);
     let (rounds, ended) = end("read-only");
     assert_eq!(ended, Some(CardEnd::RefusesWrites), "{:?}", rounds.last());
     let (rounds, ended) = end("swallows-writes");
@@ -90,18 +90,18 @@ fn removed_card_fails_the_round() {
 
 #[test]
 fn bad_sectors_are_classified() {
-    let (rounds, _) = wear("sim:constant?announced_bytes=64MiB&fake=wraparound&wrap_bytes=32MiB", 1);
+    let (rounds, _) = wear_card("sim:constant?announced_bytes=64MiB&fake=wraparound&wrap_bytes=32MiB", 1);
     // Of two addresses that share a place, the one written last is good.
     assert_eq!((rounds[0].bad.misdirected, rounds[0].bad.all()), (SPAN / 2 / 512, SPAN / 2 / 512));
-    let (rounds, _) = wear("sim:constant?announced_bytes=64MiB&faults.flip_p=0.0001", 1);
+    let (rounds, _) = wear_card("sim:constant?announced_bytes=64MiB&faults.flip_p=0.0001", 1);
     assert!(rounds[0].bad.flipped > 0 && rounds[0].bad.flipped == rounds[0].bad.all(), "{:?}", rounds[0].bad);
-    let (rounds, _) = wear("sim:constant?announced_bytes=64MiB&fake=limbo&fake_bytes=48MiB", 1);
+    let (rounds, _) = wear_card("sim:constant?announced_bytes=64MiB&fake=limbo&fake_bytes=48MiB", 1);
     assert_eq!(rounds[0].bad.lost, 16 * MIB / 512);
 }
 
 #[test]
 fn single_bad_reading_is_no_loss() {
-    let flips = wear("sim:constant?announced_bytes=64MiB&flip_read_every=8", 3).0;
+    let flips = wear_card("sim:constant?announced_bytes=64MiB&flip_read_every=8", 3).0;
     let of = |round: &EndureRound| (round.bad.all(), round.passing_sectors > 0);
     assert_eq!(flips.iter().map(of).collect::<Vec<_>>(), [(0, true); 3]);
 }

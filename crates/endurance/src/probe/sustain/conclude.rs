@@ -14,10 +14,10 @@ use cardscope_model::sustain::{
 use cardscope_model::units::SpeedMbS;
 
 /// Slices in a second.
-const SECOND: usize = 4;
+const SLICES_PER_SECOND: usize = 4;
 
 /// Limit of confidence if the pause had no effect, since 30 s may be too short to cool down or to empty a cache.
-const UNCONFIRMED: f64 = 0.6;
+const UNCONFIRMED_CONFIDENCE: f64 = 0.6;
 
 /// Fills the document.
 pub(super) fn conclude(record: RunRecord, options: &SustainOptions, into: &mut MeasuredRun) {
@@ -28,15 +28,16 @@ pub(super) fn conclude(record: RunRecord, options: &SustainOptions, into: &mut M
     let mut of_reads = causes(&read, record.known(options, false));
     if let Some(experiment) = &record.experiment {
         let main = if options.work == WorkloadKind::Read { &mut of_reads } else { &mut of_writes };
-        settle_doubt(main, &experiment.named(), &mut events, &record);
+        resolve_ambiguity(main, &experiment.named(), &mut events, &record);
     }
     for (found, slices, op) in [(&of_writes, &write, "write"), (&of_reads, &read, "read")] {
-        into.levels.extend(levels(found, slices, op));
-        events.extend(happened(found, slices));
+        into.levels.extend(level_rows(found, slices, op));
+        events.extend(cause_events(found, slices));
     }
     let main = if options.work == WorkloadKind::Read { (&of_reads, &read) } else { (&of_writes, &write) };
     into.stalls = Some(&main.0.stalls).filter(|stalls| stalls.found).map(|stalls| stalls.figures.clone());
-    into.throttling = throttling(&record, [(&of_writes, write.as_slice()), (&of_reads, read.as_slice())]);
+    into.throttling =
+        throttling_figures(&record, [(&of_writes, write.as_slice()), (&of_reads, read.as_slice())]);
     let bursts = of_writes.interference.as_ref().or(of_reads.interference.as_ref());
     into.interference = bursts.map(|bursts| bursts.figures);
     into.steady_state = series::steady(main.1, round_s(options));
@@ -54,14 +55,14 @@ pub(super) fn conclude(record: RunRecord, options: &SustainOptions, into: &mut M
     into.queue_depth = record.queue_depth;
     into.limits = options.card_limits;
     record.findings_of_health(into);
-    into.max_celsius = warmest(&record);
+    into.max_celsius = max_card_celsius(&record);
     into.ended_by = record.ended_by;
     into.left_out = record.left_out;
     into.series = record.samples;
 }
 
 /// Uses the pause to decide between heat and a full cache, if the series left it open.
-fn settle_doubt(
+fn resolve_ambiguity(
     found: &mut SeriesCauses,
     named: &[SlowdownCause],
     events: &mut Vec<SustainEvent>,
@@ -78,11 +79,11 @@ fn settle_doubt(
         _ => "heat and a cache: reads and writes are faster after the pause",
     };
     events.push(SustainEvent::new(EventKind::Experiment, at_s, record.written, 0.9).because("it says", says));
-    weigh(found, named);
+    adjust_confidences(found, named);
 }
 
 /// Adjusts the confidence of causes to the result of the pause.
-fn weigh(found: &mut SeriesCauses, named: &[SlowdownCause]) {
+fn adjust_confidences(found: &mut SeriesCauses, named: &[SlowdownCause]) {
     let (heat, cache) =
         (named.contains(&SlowdownCause::Throttling), named.contains(&SlowdownCause::CacheEnd));
     if heat && !cache {
@@ -99,9 +100,9 @@ fn weigh(found: &mut SeriesCauses, named: &[SlowdownCause]) {
     }
     if named.is_empty() {
         let doubtful = found.cache_ends.iter_mut().filter(|end| end.confidence < 0.9);
-        doubtful.for_each(|end| end.confidence = end.confidence.min(UNCONFIRMED));
+        doubtful.for_each(|end| end.confidence = end.confidence.min(UNCONFIRMED_CONFIDENCE));
         let doubtful = found.heat.iter_mut().filter(|step| step.confidence < 0.95);
-        doubtful.for_each(|step| step.confidence = step.confidence.min(UNCONFIRMED));
+        doubtful.for_each(|step| step.confidence = step.confidence.min(UNCONFIRMED_CONFIDENCE));
     }
 }
 
@@ -114,7 +115,7 @@ fn full_from_the_start<'a>(
 ) -> Option<&'a PauseExperiment> {
     let alone = found.named().is_empty() && found.recoveries.is_empty();
     let speeds: Vec<f64> = slices.iter().map(SeriesSlice::speed).collect();
-    let fastest = speeds.windows(SECOND).filter_map(median).fold(0.0, f64::max);
+    let fastest = speeds.windows(SLICES_PER_SECOND).filter_map(median).fold(0.0, f64::max);
     record
         .experiment
         .as_ref()
@@ -130,7 +131,7 @@ fn full(experiment: &PauseExperiment, into: &mut MeasuredRun) {
     into.after_cache_mb_s = Property::measured(experiment.writes_before / 1e6, 0.85, evidence);
 }
 
-fn levels(found: &SeriesCauses, slices: &[SeriesSlice], op: &str) -> Vec<SpeedLevel> {
+fn level_rows(found: &SeriesCauses, slices: &[SeriesSlice], op: &str) -> Vec<SpeedLevel> {
     let one = |level: &series::SpeedRange| {
         let part = &slices[level.from..level.to];
         let last = &part[part.len() - 1];
@@ -150,7 +151,7 @@ fn levels(found: &SeriesCauses, slices: &[SeriesSlice], op: &str) -> Vec<SpeedLe
 }
 
 /// State of a level after the end of a cache without other slowdowns.
-const FULL: &str = "cache full";
+const CACHE_FULL: &str = "cache full";
 
 /// State of a level in words.
 fn state(found: &SeriesCauses, level: &series::SpeedRange) -> String {
@@ -164,7 +165,7 @@ fn state(found: &SeriesCauses, level: &series::SpeedRange) -> String {
     let slower = last(&found.unexplained).is_some();
     match (full, hot, slower) {
         (true, true, _) => "cache full and hot",
-        (true, false, _) => FULL,
+        (true, false, _) => CACHE_FULL,
         (false, true, _) => "hot",
         (false, false, true) => "slower",
         _ if found.levels.len() == 1 => "steady",
@@ -174,15 +175,15 @@ fn state(found: &SeriesCauses, level: &series::SpeedRange) -> String {
     .to_owned()
 }
 
-fn mb(speed: f64) -> String {
+fn speed_text_mb_s(speed: f64) -> String {
     SpeedMbS(speed / 1e6).to_string()
 }
 
-fn happened(found: &SeriesCauses, slices: &[SeriesSlice]) -> Vec<SustainEvent> {
+fn cause_events(found: &SeriesCauses, slices: &[SeriesSlice]) -> Vec<SustainEvent> {
     let step = |kind: EventKind, d: &SpeedStep| {
         SustainEvent::new(kind, d.at_s, d.at_bytes, d.confidence)
-            .because("before", mb(d.before))
-            .because("after", mb(d.after))
+            .because("before", speed_text_mb_s(d.before))
+            .because("after", speed_text_mb_s(d.after))
     };
     let mut all: Vec<SustainEvent> = Vec::new();
     all.extend(found.cache_ends.iter().map(|d| step(EventKind::CacheEnd, d)));
@@ -253,14 +254,14 @@ fn steady_event(slices: &[SeriesSlice], round_s: f64) -> Option<SustainEvent> {
     let first = slices.iter().find(|s| s.at_s >= window.from_s)?;
     Some(
         SustainEvent::new(EventKind::SteadyState, window.from_s, first.at_bytes, 0.95)
-            .because("mean of five rounds", mb(window.mb_s * 1e6))
+            .because("mean of five rounds", speed_text_mb_s(window.mb_s * 1e6))
             .because("spread", format!("{:.1} %", window.spread * 100.0))
             .because("trend", format!("{:+.1} %", window.slope * 100.0)),
     )
 }
 
 /// Throttling as shown by writes, else by reads.
-fn throttling(record: &RunRecord, of: [(&SeriesCauses, &[SeriesSlice]); 2]) -> Option<ThrottleFacts> {
+fn throttling_figures(record: &RunRecord, of: [(&SeriesCauses, &[SeriesSlice]); 2]) -> Option<ThrottleFacts> {
     let (found, slices) = of.into_iter().find(|(found, _)| !found.heat.is_empty())?;
     let first = found.heat.first()?.figures;
     let load: f64 = slices.iter().map(|s| s.seconds).sum();
@@ -308,7 +309,8 @@ fn cache(found: &SeriesCauses, slices: &[SeriesSlice], options: &SustainOptions,
         return;
     };
     // A cache that fills in several steps has one level that takes most of the time, which is the speed to report.
-    let full = found.levels.iter().filter(|level| level.to > end.slice + 1 && state(found, level) == FULL);
+    let full =
+        found.levels.iter().filter(|level| level.to > end.slice + 1 && state(found, level) == CACHE_FULL);
     let (after, [low, high]) = full
         .max_by_key(|level| level.to - level.from)
         .map_or((end.after, [end.after; 2]), |level| (level.speed, level.ci95));
@@ -321,7 +323,7 @@ fn cache(found: &SeriesCauses, slices: &[SeriesSlice], options: &SustainOptions,
     into.after_cache_mb_s = Property::measured(after / 1e6, end.confidence, evidence);
 }
 
-fn warmest(record: &RunRecord) -> Option<f64> {
+fn max_card_celsius(record: &RunRecord) -> Option<f64> {
     let of_card = record.samples.iter().flat_map(|s| &s.temperatures).filter(|r| r.is_of_card());
     of_card.map(|r| r.celsius).reduce(f64::max)
 }
@@ -349,7 +351,7 @@ mod tests {
     /// Confidence of uncounted heat, counted heat and the end of a cache. None if it was removed.
     fn after(named: &[SlowdownCause]) -> [Option<f64>; 3] {
         let mut found = doubtful();
-        weigh(&mut found, named);
+        adjust_confidences(&mut found, named);
         let heat = |counted| found.heat.iter().find(|h| h.figures.counted == counted).map(|h| h.confidence);
         [heat(false), heat(true), found.cache_ends.first().map(|end| end.confidence)]
     }

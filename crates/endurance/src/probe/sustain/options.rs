@@ -50,7 +50,7 @@ pub trait SampleRecorder {
     fn sample(&mut self, sample: &SustainSample) -> Result<(), ProbeStop>;
 
     /// Temperatures of everything except the card.
-    fn outside(&mut self) -> Vec<PlacedTemperature> {
+    fn external_temperatures(&mut self) -> Vec<PlacedTemperature> {
         Vec::new()
     }
 }

@@ -19,30 +19,30 @@ const MAIN_SHARE: f64 = 0.75;
 const PAUSE_S: f64 = 30.0;
 
 /// Slices of reads before and after the pause, and of writes at the end: two seconds.
-const SHORT: usize = 8;
+const SHORT_SLICES: usize = 8;
 
 /// Length of the reads at the end, in seconds.
-const READING_S: f64 = 25.0;
+const FINAL_READS_S: f64 = 25.0;
 
 /// Least time after the workload for a pause, in seconds.
-const LEAST_REST_S: f64 = 12.0;
+const MIN_REST_S: f64 = 12.0;
 
 /// Rounds of the SNIA window that fit in the run.
 const ROUND_SHARE: f64 = 60.0;
 
 /// Growth of the series between two checks for a steady state.
-const LOOK_AGAIN: f64 = 1.1;
+const CHECK_GROWTH: f64 = 1.1;
 
 /// Temperature rise in K across the window that is not steady.
-const STEADY_K: f64 = 1.5;
+const MAX_STEADY_RISE_K: f64 = 1.5;
 
 /// Runs all phases.
 pub(super) fn all(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     let options = run.options;
-    prepare(run)?;
+    write_test_file(run)?;
     run.calibrate()?;
-    run.context.events.stage(words(options), options.bytes, Some(main_seconds(options)));
-    workload(run)?;
+    run.context.events.stage(workload_stage(options), options.bytes, Some(main_seconds(options)));
+    run_workload(run)?;
     if run.over {
         return Ok(());
     }
@@ -51,20 +51,20 @@ pub(super) fn all(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
         run.record.left_out.push(left_out.to_owned());
         return Ok(());
     }
-    let found = so_far(run, options.work != WorkloadKind::Read);
+    let found = causes_so_far(run, options.work != WorkloadKind::Read);
     let something = options.work != WorkloadKind::Read || !found.levels.is_empty() && found.levels.len() > 1;
-    if run.left() < LEAST_REST_S || !something {
+    if run.left() < MIN_REST_S || !something {
         if something {
             run.record
                 .left_out
-                .push(format!("pause and recovery: less than {LEAST_REST_S:.0} s left (`--duration`)"));
+                .push(format!("pause and recovery: less than {MIN_REST_S:.0} s left (`--duration`)"));
         }
         return Ok(());
     }
-    after(run, &found)
+    run_pause_phases(run, &found)
 }
 
-fn words(options: &SustainOptions) -> &'static str {
+fn workload_stage(options: &SustainOptions) -> &'static str {
     match options.work {
         WorkloadKind::Read => "sustained reading",
         WorkloadKind::Write => "sustained writing",
@@ -73,27 +73,27 @@ fn words(options: &SustainOptions) -> &'static str {
 }
 
 /// Names of the other stages.
-const PREPARING: &str = "writing the test file";
-const PAUSING: &str = "pausing";
-const WRITING_AGAIN: &str = "writing again";
-const READING: &str = "reading in order";
+const PREPARE_STAGE: &str = "writing the test file";
+const PAUSE_STAGE: &str = "pausing";
+const WRITE_AGAIN_STAGE: &str = "writing again";
+const READ_STAGE: &str = "reading in order";
 
 /// Planned stages. Those that turn out to be unnecessary are skipped.
 pub fn plan(options: &SustainOptions) -> StagePlan {
     let main = main_seconds(options);
     let rest = options.duration.as_secs_f64() - main;
-    let mut stages = vec![(words(options), main)];
+    let mut stages = vec![(workload_stage(options), main)];
     if options.prepare {
-        stages.insert(0, (PREPARING, 0.0));
+        stages.insert(0, (PREPARE_STAGE, 0.0));
     }
     if rest > 0.0 {
         let pause = PAUSE_S.min(rest * 0.4);
-        let reading = READING_S.min(rest - pause);
-        stages.push((PAUSING, pause));
+        let reading = FINAL_READS_S.min(rest - pause);
+        stages.push((PAUSE_STAGE, pause));
         if options.work != WorkloadKind::Read {
-            stages.push((WRITING_AGAIN, rest - pause - reading));
+            stages.push((WRITE_AGAIN_STAGE, rest - pause - reading));
         }
-        stages.push((READING, reading));
+        stages.push((READ_STAGE, reading));
     }
     StagePlan { duration: PlannedDuration::SumOfWeights, long: true, ..StagePlan::from_stages(stages) }
 }
@@ -101,18 +101,18 @@ pub fn plan(options: &SustainOptions) -> StagePlan {
 /// Seconds of the workload. In a short run it takes all the time.
 fn main_seconds(options: &SustainOptions) -> f64 {
     let seconds = options.duration.as_secs_f64();
-    let rest = ((1.0 - MAIN_SHARE) * seconds).min(PAUSE_S * 2.0 + READING_S);
-    if rest >= LEAST_REST_S { seconds - rest } else { seconds }
+    let rest = ((1.0 - MAIN_SHARE) * seconds).min(PAUSE_S * 2.0 + FINAL_READS_S);
+    if rest >= MIN_REST_S { seconds - rest } else { seconds }
 }
 
 /// Writes the test file, if there is one, so that it can be read.
-fn prepare(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
+fn write_test_file(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     if !run.options.prepare {
         return Ok(());
     }
     let (reads, work) = (run.regions.reads, run.regions.work);
     let end = if run.options.work == WorkloadKind::Write { work.start } else { work.start + work.len };
-    run.context.events.stage(PREPARING, Some(end - reads.start), None);
+    run.context.events.stage(PREPARE_STAGE, Some(end - reads.start), None);
     run.context.shape(BLOCK, super::DEPTH)?;
     let mut all = extents(reads.start, end, BLOCK);
     let mut written = 0;
@@ -134,7 +134,7 @@ fn prepare(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
 }
 
 /// Runs the workload until it is steady or a limit is reached.
-fn workload(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
+fn run_workload(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     let options = run.options;
     let until = main_seconds(options);
     let mut look_at = 4.0 * ROUNDS as f64;
@@ -153,8 +153,8 @@ fn workload(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
             return Ok(());
         }
         if run.record.taken.len() as f64 >= look_at {
-            look_at *= LOOK_AGAIN;
-            if settled(run) {
+            look_at *= CHECK_GROWTH;
+            if is_settled(run) {
                 run.record.ended_by = "steady state".to_owned();
                 return Ok(());
             }
@@ -175,21 +175,21 @@ pub(super) fn main_slices(taken: &[RecordedSlice], writes: bool) -> Vec<SeriesSl
 }
 
 /// Causes in the workload so far.
-fn so_far(run: &SustainRun<'_, '_>, writes: bool) -> SeriesCauses {
+fn causes_so_far(run: &SustainRun<'_, '_>, writes: bool) -> SeriesCauses {
     let slices = main_slices(&run.record.taken, writes);
     causes(&slices, run.record.known(run.options, writes))
 }
 
 /// True if the speed is steady and nothing more is expected: the cache has ended or would be impossibly large, and the
 /// temperature no longer rises.
-fn settled(run: &SustainRun<'_, '_>) -> bool {
+fn is_settled(run: &SustainRun<'_, '_>) -> bool {
     let writes = run.options.work != WorkloadKind::Read;
     let slices = main_slices(&run.record.taken, writes);
     let Some(window) = steady(&slices, round_s(run.options)).filter(|w| w.reached) else { return false };
     let since = slices.iter().position(|s| s.at_s >= window.from_s).unwrap_or(0);
     let celsius = |s: Option<&SeriesSlice>| s.and_then(|s| s.celsius);
     let warming = match (celsius(slices.get(since)), celsius(slices.last())) {
-        (Some(then), Some(now)) => now - then > STEADY_K,
+        (Some(then), Some(now)) => now - then > MAX_STEADY_RISE_K,
         // Without a thermometer the run cannot tell if the card still warms up, so it uses all its time.
         _ => return false,
     };
@@ -199,25 +199,25 @@ fn settled(run: &SustainRun<'_, '_>) -> bool {
     let all = run.options.card_bytes.unwrap_or(u64::MAX) as f64;
     let beyond_any_cache = run.record.written as f64 > LARGEST_CACHE * all;
     let ended = || {
-        let ends = so_far(run, true).cache_ends;
+        let ends = causes_so_far(run, true).cache_ends;
         ends.last().is_some_and(|end| end.at_s < window.from_s)
     };
     beyond_any_cache || ended()
 }
 
 /// Runs the pause and the phases after it.
-fn after(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<(), ProbeStop> {
+fn run_pause_phases(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<(), ProbeStop> {
     let left = run.left();
     let pause_s = PAUSE_S.min(left * 0.4);
     run.phase = RunPhase::Experiment;
-    let reads_before = short(run, false)?;
+    let reads_before = measure_briefly(run, false)?;
     run.phase = RunPhase::Pause;
-    run.context.events.stage(PAUSING, None, Some(pause_s));
+    run.context.events.stage(PAUSE_STAGE, None, Some(pause_s));
     run.event(EventKind::Pause, 1.0, &[("length", format!("{pause_s:.1} s"))]);
     run.record.pause_s = pause_s;
     run.pause(pause_s)?;
     run.phase = RunPhase::Experiment;
-    let reads_after = short(run, false)?;
+    let reads_after = measure_briefly(run, false)?;
     let reads = reads_before.zip(reads_after);
     if run.over {
         run.record.left_out.push("effect of the pause: the run ended first".to_owned());
@@ -232,12 +232,12 @@ fn after(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<(), Probe
         return reading(run);
     }
     let writes_before = last_speed(run);
-    let writes_after = again(run, found)?;
+    let writes_after = write_again(run, found)?;
     reading(run)?;
     let mut writes_later = writes_after;
     if found.in_doubt() && !run.over && run.left() > 2.0 {
         run.phase = RunPhase::Experiment;
-        writes_later = short(run, true)?.or(writes_after);
+        writes_later = measure_briefly(run, true)?.or(writes_after);
     }
     // A speed on one side of the pause alone is useless.
     run.record.experiment = match (reads, writes_before, writes_after, writes_later) {
@@ -252,28 +252,28 @@ fn after(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<(), Probe
 /// Median speed of the last two seconds of writes.
 fn last_speed(run: &SustainRun<'_, '_>) -> Option<f64> {
     let slices = main_slices(&run.record.taken, true);
-    let speeds: Vec<f64> = slices.iter().rev().take(SHORT).map(SeriesSlice::speed).collect();
+    let speeds: Vec<f64> = slices.iter().rev().take(SHORT_SLICES).map(SeriesSlice::speed).collect();
     median(&speeds)
 }
 
 /// Measures two seconds. Returns the median speed, or None if less than half of the slices succeeded.
-fn short(run: &mut SustainRun<'_, '_>, writes: bool) -> Result<Option<f64>, ProbeStop> {
+fn measure_briefly(run: &mut SustainRun<'_, '_>, writes: bool) -> Result<Option<f64>, ProbeStop> {
     let first = run.record.taken.len();
-    for _ in 0..SHORT {
+    for _ in 0..SHORT_SLICES {
         if run.over {
             break;
         }
         if writes { run.slice(true)? } else { run.reading_slice()? }
     }
     let speeds: Vec<f64> = run.record.taken[first..].iter().map(|t| t.slice.speed()).collect();
-    Ok(median(&speeds).filter(|_| speeds.len() * 2 >= SHORT))
+    Ok(median(&speeds).filter(|_| speeds.len() * 2 >= SHORT_SLICES))
 }
 
 /// Writes until the cache that the pause freed is full again. Returns the median speed of the first two seconds.
-fn again(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<Option<f64>, ProbeStop> {
+fn write_again(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<Option<f64>, ProbeStop> {
     run.phase = RunPhase::Again;
-    run.context.events.stage(WRITING_AGAIN, None, None);
-    let first = short(run, true)?;
+    run.context.events.stage(WRITE_AGAIN_STAGE, None, None);
+    let first = measure_briefly(run, true)?;
     let Some(end) = found.cache_ends.last() else { return Ok(first) };
     let middle = (end.before * end.after).sqrt();
     let until = run.left() * 0.4;
@@ -289,11 +289,11 @@ fn again(run: &mut SustainRun<'_, '_>, found: &SeriesCauses) -> Result<Option<f6
 /// Reads sequentially, which shows slow reads without writes.
 fn reading(run: &mut SustainRun<'_, '_>) -> Result<(), ProbeStop> {
     run.phase = RunPhase::Reading;
-    let seconds = READING_S.min(run.left() - 2.5);
+    let seconds = FINAL_READS_S.min(run.left() - 2.5);
     if seconds <= 1.0 {
         return Ok(());
     }
-    run.context.events.stage(READING, None, Some(seconds));
+    run.context.events.stage(READ_STAGE, None, Some(seconds));
     let until = run.now() + seconds;
     while !run.over && run.now() < until && !run.used_up(true) {
         run.reading_slice()?;

@@ -12,7 +12,7 @@ use cardscope_model::units::{self, DecimalSize, mb_per_s};
 use cardscope_sd::nvme::SmartLog;
 
 /// Consecutive slow slices after which the effect of the pause is used up: a second.
-const USED_UP: usize = 4;
+const USED_UP_SLICES: usize = 4;
 
 /// Time in seconds after which Linux resets a SCSI or USB disk (`/sys/block/*/device/timeout`).
 const NO_ANSWER_S: f64 = 30.0;
@@ -105,7 +105,8 @@ impl RunRecord {
         let again: Vec<&SeriesSlice> = self.again().collect();
         let (first, last) = (again.first()?, again.last()?);
         let middle = (end.before * end.after).sqrt();
-        let used_up = again.windows(USED_UP).find(|w| w.iter().all(|s| s.speed() < middle)).map(|w| w[0]);
+        let used_up =
+            again.windows(USED_UP_SLICES).find(|w| w.iter().all(|s| s.speed() < middle)).map(|w| w[0]);
         let at = used_up.map_or(last.at_bytes + last.bytes, |s| s.at_bytes);
         let bytes = at - first.at_bytes;
         // The first slice after a pause may include the time in which the card wakes up, so the median is used.

@@ -8,7 +8,7 @@ use cardscope_model::random::SeededRandom;
 use cardscope_model::sustain::WorkloadPattern;
 
 /// Most bytes at the start of the region that are only read.
-const READ_ONLY: u64 = 64 << 20;
+const MAX_READ_ONLY_BYTES: u64 = 64 << 20;
 
 /// Small reads in a slice (docs/reference/flash.md#causes-of-a-slow-spell).
 const SMALL_READS: usize = 8;
@@ -35,7 +35,7 @@ impl RegionParts {
         let block = u64::from(BLOCK);
         let start = region.start.next_multiple_of(block);
         let end = region.end() / block * block;
-        let read_only = READ_ONLY.min((end - start) / 8 / block * block).max(block);
+        let read_only = MAX_READ_ONLY_BYTES.min((end - start) / 8 / block * block).max(block);
         let reads = TargetRegion { start, len: read_only };
         let work = TargetRegion { start: start + read_only, len: end - start - read_only };
         let mut random = SeededRandom::new(options.limits.seed);

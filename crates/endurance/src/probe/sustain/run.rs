@@ -18,19 +18,19 @@ use std::time::Duration;
 const SLICE_S: f64 = 0.25;
 
 /// Slices between two measurements that are made once a second.
-const SELDOM: usize = 4;
+const SECOND_SLICES: usize = 4;
 
 /// Least time without a completion that is recorded, in seconds.
-const GAP_S: f64 = 0.1;
+const MIN_GAP_S: f64 = 0.1;
 
 /// Commands without flash access in a slice.
-const PINGS: usize = 3;
+const PINGS_PER_SLICE: usize = 3;
 
 /// Target duration of a long read in seconds.
 const LONG_READ_S: f64 = 0.012;
 
 /// Limits of its bytes: larger than a reader's own memory (32 to 64 KiB), smaller than the region that is only read.
-const LONG_READ: (u64, u64) = (256 << 10, 16 << 20);
+const LONG_READ_LIMITS: (u64, u64) = (256 << 10, 16 << 20);
 
 /// Time for a block in seconds above which the queue depth is reduced, so that slices end in time.
 const SLOW_BLOCK_S: f64 = 0.02;
@@ -39,16 +39,16 @@ const SLOW_BLOCK_S: f64 = 0.02;
 const SLOW_DEPTH: u32 = 2;
 
 /// Consecutive slices without a success after which the run ends: 5 s, in which a reader that was reset is back.
-const MOST_EMPTY: u32 = 20;
+const MAX_EMPTY_SLICES: u32 = 20;
 
 /// Seconds without a success after which two slices suffice, since each I/O may take long to fail.
-const EMPTY_S: f64 = 60.0;
+const MAX_EMPTY_S: f64 = 60.0;
 
 /// Most latencies that are stored for quantiles.
-const MOST_LATENCIES: usize = 200_000;
+const MAX_LATENCIES: usize = 200_000;
 
 /// Name of the card's own thermometer.
-const CARD: &str = "card";
+const CARD_PLACE: &str = "card";
 
 pub(super) struct SustainRun<'s, 't> {
     pub(super) context: ProbeContext<'s, 't>,
@@ -84,7 +84,7 @@ impl<'s, 't> SustainRun<'s, 't> {
             phase: RunPhase::Main,
             began_s,
             sampled_s: 0.0,
-            long_bytes: LONG_READ.0,
+            long_bytes: LONG_READ_LIMITS.0,
             empty: [EmptySlices::default(); 2],
             prepared: 0,
             over: false,
@@ -121,11 +121,11 @@ impl<'s, 't> SustainRun<'s, 't> {
             WorkloadPattern::Random if !in_order => SMALL,
             _ => BLOCK,
         };
-        self.limited(in_order) && self.room() < u64::from(one)
+        self.is_limited(in_order) && self.room() < u64::from(one)
     }
 
     /// True if `--bytes` limits this I/O. Test reads after a workload of writes are not limited.
-    fn limited(&self, in_order: bool) -> bool {
+    fn is_limited(&self, in_order: bool) -> bool {
         !in_order || self.options.work != WorkloadKind::Write
     }
 
@@ -144,8 +144,8 @@ impl<'s, 't> SustainRun<'s, 't> {
         }
         let Some(block_s) = median(&times) else { return Ok(()) };
         let bytes = f64::from(BLOCK) * LONG_READ_S / block_s.max(1e-6);
-        let unit = if bytes < f64::from(BLOCK) { LONG_READ.0 } else { u64::from(BLOCK) };
-        self.long_bytes = (bytes as u64).clamp(LONG_READ.0, LONG_READ.1) / unit * unit;
+        let unit = if bytes < f64::from(BLOCK) { LONG_READ_LIMITS.0 } else { u64::from(BLOCK) };
+        self.long_bytes = (bytes as u64).clamp(LONG_READ_LIMITS.0, LONG_READ_LIMITS.1) / unit * unit;
         if block_s > SLOW_BLOCK_S {
             self.record.queue_depth = SLOW_DEPTH;
             self.context.shape(BLOCK, SLOW_DEPTH)?;
@@ -155,32 +155,32 @@ impl<'s, 't> SustainRun<'s, 't> {
 
     /// Measures a slice of the workload.
     pub(super) fn slice(&mut self, writes: bool) -> Result<(), ProbeStop> {
-        self.slice_of(writes, false)
+        self.measure_slice_of(writes, false)
     }
 
     /// Measures a slice of sequential reads.
     pub(super) fn reading_slice(&mut self) -> Result<(), ProbeStop> {
-        self.slice_of(false, true)
+        self.measure_slice_of(false, true)
     }
 
-    fn slice_of(&mut self, writes: bool, in_order: bool) -> Result<(), ProbeStop> {
+    fn measure_slice_of(&mut self, writes: bool, in_order: bool) -> Result<(), ProbeStop> {
         if self.used_up(in_order) {
             return Ok(());
         }
         let at_s = self.now();
         let at_bytes = if writes { self.record.written } else { self.record.read };
         let mut slice = SeriesSlice { at_s, at_bytes, ..SeriesSlice::default() };
-        let ended = self.work(writes, in_order, &mut slice);
-        self.count(writes, slice.bytes);
+        let ended = self.run_workload_slice(writes, in_order, &mut slice);
+        self.count_bytes(writes, slice.bytes);
         ended?;
         if slice.ios == 0 {
-            return self.nothing(writes, at_s);
+            return self.handle_empty_slice(writes, at_s);
         }
         self.empty[usize::from(writes)] = EmptySlices::default();
-        self.waited(slice.gaps.iter().map(|g| g.seconds).fold(0.0, f64::max));
+        self.record_wait(slice.gaps.iter().map(|g| g.seconds).fold(0.0, f64::max));
         self.beside(&mut slice)?;
-        if self.record.taken.len().is_multiple_of(SELDOM) {
-            self.seldom(writes, &mut slice)?;
+        if self.record.taken.len().is_multiple_of(SECOND_SLICES) {
+            self.measure_every_second(writes, &mut slice)?;
         }
         slice.throttles = self.transitions().map(|(t1, t2)| t1.saturating_add(t2));
         self.record.taken.push(RecordedSlice { slice, phase: self.phase, writes });
@@ -192,15 +192,15 @@ impl<'s, 't> SustainRun<'s, 't> {
     }
 
     /// Handles a slice without a success. It has no speed, and several of them end the run.
-    fn nothing(&mut self, writes: bool, began_s: f64) -> Result<(), ProbeStop> {
+    fn handle_empty_slice(&mut self, writes: bool, began_s: f64) -> Result<(), ProbeStop> {
         let took = self.now() - began_s;
-        self.waited(took);
+        self.record_wait(took);
         // The rest of the slice is idle, so that a card that refuses at once is not queried continuously.
         self.context.idle(Duration::from_secs_f64((SLICE_S - took).max(0.0)));
         let empty = &mut self.empty[usize::from(writes)];
         *empty = EmptySlices { slices: empty.slices + 1, seconds: empty.seconds + took.max(SLICE_S) };
         let EmptySlices { slices, seconds } = *empty;
-        if slices >= MOST_EMPTY || slices >= 2 && seconds >= EMPTY_S {
+        if slices >= MAX_EMPTY_SLICES || slices >= 2 && seconds >= MAX_EMPTY_S {
             self.refuses(writes, seconds);
         }
         self.sample_if_due()
@@ -217,14 +217,14 @@ impl<'s, 't> SustainRun<'s, 't> {
     }
 
     /// Records the time without an answer that ends now, if it is the longest.
-    fn waited(&mut self, seconds: f64) {
+    fn record_wait(&mut self, seconds: f64) {
         if self.record.longest_wait.is_none_or(|longest| longest.seconds < seconds) {
             let (at_s, at_bytes) = (self.now(), self.moved());
             self.record.longest_wait = Some(AnswerWait { at_s, at_bytes, seconds });
         }
     }
 
-    fn count(&mut self, writes: bool, bytes: u64) {
+    fn count_bytes(&mut self, writes: bool, bytes: u64) {
         match writes {
             true => self.record.written += bytes,
             false => self.record.read += bytes,
@@ -232,9 +232,14 @@ impl<'s, 't> SustainRun<'s, 't> {
     }
 
     /// Runs the workload for a quarter of a second.
-    fn work(&mut self, writes: bool, in_order: bool, slice: &mut SeriesSlice) -> Result<(), ProbeStop> {
+    fn run_workload_slice(
+        &mut self,
+        writes: bool,
+        in_order: bool,
+        slice: &mut SeriesSlice,
+    ) -> Result<(), ProbeStop> {
         let direction = if writes { IoDirection::Write } else { IoDirection::Read };
-        let mut room = if self.limited(in_order) { self.room() } else { u64::MAX };
+        let mut room = if self.is_limited(in_order) { self.room() } else { u64::MAX };
         let regions = &mut self.regions;
         let mut next = std::iter::from_fn(|| {
             let extent = if in_order { regions.next_in_order(writes) } else { regions.next(writes) };
@@ -245,7 +250,7 @@ impl<'s, 't> SustainRun<'s, 't> {
         let ended = self.context.stream_for(direction, SLICE_S, &mut next, |extent, at| {
             let seconds = at - slice.seconds;
             intervals.push(seconds);
-            if seconds >= GAP_S {
+            if seconds >= MIN_GAP_S {
                 slice.gaps.push(CompletionGap { at_bytes: at_bytes + slice.bytes, seconds });
             }
             slice.ios += 1;
@@ -262,13 +267,13 @@ impl<'s, 't> SustainRun<'s, 't> {
         for extent in self.regions.small {
             times.extend(self.context.read(extent)?);
         }
-        if self.record.alone.len() < MOST_LATENCIES {
+        if self.record.alone.len() < MAX_LATENCIES {
             self.record.alone.extend(&times);
         }
-        self.waited(times.iter().copied().fold(0.0, f64::max));
+        self.record_wait(times.iter().copied().fold(0.0, f64::max));
         slice.probe_s = median(&times);
-        let mut pings = Vec::with_capacity(PINGS);
-        for _ in 0..PINGS {
+        let mut pings = Vec::with_capacity(PINGS_PER_SLICE);
+        for _ in 0..PINGS_PER_SLICE {
             pings.extend(self.context.ping()?);
         }
         slice.ping_s = median(&pings);
@@ -277,7 +282,7 @@ impl<'s, 't> SustainRun<'s, 't> {
     }
 
     /// Measures what is due once a second.
-    fn seldom(&mut self, writes: bool, slice: &mut SeriesSlice) -> Result<(), ProbeStop> {
+    fn measure_every_second(&mut self, writes: bool, slice: &mut SeriesSlice) -> Result<(), ProbeStop> {
         let (began, mut bytes) = (self.context.seconds(), 0);
         let extents: Vec<_> = self.regions.long_read(self.long_bytes).collect();
         let wanted: u64 = extents.iter().map(|p| u64::from(p.len)).sum();
@@ -291,9 +296,9 @@ impl<'s, 't> SustainRun<'s, 't> {
             let before = self.context.spent();
             let among = self.context.read_among_writes(&others, self.regions.small[0]);
             let cost = self.context.cost_since(before);
-            self.count(true, cost.written_bytes);
+            self.count_bytes(true, cost.written_bytes);
             let among = among?;
-            self.waited(cost.seconds);
+            self.record_wait(cost.seconds);
             self.record.among_us = among.map(|s| s * 1e6);
             self.record.among.extend(among);
         }
@@ -329,9 +334,10 @@ impl<'s, 't> SustainRun<'s, 't> {
         let at_s = self.now();
         self.sampled_s = at_s;
         let celsius = self.context.temperature();
-        let of_card = celsius.map(|celsius| PlacedTemperature { place: CARD.to_owned(), celsius });
-        let temperatures: Vec<PlacedTemperature> = of_card.into_iter().chain(self.log.outside()).collect();
-        self.watch_heat(&temperatures);
+        let of_card = celsius.map(|celsius| PlacedTemperature { place: CARD_PLACE.to_owned(), celsius });
+        let temperatures: Vec<PlacedTemperature> =
+            of_card.into_iter().chain(self.log.external_temperatures()).collect();
+        self.end_if_too_hot(&temperatures);
         let transitions = self.transitions();
         let sample = self.record.sample(SustainSample {
             at_s,
@@ -350,7 +356,7 @@ impl<'s, 't> SustainRun<'s, 't> {
     }
 
     /// Ends the run if a thermometer of the card reaches the limit.
-    fn watch_heat(&mut self, temperatures: &[PlacedTemperature]) {
+    fn end_if_too_hot(&mut self, temperatures: &[PlacedTemperature]) {
         let Some(most) = self.options.max_celsius.filter(|_| !self.over) else { return };
         let of_card = temperatures.iter().filter(|r| r.is_of_card());
         let Some(hottest) = of_card.map(|r| r.celsius).reduce(f64::max).filter(|c| *c >= most) else {

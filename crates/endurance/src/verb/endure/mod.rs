@@ -44,21 +44,21 @@ impl Procedure for EndureRequest {
     fn run(&self, session: &mut VerbSession<'_>, report: &mut EndureReport) -> Result<()> {
         let checkpoints = match self.resume {
             true => resuming::resume(self, session, report)?,
-            false => begin(self, session, report)?,
+            false => begin_run(self, session, report)?,
         };
-        session.events.plan(plan(self, report).with_summary(plan_line(report, self)));
+        session.events.plan(round_stages(self, report).with_summary(plan_line(report, self)));
         let span = Some((0, report.body.span_bytes));
         session.back_up(self.backup.as_deref(), span, &mut report.body.moved)?;
         session.begin_row(report)?;
         let mut run = EndureRun { request: self, session, report, checkpoints, since_round: 0 };
         let ended = run.all();
-        conclude(report, session);
+        conclude_endure(report, session);
         ended
     }
 }
 
 /// Stages of a run: its rounds, if their number is limited, and the image before and after them.
-fn plan(request: &EndureRequest, report: &EndureReport) -> StagePlan {
+fn round_stages(request: &EndureRequest, report: &EndureReport) -> StagePlan {
     let image = |stage: &str| request.backup.as_ref().map(|_| (stage.to_owned(), 1.0));
     let left = request.rounds.map(|all| all.saturating_sub(report.body.rounds.len() as u32));
     let first = report.body.attempt();
@@ -86,7 +86,7 @@ fn check(request: &EndureRequest, target: TargetType) -> Result<()> {
 }
 
 /// Starts a new run.
-fn begin(
+fn begin_run(
     request: &EndureRequest,
     session: &mut VerbSession<'_>,
     report: &mut EndureReport,
@@ -106,7 +106,7 @@ fn begin(
 }
 
 /// Most removals of the card without a finished round in between.
-const MOST_RETURNS: u32 = 3;
+const MAX_RETURNS: u32 = 3;
 
 struct EndureRun<'a, 's> {
     request: &'a EndureRequest,
@@ -122,19 +122,19 @@ impl EndureRun<'_, '_> {
         let begun_at = self.report.body.moved.seconds;
         self.checkpoints.save(self.report)?;
         loop {
-            if let Some(reason) = self.over(begun_at) {
+            if let Some(reason) = self.end_reason(begun_at) {
                 self.report.body.ended_by = reason;
                 return Ok(());
             }
-            match self.one(begun_at) {
+            match self.run_round_once(begun_at) {
                 Ok((round, ended)) => {
                     self.since_round = 0;
-                    self.take(round, ended)?;
+                    self.store_round(round, ended)?;
                 }
                 Err(ProbeStop::Target(error @ TargetError::Gone { .. })) => {
                     self.checkpoints.save(self.report)?;
                     self.since_round += 1;
-                    if self.since_round > MOST_RETURNS {
+                    if self.since_round > MAX_RETURNS {
                         return Err(Failure::io(error));
                     }
                     resuming::wait(self.request, self.session, self.checkpoints.salt, &error)?;
@@ -153,7 +153,7 @@ impl EndureRun<'_, '_> {
     }
 
     /// Runs a round. Its bytes and time count even if it fails.
-    fn one(&mut self, begun_at: f64) -> Result<(EndureRound, Option<CardEnd>), ProbeStop> {
+    fn run_round_once(&mut self, begun_at: f64) -> Result<(EndureRound, Option<CardEnd>), ProbeStop> {
         let settings = RoundSettings {
             budget_s: self.time_left(begun_at),
             salt: self.checkpoints.salt,
@@ -172,15 +172,15 @@ impl EndureRun<'_, '_> {
         ended
     }
 
-    fn take(&mut self, round: EndureRound, ended: Option<CardEnd>) -> Result<()> {
+    fn store_round(&mut self, round: EndureRound, ended: Option<CardEnd>) -> Result<()> {
         self.report.body.take(round);
-        sum_up(self.report);
-        remark_end(self.report, ended);
+        update_projection(self.report);
+        add_end_finding(self.report, ended);
         self.checkpoints.save(self.report)?;
         self.session.store(self.report)?;
-        self.session.events.note(&round_line(self.report));
+        self.session.events.report_note(&round_line(self.report));
         if let Some(line) = no_wear_line(self.report) {
-            self.session.events.note(&line);
+            self.session.events.report_note(&line);
         }
         Ok(())
     }
@@ -192,7 +192,7 @@ impl EndureRun<'_, '_> {
     }
 
     /// Reason to end the run, None to start another round.
-    fn over(&self, begun_at: f64) -> Option<String> {
+    fn end_reason(&self, begun_at: f64) -> Option<String> {
         let (report, request) = (&*self.report, self.request);
         if !report.body.ended_by.is_empty() {
             return Some(report.body.ended_by.clone());
@@ -234,7 +234,7 @@ fn plan_line(report: &EndureReport, request: &EndureRequest) -> String {
 }
 
 /// Updates cycles and projection.
-fn sum_up(report: &mut EndureReport) {
+fn update_projection(report: &mut EndureReport) {
     report.body.cycles = report.body.moved.bytes_written as f64 / report.body.span_bytes.max(1) as f64;
     match projection::project(&report.body.rounds, report.body.span_bytes) {
         Ok(found) => (report.body.projection, report.body.projection_reason) = (Some(found), None),
@@ -243,7 +243,7 @@ fn sum_up(report: &mut EndureReport) {
 }
 
 /// Ends the run if the card no longer stores data.
-fn remark_end(report: &mut EndureReport, ended: Option<CardEnd>) {
+fn add_end_finding(report: &mut EndureReport, ended: Option<CardEnd>) {
     let (claim, text) = match ended {
         None => return,
         Some(CardEnd::RefusesWrites) => {
@@ -277,7 +277,7 @@ fn round_line(report: &EndureReport) -> String {
             p.cycles,
             p.interval[0],
             p.interval[1],
-            lasting((p.cycles - report.body.cycles).max(0.0) * seconds_per_cycle(report))
+            long_duration((p.cycles - report.body.cycles).max(0.0) * seconds_per_cycle(report))
         )
     });
     format!(
@@ -292,16 +292,16 @@ fn round_line(report: &EndureReport) -> String {
 }
 
 /// Rounds after which a run without wear is reported, at growing intervals.
-const SAID_AFTER: [usize; 5] = [3, 10, 100, 1000, 10_000];
+const NO_WEAR_REPORT_ROUNDS: [usize; 5] = [3, 10, 100, 1000, 10_000];
 
 /// Progress line of a run without wear: the time to the next milestones, and a warning that some targets never wear out.
 fn no_wear_line(report: &EndureReport) -> Option<String> {
-    if !SAID_AFTER.contains(&report.body.rounds.len()) || !report.body.milestones.is_empty() {
+    if !NO_WEAR_REPORT_ROUNDS.contains(&report.body.rounds.len()) || !report.body.milestones.is_empty() {
         return None;
     }
     Some(format!(
         "{} At this speed {}. {NEVER_WEARS} End the run with Ctrl-C, or set --rounds, --budget or --max-write",
-        no_wear(report),
+        no_wear_text(report),
         times_ahead(report).map(|(cycles, time)| format!("{cycles} take {time}")).join(", ")
     ))
 }
@@ -309,7 +309,7 @@ fn no_wear_line(report: &EndureReport) -> Option<String> {
 /// Warning about targets on which a run does not end by itself.
 const NEVER_WEARS: &str = "A plain file or a simulated card without wear never fails.";
 
-fn no_wear(report: &EndureReport) -> String {
+fn no_wear_text(report: &EndureReport) -> String {
     let (rounds, cycles) = (report.body.rounds.len(), report.body.cycles);
     format!("The card lost no sector in {rounds} rounds ({cycles:.1} cycles).")
 }
@@ -317,7 +317,7 @@ fn no_wear(report: &EndureReport) -> String {
 /// Next numbers of cycles, and the time that each takes at this speed.
 fn times_ahead(report: &EndureReport) -> [(String, String); 3] {
     let each = seconds_per_cycle(report);
-    [100.0, 1000.0, 10_000.0].map(|cycles| (format!("{cycles:.0} cycles"), lasting(cycles * each)))
+    [100.0, 1000.0, 10_000.0].map(|cycles| (format!("{cycles:.0} cycles"), long_duration(cycles * each)))
 }
 
 fn seconds_per_cycle(report: &EndureReport) -> f64 {
@@ -325,7 +325,7 @@ fn seconds_per_cycle(report: &EndureReport) -> f64 {
 }
 
 /// Long duration with two significant digits: `40 min`, `3.5 days`.
-fn lasting(seconds: f64) -> String {
+fn long_duration(seconds: f64) -> String {
     const UNITS: [(f64, &str); 5] =
         [(31_557_600.0, "years"), (86_400.0, "days"), (3600.0, "h"), (60.0, "min"), (0.0, "s")];
     let (unit, name) = UNITS.into_iter().find(|(unit, _)| seconds >= 2.0 * unit).unwrap_or((1.0, "s"));
@@ -333,17 +333,17 @@ fn lasting(seconds: f64) -> String {
     if number < 10.0 { format!("{number:.1} {name}") } else { format!("{number:.0} {name}") }
 }
 
-fn conclude(report: &mut EndureReport, session: &VerbSession<'_>) {
-    sum_up(report);
+fn conclude_endure(report: &mut EndureReport, session: &VerbSession<'_>) {
+    update_projection(report);
     session.hear_target(&mut report.header);
     let failed = io_errors::finding(&report.body.moved, session.card_bytes(), "during the rounds");
     let passing = answers_change(report.body.passing_sectors());
     let again = |claim: &str| passing.as_ref().is_some_and(|finding| finding.claim == claim);
     report.header.findings.retain(|finding| !io_errors::is_of_errors(finding) && !again(&finding.claim));
     report.header.findings.extend(failed.into_iter().chain(passing));
-    if report.body.milestones.is_empty() && report.body.rounds.len() >= SAID_AFTER[0] {
+    if report.body.milestones.is_empty() && report.body.rounds.len() >= NO_WEAR_REPORT_ROUNDS[0] {
         let found =
-            Finding::new("no-wear-seen", FindingWeight::Note, 0.99, no_wear(report)).advise(NEVER_WEARS);
+            Finding::new("no-wear-seen", FindingWeight::Note, 0.99, no_wear_text(report)).advise(NEVER_WEARS);
         let times = times_ahead(report).into_iter();
         let found =
             times.fold(found, |found, (cycles, time)| found.because(&format!("time for {cycles}"), time));
@@ -368,11 +368,12 @@ fn conclude(report: &mut EndureReport, session: &VerbSession<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::lasting;
+    use super::long_duration;
 
     #[test]
     fn long_duration_uses_the_largest_fitting_unit() {
-        let said: Vec<String> = [0.0, 1.25, 90.0, 3600.0, 90_000.0, 400_000.0, 1e9].map(lasting).to_vec();
+        let said: Vec<String> =
+            [0.0, 1.25, 90.0, 3600.0, 90_000.0, 400_000.0, 1e9].map(long_duration).to_vec();
         assert_eq!(said, ["0.0 s", "1.2 s", "90 s", "60 min", "25 h", "4.6 days", "32 years"]);
     }
 }

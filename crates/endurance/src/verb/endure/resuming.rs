@@ -34,7 +34,7 @@ pub(super) struct RunCheckpoints {
 
 impl RunCheckpoints {
     pub(super) fn of(salt: u64, key: Option<&str>) -> Result<Self> {
-        let mut stored_in = vec![by_salt(salt)?];
+        let mut stored_in = vec![checkpoint_by_salt(salt)?];
         if let Some(key) = key {
             stored_in.push(CardCheckpoint::of("endure", key)?);
         }
@@ -48,7 +48,7 @@ impl RunCheckpoints {
     }
 }
 
-fn by_salt(salt: u64) -> Result<CardCheckpoint> {
+fn checkpoint_by_salt(salt: u64) -> Result<CardCheckpoint> {
     CardCheckpoint::of("endure", &format!("{salt:016x}"))
 }
 
@@ -65,7 +65,7 @@ pub(super) fn resume(
     let mut card = IoDriver::new(session.opened.target.as_mut(), session.interrupt, PASS_BLOCK, PASS_DEPTH)?;
     let stamps = find(&mut card)?.filter(|previous| drawn_for(previous.salt, print));
     let by_stamps = match stamps {
-        Some(previous) => by_salt(previous.salt)?.load::<StoredRun<EndureReport>>(),
+        Some(previous) => checkpoint_by_salt(previous.salt)?.load::<StoredRun<EndureReport>>(),
         None => None,
     };
     let by_key = match &key {
@@ -92,7 +92,7 @@ pub(super) fn resume(
     RunCheckpoints::of(found.salt, key.as_deref())
 }
 
-const TRY_EVERY: Duration = Duration::from_millis(500);
+const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Waits for the card whose stamps have this salt, and replaces the session's handle. Writes nothing to the card.
 pub(super) fn wait(
@@ -102,7 +102,7 @@ pub(super) fn wait(
     gone: &TargetError,
 ) -> Result<()> {
     let seconds = request.wait.as_secs_f64();
-    session.events.note(&format!("{gone}; waiting {seconds:.0} s for it to come back"));
+    session.events.report_note(&format!("{gone}; waiting {seconds:.0} s for it to come back"));
     let was = LostCard { key: card_key(session.opened), bytes: session.bytes(), salt };
     // While the card's device is open, the kernel gives its name to no other device, not even to the same card.
     drop(session.opened.let_go());
@@ -113,10 +113,10 @@ pub(super) fn wait(
         // Consent was given to this name. The guards check the device again.
         let mut consent = GivenBeforehand(Some(name.clone()));
         if let Ok(mut again) = opening::open(name, true, &mut consent, session.interrupt) {
-            was.demand(&mut again, session.interrupt)?;
+            was.require_same_card(&mut again, session.interrupt)?;
             again.condition.clone_from(&session.opened.condition);
             *session.opened = again;
-            session.events.note("the card is back; the round starts again");
+            session.events.report_note("the card is back; the round starts again");
             return Ok(());
         }
         if session.interrupt.raised() {
@@ -127,7 +127,7 @@ pub(super) fn wait(
                 "{gone} and did not come back within {seconds:.0} s; continue later with --resume"
             )));
         }
-        std::thread::sleep(TRY_EVERY);
+        std::thread::sleep(RETRY_INTERVAL);
     }
 }
 
@@ -140,7 +140,7 @@ struct LostCard {
 
 impl LostCard {
     /// Refuses a different card.
-    fn demand(&self, again: &mut OpenTarget, interrupt: &InterruptFlag) -> Result<()> {
+    fn require_same_card(&self, again: &mut OpenTarget, interrupt: &InterruptFlag) -> Result<()> {
         let bytes = again.target.info().bytes;
         let other = card_key(again);
         let print = fingerprint(other.as_deref(), bytes);

@@ -110,7 +110,7 @@ impl Procedure for AttendedRun<'_> {
                 RunLog { writer: &mut writer, thermometers: &mut thermometers, listener: &shared };
             sustain(card, WriteScope::new(None), &options, &mut &shared, &mut tracks, measured)
         });
-        conclude(report, session, thermometers.failures());
+        conclude_sustain(report, session, thermometers.failures());
         let baseline = self.request.baseline.as_deref().zip(self.baseline.as_ref());
         report.body.against = baseline.map(|(name, earlier)| long_run::compare(report, name, earlier));
         let written = writer.finish().map(|recorder| session.recorder = recorder);
@@ -146,7 +146,7 @@ fn begin(
 }
 
 /// Adds findings and caveats.
-fn conclude(report: &mut SustainReport, session: &VerbSession<'_>, thermometers: Vec<String>) {
+fn conclude_sustain(report: &mut SustainReport, session: &VerbSession<'_>, thermometers: Vec<String>) {
     let doubts = thermometers.into_iter().chain(long_run::doubts(&report.body.measured.series));
     session.hear_target(&mut report.header);
     caveat::add(&mut report.header.caveats, doubts.map(|text| Caveat::Other { text }));
@@ -158,11 +158,11 @@ fn conclude(report: &mut SustainReport, session: &VerbSession<'_>, thermometers:
         &report.header.condition,
     );
     report.header.findings.extend(found);
-    report.header.findings.extend(limited(report, session));
+    report.header.findings.extend(bottlenecks(report, session));
 }
 
 /// Bottlenecks: of the slowest level compared with the card's strictest mark, of the fastest compared with the bus.
-fn limited(report: &SustainReport, session: &VerbSession<'_>) -> Vec<Finding> {
+fn bottlenecks(report: &SustainReport, session: &VerbSession<'_>) -> Vec<Finding> {
     let (measured, reads) = (&report.body.measured, report.body.work == WorkloadKind::Read);
     let op = if reads { "read" } else { "write" };
     let speeds = || measured.levels.iter().filter(|level| level.op == op).map(|level| level.mb_s);

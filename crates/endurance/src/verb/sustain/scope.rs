@@ -42,7 +42,7 @@ pub struct SustainRequest {
     #[arg(long)]
     pub mixed: bool,
     /// 1 MiB sequential, or 4 KiB random
-    #[arg(long, value_name = "PATTERN", default_value = "seq", value_parser = patterns())]
+    #[arg(long, value_name = "PATTERN", default_value = "seq", value_parser = pattern_parser())]
     pub pattern: WorkloadPattern,
     /// Time limit, e.g. 90s, 10m, 2h; heat needs 5 to 70 minutes to show
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
@@ -99,7 +99,7 @@ impl SustainRequest {
     }
 }
 
-fn patterns() -> impl TypedValueParser<Value = WorkloadPattern> {
+fn pattern_parser() -> impl TypedValueParser<Value = WorkloadPattern> {
     // The longer words are those of JSON.
     let words = [("seq", "sequential", "1 MiB sequential"), ("rnd", "random", "4 KiB random")];
     let words = words.map(|(word, long, help)| PossibleValue::new(word).alias(long).help(help));
@@ -110,10 +110,10 @@ fn patterns() -> impl TypedValueParser<Value = WorkloadPattern> {
 }
 
 /// Default size of the test file, if there is room: four times the caches of common USB sticks and UHS-I cards.
-const OWN_FILE: u64 = 16 * GIB;
+const DEFAULT_FILE_BYTES: u64 = 16 * GIB;
 
 /// Largest share of the free space for the test file in percent, because full cards behave differently.
-const OWN_SHARE: u64 = 80;
+const MAX_FILE_PERCENT: u64 = 80;
 
 /// Workload of a run. Refuses contradictory options and writes that would lose data without permission.
 pub(super) fn work(request: &SustainRequest, target: TargetType) -> Result<WorkloadKind> {
@@ -177,7 +177,7 @@ impl SustainScope {
         let sector = u64::from(unit);
         let own_file = opened.is_directory();
         let region = match (own_file, request.region) {
-            (true, _) => own(request, work, opened, bytes)?,
+            (true, _) => create_test_file(request, work, opened, bytes)?,
             (false, None) => TargetRegion { start: 0, len: bytes / sector * sector },
             (false, Some(region)) => {
                 within(region, &request.common.target, bytes, unit)?;
@@ -270,11 +270,11 @@ fn written(
 }
 
 /// Least bytes of a run that shows the end of a cache or heat, unless the user sets a lower limit.
-fn least_workload(request: &SustainRequest) -> u64 {
+fn min_workload_bytes(request: &SustainRequest) -> u64 {
     match (request.bytes, request.writing.max_write) {
         (Some(bytes), _) => bytes,
         (None, Some(most)) => most / 2,
-        (None, None) => OWN_FILE,
+        (None, None) => DEFAULT_FILE_BYTES,
     }
 }
 
@@ -294,17 +294,17 @@ fn limits(opened: &OpenTarget) -> TemperatureLimits {
 }
 
 /// Creates a test file of the requested size, or as large as there is room.
-fn own(
+fn create_test_file(
     request: &SustainRequest,
     work: WorkloadKind,
     opened: &mut OpenTarget,
     free: u64,
 ) -> Result<TargetRegion> {
     // A file that is only read must be written first, which should not take longer than the run itself.
-    let most = if work == WorkloadKind::Write { OWN_FILE } else { GIB };
-    let mut wanted = request.size.unwrap_or((free / 100 * OWN_SHARE).min(most));
+    let most = if work == WorkloadKind::Write { DEFAULT_FILE_BYTES } else { GIB };
+    let mut wanted = request.size.unwrap_or((free / 100 * MAX_FILE_PERCENT).min(most));
     if let Some(left) = opened.limit.left() {
-        let least = if work == WorkloadKind::Read { 0 } else { least_workload(request) };
+        let least = if work == WorkloadKind::Read { 0 } else { min_workload_bytes(request) };
         if request.size.is_none() {
             wanted = wanted.min(left.saturating_sub(least));
         }

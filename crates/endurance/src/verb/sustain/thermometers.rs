@@ -64,7 +64,7 @@ impl RunThermometers {
         }
     }
 
-    fn read(&self) -> Vec<PlacedTemperature> {
+    fn current_readings(&self) -> Vec<PlacedTemperature> {
         let all = self.sensors.as_ref().map(|s| s.readings().read()).unwrap_or_default();
         all.into_iter().map(|r| PlacedTemperature { place: r.place, celsius: r.celsius }).collect()
     }
@@ -116,12 +116,12 @@ pub(super) struct RunLog<'s, 'a> {
 impl SampleRecorder for RunLog<'_, '_> {
     fn sample(&mut self, sample: &SustainSample) -> Result<(), ProbeStop> {
         for failure in self.thermometers.new_failures() {
-            self.listener.note(&format!("{failure}; the run continues without it"));
+            self.listener.report_note(&format!("{failure}; the run continues without it"));
         }
         self.writer.record(sample).map_err(|reason| ProbeStop::Journal(JournalError(reason.into())))
     }
 
-    fn outside(&mut self) -> Vec<PlacedTemperature> {
-        self.thermometers.read()
+    fn external_temperatures(&mut self) -> Vec<PlacedTemperature> {
+        self.thermometers.current_readings()
     }
 }

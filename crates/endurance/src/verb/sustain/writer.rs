@@ -10,10 +10,10 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Least time between two writes of the document.
-const EVERY: Duration = Duration::from_millis(900);
+const MIN_INTERVAL: Duration = Duration::from_millis(900);
 
 /// Least time between two writes as a multiple of the last one's duration, since the document of a whole day is long.
-const AT_MOST_SHARE: u32 = 10;
+const INTERVAL_FACTOR: u32 = 10;
 
 /// Reason why samples can no longer be stored.
 type SharedFailure = Arc<Mutex<Option<Failure>>>;
@@ -33,7 +33,7 @@ impl SampleWriter {
         let noted = Arc::clone(&failure);
         let worker = std::thread::Builder::new()
             .name("writer".into())
-            .spawn(move || write(recorder, report, &arriving, &noted));
+            .spawn(move || write_samples(recorder, report, &arriving, &noted));
         let worker =
             worker.map_err(|e| Failure::io_for(format!("cannot start a thread to store samples: {e}"), e))?;
         Ok(SampleWriter { samples, worker, failure })
@@ -55,7 +55,7 @@ impl SampleWriter {
     }
 }
 
-fn write(
+fn write_samples(
     mut recorder: Option<SessionRecorder>,
     mut report: SustainReport,
     arriving: &Receiver<SustainSample>,
@@ -82,6 +82,6 @@ fn write(
             *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
         }
         unsaved = false;
-        due = began + EVERY.max(began.elapsed() * AT_MOST_SHARE);
+        due = began + MIN_INTERVAL.max(began.elapsed() * INTERVAL_FACTOR);
     }
 }

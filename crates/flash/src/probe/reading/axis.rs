@@ -26,15 +26,15 @@ const CELLS_S: f64 = 4.0;
 const SLOW_CELL_S: f64 = 1.5 * CELLS_S / PLACES as f64;
 
 /// … down to this many bytes.
-const LEAST_SAMPLE: u64 = 512 << 10;
+const MIN_SAMPLE: u64 = 512 << 10;
 
 /// Cells below this share of the median speed are read again.
-const SLOW: f64 = 0.8;
+const SLOW_SHARE: f64 = 0.8;
 
 /// Reads of a slow cell, including the first; the fastest counts.
-const LOOKS: usize = 3;
+const READS_PER_CELL: usize = 3;
 
-const RANGE: usize = 2;
+const MIN_SLOW_CELLS: usize = 2;
 
 /// Measures the read speed of all cells. Writes fill in their speeds later.
 pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
@@ -57,19 +57,20 @@ pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeSto
         if end.is_there(context) {
             break;
         }
-        if let Some((read, time)) = look(context, cell, sample, end)? {
+        if let Some((read, time)) = read_cell(context, cell, sample, end)? {
             cell.read_mb_s = Some(read as f64 / time / 1e6);
             (bytes, seconds) = (bytes + read, seconds + time);
             // A smaller sample on a slow card takes as long as a large one on a fast card.
-            if time > SLOW_CELL_S && sample > LEAST_SAMPLE {
+            if time > SLOW_CELL_S && sample > MIN_SAMPLE {
                 sample /= 2;
             }
         }
     }
     let Some(middle) = middle(&cells) else { return Ok(()) };
-    for cell in cells.iter_mut().filter(|c| c.read_mb_s.is_some_and(|s| s < SLOW * middle)) {
-        for _ in 1..LOOKS {
-            let again = look(context, cell, sample, end_again)?.map(|(read, time)| read as f64 / time / 1e6);
+    for cell in cells.iter_mut().filter(|c| c.read_mb_s.is_some_and(|s| s < SLOW_SHARE * middle)) {
+        for _ in 1..READS_PER_CELL {
+            let again =
+                read_cell(context, cell, sample, end_again)?.map(|(read, time)| read as f64 / time / 1e6);
             cell.read_mb_s = cell.read_mb_s.zip(again).map(|(a, b)| a.max(b)).or(cell.read_mb_s);
         }
     }
@@ -90,7 +91,7 @@ pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeSto
 
 /// Reads a sample in the middle of a cell until `end`. Returns bytes and seconds of the successful reads, `None` if
 /// there were none.
-fn look(
+fn read_cell(
     context: &mut ProbeContext<'_, '_>,
     cell: &MapCell,
     sample: u64,
@@ -120,12 +121,12 @@ fn middle(cells: &[MapCell]) -> Option<f64> {
 }
 
 fn slow_range(cells: &[MapCell], middle: f64) -> Option<Finding> {
-    let slow = |c: &MapCell| c.read_mb_s.is_some_and(|s| s < SLOW * middle);
+    let slow = |c: &MapCell| c.read_mb_s.is_some_and(|s| s < SLOW_SHARE * middle);
     let longest =
         cells.chunk_by(|a, b| slow(a) == slow(b)).filter(|run| slow(&run[0])).max_by_key(|run| run.len())?;
     let [first, .., last] = longest else { return None };
     let speeds: Vec<f64> = longest.iter().filter_map(|c| c.read_mb_s).collect();
-    let speed = median(&speeds).filter(|_| longest.len() >= RANGE)?;
+    let speed = median(&speeds).filter(|_| longest.len() >= MIN_SLOW_CELLS)?;
     let (from, to) = (DecimalSize(first.start), DecimalSize(last.start + last.bytes));
     let verdict = format!(
         "The card reads slowly from {from} to {to}: {}, elsewhere {}.",
@@ -135,7 +136,7 @@ fn slow_range(cells: &[MapCell], middle: f64) -> Option<Finding> {
     Some(
         Finding::new("slow-stretch", FindingWeight::Hint, 0.9, verdict)
             .because("positions in it", longest.len())
-            .because("reads of each", LOOKS)
+            .because("reads of each", READS_PER_CELL)
             .advise("Rewrite the data there and measure again: old or worn data reads slowly."),
     )
 }

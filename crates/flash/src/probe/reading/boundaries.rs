@@ -22,20 +22,20 @@ const BEYOND_DOUBT: f64 = 12.0;
 /// Smaller effects, as a share of a read's time, count as none. The smallest on NVMe cards are 0.5 %.
 const NO_EFFECT: f64 = 0.003;
 
-/// The same after [`SHORT_LOOK`] on cards that scatter more: the smallest effect on SD cards is 4.7 %.
+/// The same after [`SHORT_SEARCH_S`] on cards that scatter more: the smallest effect on SD cards is 4.7 %.
 const NO_EFFECT_ON_SD: f64 = 0.02;
 
 /// Seconds after which [`NO_EFFECT_ON_SD`] applies. Cards with as little scatter as NVMe cards are tested longer.
-const SHORT_LOOK: f64 = 4.0;
+const SHORT_SEARCH_S: f64 = 4.0;
 
 /// Scatter of a triple, as a share of a read's time, below which effects of half a percent are measurable.
-const STEADY: f64 = 0.035;
+const STEADY_SCATTER: f64 = 0.035;
 
 /// A unit is reported where `none` is less probable than this …
-const NOT_NONE: f64 = 0.02;
+const MAX_NONE_PROBABILITY: f64 = 0.02;
 
 /// … and the extra time exceeds this share of a read's time.
-const LEAST_HEIGHT: f64 = 0.003;
+const MIN_EXTRA_SHARE: f64 = 0.003;
 
 const METHOD: &str = "reads of two sectors before, on and after boundaries of each size, at random \
                       positions in random order; a step at the page and one at the erase block are fitted \
@@ -43,17 +43,17 @@ const METHOD: &str = "reads of two sectors before, on and after boundaries of ea
 
 const SEGMENT_BATCH: usize = 12;
 
-const SEGMENT_LOOK: [f64; 2] = [3.0, 1.0];
+const SEGMENT_SEARCH_S: [f64; 2] = [3.0, 1.0];
 
 /// Smaller effects of a segment, as a share of a read's time, count as none; the smallest on record is 3 %.
 const NO_SEGMENT: f64 = 0.015;
 
 /// Smaller effects are not reported as a segment. On 57 generated cards, the 16 false segments lay below 2.3 %, all
 /// true ones above 3 %.
-const LEAST_SEGMENT: f64 = 0.025;
+const MIN_SEGMENT_SHARE: f64 = 0.025;
 
 /// Least probability at which `none` is reported.
-const LEAST_SURE: f64 = 0.8;
+const MIN_CONFIDENCE: f64 = 0.8;
 
 pub(super) fn measure(
     reads: &mut ReadTester<'_, '_, '_>,
@@ -64,19 +64,19 @@ pub(super) fn measure(
     let seconds = reads.allowance(&LOOK)?;
     reads.context.shape(reads.two_sectors() as u32, 1)?;
     let end = reads.end_after(seconds);
-    let found = search(reads, survey, end)?;
+    let found = search_units(reads, survey, end)?;
     let cost = reads.context.cost_since(before);
     let missing = match survey.modes {
         Some(_) => "too few boundaries have data on both sides",
         None => end.reason(reads.context).unwrap_or("too few reads succeeded"),
     };
-    reads.into.page_bytes = property(&found, found.fit.as_ref().map(|f| &f.page), survey, missing, cost);
+    reads.into.page_bytes = unit_property(&found, found.fit.as_ref().map(|f| &f.page), survey, missing, cost);
     reads.into.erase_block_bytes =
-        property(&found, found.fit.as_ref().map(|f| &f.unit), survey, missing, cost);
+        unit_property(&found, found.fit.as_ref().map(|f| &f.unit), survey, missing, cost);
     Ok(found)
 }
 
-fn search(
+fn search_units(
     reads: &mut ReadTester<'_, '_, '_>,
     survey: &ReadSurvey,
     end: ReadDeadline,
@@ -86,7 +86,7 @@ fn search(
     let all = boundary::levels(reads.len, u64::from(reads.context.sector()));
     let (mut wanted, mut batch, mut rounds) = (all.clone(), BATCH, 0);
     loop {
-        let in_time = round(reads, survey, &wanted, batch, &mut levels, end)?;
+        let in_time = time_round(reads, survey, &wanted, batch, &mut levels, end)?;
         rounds += 1;
         let points = levels.levels();
         let fit = fit(&points, &candidates);
@@ -100,14 +100,14 @@ fn search(
             return Ok(UnitSearch { levels, fit, points });
         }
         if rounds > 1 {
-            wanted = telling(&all, &open);
+            wanted = distinguishing_levels(&all, &open);
             batch = (batch * 3 / 2).min(16 * BATCH);
         }
     }
 }
 
 /// Times `batch` triples at each level. Returns false if the time ran out.
-fn round(
+fn time_round(
     reads: &mut ReadTester<'_, '_, '_>,
     survey: &ReadSurvey,
     wanted: &[u64],
@@ -134,12 +134,12 @@ fn settled(choice: &EffectChoice, points: &[BoundaryLevel], levels: &TripleLevel
     let Some(nearest) = choice.nearest else { return true };
     let base = levels.base();
     let most = nearest.height.max(0.0) + 3.0 * height_error(points, nearest.bytes);
-    let patient = spent < SHORT_LOOK || levels.spread() < STEADY * base;
+    let patient = spent < SHORT_SEARCH_S || levels.spread() < STEADY_SCATTER * base;
     most < base * if patient { NO_EFFECT } else { NO_EFFECT_ON_SD }
 }
 
 /// Levels that some of the open units divide and others do not, or all levels if none distinguishes them.
-fn telling(all: &[u64], open: &[&EffectChoice]) -> Vec<u64> {
+fn distinguishing_levels(all: &[u64], open: &[&EffectChoice]) -> Vec<u64> {
     let tells = |level: u64| {
         open.iter().any(|choice| {
             let mut crosses = choice.open.iter().map(|unit| divides(*unit, level));
@@ -151,7 +151,7 @@ fn telling(all: &[u64], open: &[&EffectChoice]) -> Vec<u64> {
     if some.is_empty() { all.to_vec() } else { some }
 }
 
-fn property(
+fn unit_property(
     found: &UnitSearch,
     choice: Option<&EffectChoice>,
     survey: &ReadSurvey,
@@ -168,16 +168,16 @@ fn property(
     let mut evidence = evidence(found, survey, choice.nearest).cost(cost);
     evidence.plot = Some(plot(&found.points, marks));
     match seen {
-        Some(step) => Property::measured(step.bytes, choice.confidence.min(MOST_SURE), evidence),
-        None => Property::none(choice.none.clamp(0.5, MOST_SURE), evidence),
+        Some(step) => Property::measured(step.bytes, choice.confidence.min(MAX_CONFIDENCE), evidence),
+        None => Property::none(choice.none.clamp(0.5, MAX_CONFIDENCE), evidence),
     }
 }
 
 /// Highest confidence of a result, since all of them rest on a model of the card.
-const MOST_SURE: f64 = 0.999;
+const MAX_CONFIDENCE: f64 = 0.999;
 
 fn seen(choice: &EffectChoice, base: f64) -> Option<UnitStep> {
-    choice.step.filter(|step| choice.none < NOT_NONE && step.height > LEAST_HEIGHT * base)
+    choice.step.filter(|step| choice.none < MAX_NONE_PROBABILITY && step.height > MIN_EXTRA_SHARE * base)
 }
 
 fn evidence(found: &UnitSearch, survey: &ReadSurvey, nearest: Option<UnitStep>) -> PropertyEvidence {
@@ -223,7 +223,7 @@ pub(super) fn segment(
     if segments.len() < 4 {
         return Err("the card is too small to hold several segments".into());
     }
-    let seconds = reads.allowance(&SEGMENT_LOOK)?;
+    let seconds = reads.allowance(&SEGMENT_SEARCH_S)?;
     reads.context.stage(stages::MAPPING);
     let (before, end) = (reads.context.spent(), reads.end_after(seconds));
     let mut levels = TripleLevels::default();
@@ -237,7 +237,7 @@ pub(super) fn segment(
             |level: BoundaryLevel| BoundaryLevel { extra: level.extra - fit.at(level.bytes), ..level };
         let left: Vec<BoundaryLevel> = levels.levels().into_iter().map(unexplained).collect();
         let choice = fit_segment(&left, &segments);
-        let settled = choice.as_ref().is_none_or(|c| segment_settled(c, &left, levels.base()));
+        let settled = choice.as_ref().is_none_or(|c| is_segment_settled(c, &left, levels.base()));
         if settled || end.is_there(reads.context) {
             break choice;
         }
@@ -251,10 +251,10 @@ pub(super) fn segment(
         .cost(reads.context.cost_since(before));
     let none = "no boundary of a segment has data on both sides";
     let choice = choice.ok_or_else(|| end.reason(reads.context).unwrap_or(none))?;
-    Ok(of_segment(choice, &points, &levels, evidence))
+    Ok(segment_property(choice, &points, &levels, evidence))
 }
 
-fn segment_settled(choice: &EffectChoice, left: &[BoundaryLevel], base: f64) -> bool {
+fn is_segment_settled(choice: &EffectChoice, left: &[BoundaryLevel], base: f64) -> bool {
     match (choice.step, choice.nearest) {
         (Some(_), _) => choice.lead > BEYOND_DOUBT,
         (None, Some(nearest)) => {
@@ -267,30 +267,30 @@ fn segment_settled(choice: &EffectChoice, left: &[BoundaryLevel], base: f64) -> 
     }
 }
 
-fn of_segment(
+fn segment_property(
     choice: EffectChoice,
     points: &[BoundaryLevel],
     levels: &TripleLevels,
     evidence: PropertyEvidence,
 ) -> Property<u64> {
     let base = levels.base();
-    let is_small = |step: &UnitStep| step.height < LEAST_SEGMENT * base;
+    let is_small = |step: &UnitStep| step.height < MIN_SEGMENT_SHARE * base;
     match seen(&choice, base) {
-        Some(step) if is_small(&step) => Property::none(LEAST_SURE, evidence.plot(plot(points, []))),
+        Some(step) if is_small(&step) => Property::none(MIN_CONFIDENCE, evidence.plot(plot(points, []))),
         Some(step) => {
             let marks = [(step.bytes as f64, "segment of the mapping table".to_owned())];
             let evidence = evidence
                 .number("extra time", step.height * 1e6, "µs")
                 .number("extra time", step.height / base * 100.0, "%")
                 .plot(plot(points, marks));
-            Property::measured(step.bytes, choice.confidence.min(MOST_SURE), evidence)
+            Property::measured(step.bytes, choice.confidence.min(MAX_CONFIDENCE), evidence)
         }
         // A probability near one half is no result: the time was too short to decide.
-        None if choice.none < LEAST_SURE => Property::not_tested(format!(
+        None if choice.none < MIN_CONFIDENCE => Property::not_tested(format!(
             "undecided: no such segment, {:.0} % sure after {} reads",
             choice.none * 100.0,
             levels.triples()
         )),
-        None => Property::none(choice.none.min(MOST_SURE), evidence.plot(plot(points, []))),
+        None => Property::none(choice.none.min(MAX_CONFIDENCE), evidence.plot(plot(points, []))),
     }
 }

@@ -14,7 +14,7 @@ const SIZES: std::ops::RangeInclusive<u32> = 9..=22;
 const POINT_S: [f64; 3] = [0.15, 0.08, 0.04];
 
 /// All points take [`POINT_S`] times this, and large reads take [`LARGE_S`] more at 20 MB/s.
-const POINTS: f64 = 28.0;
+const POINTS_FACTOR: f64 = 28.0;
 const LARGE_S: f64 = 4.0;
 
 /// Fewest and most reads of a point.
@@ -22,7 +22,7 @@ const READS: (usize, usize) = (5, 1000);
 
 /// Measures both curves. Sizes too large for the range are absent. A finding reports sizes that the time limit cut.
 pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
-    let all_s = |point_s: f64| point_s * POINTS + LARGE_S;
+    let all_s = |point_s: f64| point_s * POINTS_FACTOR + LARGE_S;
     let most = POINT_S.into_iter().find(|s| reads.context.has_time(all_s(*s)));
     let Some(point_s) = most else { return Ok(()) };
     let end = reads.end_of_patience(all_s(point_s));
@@ -51,11 +51,11 @@ pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeSto
     let plot = curve::plot("Speed of reads by their size", "bytes of a read", in_order, at_random);
     reads.into.plots.push(plot);
     let why = end.reason(reads.context).filter(|_| cut > 0);
-    reads.into.findings.extend(why.map(|why| cut_short(why, cut, wanted)));
+    reads.into.findings.extend(why.map(|why| missing_points(why, cut, wanted)));
     Ok(())
 }
 
-fn cut_short(why: &str, cut: usize, wanted: usize) -> Finding {
+fn missing_points(why: &str, cut: usize, wanted: usize) -> Finding {
     let verdict = format!("Some read sizes were not timed: {why}.");
     Finding::new("read-curve-cut", FindingWeight::Note, 1.0, verdict)
         .because("points missing", format!("{cut} of {wanted}"))

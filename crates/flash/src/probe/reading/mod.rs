@@ -25,7 +25,7 @@ use reads::ReadTester;
 const IN_A_FILE: &str = "file offsets are not the card's addresses";
 
 /// Smaller cards have too few boundaries to compare.
-const LEAST_CARD: u64 = 32 << 20;
+const MIN_CARD_BYTES: u64 = 32 << 20;
 
 pub(super) fn measure(
     context: &mut ProbeContext<'_, '_>,
@@ -34,20 +34,20 @@ pub(super) fn measure(
 ) -> Result<(), ProbeStop> {
     let mut reads = ReadTester::new(context, options, into);
     if options.wants(MapPart::Boundaries) {
-        match no_boundaries(&reads) {
+        match why_no_boundaries(&reads) {
             Some(why) => leave_out_boundaries(reads.into, &why),
-            None => structure(&mut reads)?,
+            None => measure_structure(&mut reads)?,
         }
     }
     if options.wants(MapPart::Planes) {
-        let planes = match no_boundaries(&reads) {
+        let planes = match why_no_boundaries(&reads) {
             Some(why) => Err(why.into()),
             None => pairs::planes(&mut reads),
         };
         reads.into.plane_bytes = or_reason(planes)?;
     }
     if options.wants(MapPart::Queue) || options.wants(MapPart::ReadCurve) {
-        match written(&mut reads)? {
+        match write_file_first(&mut reads)? {
             Some(why) => reads.into.queue_depth_effective = Property::not_tested(why),
             None => speeds(&mut reads)?,
         }
@@ -62,7 +62,7 @@ pub(super) fn measure(
 }
 
 /// Fills a test file so that reads reach the card. Returns the reason if that is impossible.
-fn written(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<String>, ProbeStop> {
+fn write_file_first(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<String>, ProbeStop> {
     match (reads.options.card_addresses, reads.options.writes) {
         (true, _) => Ok(None),
         (false, false) => Ok(Some(unwritten("--read-only was given"))),
@@ -80,7 +80,7 @@ fn speeds(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     Ok(())
 }
 
-fn structure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+fn measure_structure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let Some(survey) = survey::look(reads)? else { return Ok(()) };
     reads.into.read_unit_bytes = or_reason(pairs::read_unit(reads))?;
     match boundaries::measure(reads, &survey) {
@@ -96,9 +96,9 @@ fn structure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     Ok(())
 }
 
-fn no_boundaries(reads: &ReadTester<'_, '_, '_>) -> Option<String> {
+fn why_no_boundaries(reads: &ReadTester<'_, '_, '_>) -> Option<String> {
     if !reads.options.card_addresses {
         return Some(IN_A_FILE.to_owned());
     }
-    (reads.len < LEAST_CARD).then(|| format!("{} bytes are too few to find boundaries", reads.len))
+    (reads.len < MIN_CARD_BYTES).then(|| format!("{} bytes are too few to find boundaries", reads.len))
 }

@@ -18,7 +18,7 @@ use cardscope_probing::context::ProbeContext;
 /// Common multiple of all units and strides that are tried (3·2^k KiB).
 const ALIGN: u64 = 3 << 20;
 
-const MOST: u64 = 256 << 10;
+const MAX_UNIT: u64 = 256 << 10;
 
 /// Strides that are tried for planes. Smaller ones may hit the controller's read buffer.
 const STRIDES: std::ops::RangeInclusive<u64> = (4 << 10)..=(1 << 20);
@@ -28,21 +28,21 @@ const PAIRS: usize = 12;
 const PLANE_PAIRS: usize = 24;
 
 /// A second read below this share of the first was served from the controller's memory.
-const HELD: f64 = 0.75;
+const BUFFERED_SHARE: f64 = 0.75;
 
 /// Overlapping pairs take at most this share of the time of waiting ones: 0.63 with four parallel commands, 0.75
 /// with two.
-const OVERLAP: f64 = 0.87;
+const OVERLAP_SHARE: f64 = 0.87;
 
 /// Two reads take twice as long as one on a card without parallelism, less the 12 % that the host overlaps.
-const ONE_AT_A_TIME: f64 = 1.7;
+const SERIAL_FACTOR: f64 = 1.7;
 
 pub(super) fn read_unit(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<u64>, UnmeasuredReason> {
     let seconds = reads.allowance(&[1.0])?;
     reads.context.stage(stages::READ_UNIT);
     let (before, len) = (reads.context.spent(), reads.two_sectors());
     let distances: Vec<u64> =
-        (0..20).flat_map(|k| [len << k, (len << k) / 2 * 3]).filter(|d| *d <= MOST).collect();
+        (0..20).flat_map(|k| [len << k, (len << k) / 2 * 3]).filter(|d| *d <= MAX_UNIT).collect();
     // The higher address first, or read-ahead would look like a read unit.
     let shares = pairs(reads, &distances, (PAIRS, 1), seconds, |context, near, far| {
         let (first, second) = (context.read(far)?, context.read(near)?);
@@ -52,11 +52,11 @@ pub(super) fn read_unit(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<u
         distances.iter().zip(&shares).filter_map(|(d, s)| Some((*d, median(s)?))).collect();
     let evidence = evidence_of_unit(&medians).cost(reads.context.cost_since(before));
     let (nearest, first) = *medians.first().ok_or("no pair of reads succeeded")?;
-    if first > HELD {
+    if first > BUFFERED_SHARE {
         return Ok(Property::none(0.95, evidence.number("nearest distance tried", nearest as f64, "bytes")));
     }
-    let Some((unit, after)) = medians.iter().find(|(_, share)| *share > HELD) else {
-        return Ok(Property::at_least(MOST, 0.9, evidence));
+    let Some((unit, after)) = medians.iter().find(|(_, share)| *share > BUFFERED_SHARE) else {
+        return Ok(Property::at_least(MAX_UNIT, 0.9, evidence));
     };
     let held = medians.iter().take_while(|(d, _)| d < unit).map(|(_, s)| *s).fold(0.0, f64::max);
     // 0.5 where the shares of the two kinds nearly touch, up to 1.
@@ -100,7 +100,7 @@ pub(super) fn planes(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<u64>
         strides.iter().zip(&pairs).filter_map(|(s, p)| Some((*s, median(p)? / alone))).collect();
     let evidence = evidence_of_planes(&times, alone).cost(reads.context.cost_since(before));
     let waiting = times.iter().map(|t| t.1).fold(0.0, f64::max);
-    let overlaps = |time: f64| time < OVERLAP * waiting && time < ONE_AT_A_TIME;
+    let overlaps = |time: f64| time < OVERLAP_SHARE * waiting && time < SERIAL_FACTOR;
     let first = times.iter().find(|(_, time)| overlaps(*time));
     // Planes show only if pairs at a smaller stride wait for each other.
     let waits_nearby = times.first().is_some_and(|(_, time)| !overlaps(*time));

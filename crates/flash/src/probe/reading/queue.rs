@@ -19,46 +19,46 @@ const DEPTHS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 const BLOCK: u64 = 4096;
 
 /// Rounds over all depths, most first.
-const VISITS: [usize; 2] = [4, 3];
+const ROUNDS: [usize; 2] = [4, 3];
 
 /// A run at one depth ends after this many seconds …
-const VISIT_S: f64 = 0.3;
+const RUN_S: f64 = 0.3;
 
 /// … or this many reads …
-const VISIT_READS: u64 = 4000;
+const MAX_RUN_READS: u64 = 4000;
 
 /// … or this many failed reads beyond those in flight. No run follows, since a card that fails more reads than its
 /// deepest queue holds says nothing about queues.
-const VISIT_FAILED: u64 = 32;
+const MAX_RUN_FAILURES: u64 = 32;
 
 /// Gains below this come from overlap in the host alone (up to 1.12 on SD cards).
-const HOST_ONLY: f64 = 1.15;
+const HOST_GAIN: f64 = 1.15;
 
 /// Gains from this on are from parallelism in the card.
-const REAL: f64 = 1.6;
+const REAL_GAIN: f64 = 1.6;
 
 /// Longest gap between two completions that counts, in times of a single read, so that one hiccup does not decide.
 const LONGEST_GAP: f64 = 3.0;
 
 /// A deep queue that slows reads below this share is reported.
-const SLOWER: f64 = 0.85;
+const SLOW_QUEUE_SHARE: f64 = 0.85;
 
 /// Reads per second, a list of runs per depth.
 type DepthRates = Vec<Vec<f64>>;
 
 pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<Property<f64>, UnmeasuredReason> {
-    let visit_s = DEPTHS.len() as f64 * VISIT_S;
-    let visits = VISITS.into_iter().find(|v| reads.context.has_time(*v as f64 * visit_s));
-    let visits = visits.ok_or_else(|| no_time(VISITS[0] as f64 * visit_s))?;
+    let visit_s = DEPTHS.len() as f64 * RUN_S;
+    let visits = ROUNDS.into_iter().find(|v| reads.context.has_time(*v as f64 * visit_s));
+    let visits = visits.ok_or_else(|| no_time(ROUNDS[0] as f64 * visit_s))?;
     reads.context.stage(stages::QUEUE);
     let (before, end) = (reads.context.spent(), reads.end_of_patience(visits as f64 * visit_s));
     let single =
         single(reads, end)?.ok_or_else(|| end.reason(reads.context).unwrap_or("no read succeeded"))?;
     let rates = rates(reads, visits, single, end)?;
     let cost = reads.context.cost_since(before);
-    let gain = ReadQueueGain::of(&rates);
+    let gain = ReadQueueGain::from_rates(&rates);
     let gain = gain.ok_or_else(|| end.reason(reads.context).unwrap_or("too few reads succeeded"))?;
-    reads.into.findings.extend(slower(&rates));
+    reads.into.findings.extend(slow_queue_finding(&rates));
     Ok(gain.property(evidence(&rates, &gain, single).cost(cost)))
 }
 
@@ -77,7 +77,7 @@ fn rates(
                 return Ok(rates);
             }
             let visit = visit(reads, DEPTHS[which])?;
-            if visit.failed >= VISIT_FAILED || visit.ends.is_empty() {
+            if visit.failed >= MAX_RUN_FAILURES || visit.ends.is_empty() {
                 return Ok(rates);
             }
             rates[which].extend(visit.rate(DEPTHS[which], single));
@@ -112,8 +112,8 @@ fn visit(reads: &mut ReadTester<'_, '_, '_>, depth: u32) -> Result<DepthRun, Pro
     let (sent, ended) = (Cell::new(0), Cell::new(0));
     let mut extents = std::iter::from_fn(|| {
         // Reads that were sent and not completed are in flight or have failed.
-        let failed = sent.get() - ended.get() >= u64::from(depth) + VISIT_FAILED;
-        if failed || sent.get() >= VISIT_READS {
+        let failed = sent.get() - ended.get() >= u64::from(depth) + MAX_RUN_FAILURES;
+        if failed || sent.get() >= MAX_RUN_READS {
             return None;
         }
         sent.set(sent.get() + 1);
@@ -122,7 +122,7 @@ fn visit(reads: &mut ReadTester<'_, '_, '_>, depth: u32) -> Result<DepthRun, Pro
         Some(CardExtent { offset, len: BLOCK as u32 })
     });
     let mut ends = Vec::new();
-    reads.context.stream_for(IoDirection::Read, VISIT_S, &mut extents, |_, at| {
+    reads.context.stream_for(IoDirection::Read, RUN_S, &mut extents, |_, at| {
         ends.push(at);
         ended.set(ended.get() + 1);
     })?;
@@ -152,7 +152,7 @@ struct ReadQueueGain {
 }
 
 impl ReadQueueGain {
-    fn of(rates: &DepthRates) -> Option<ReadQueueGain> {
+    fn from_rates(rates: &DepthRates) -> Option<ReadQueueGain> {
         let one = median(&rates[0])?;
         let best = (1..DEPTHS.len())
             .filter_map(|which| Some((which, median(&rates[which])?)))
@@ -165,8 +165,8 @@ impl ReadQueueGain {
 
     fn verdict(&self) -> &'static str {
         match self.gain {
-            g if g < HOST_ONLY => "none",
-            g if g < REAL => "weak",
+            g if g < HOST_GAIN => "none",
+            g if g < REAL_GAIN => "weak",
             _ => "real",
         }
     }
@@ -174,7 +174,7 @@ impl ReadQueueGain {
     fn property(&self, evidence: PropertyEvidence) -> Property<f64> {
         // Distance to the nearest limit of the verdict, in half widths of the interval.
         let half = (self.high / self.low).ln() / 2.0;
-        let away = [HOST_ONLY, REAL].map(|border| (self.gain / border).ln().abs());
+        let away = [HOST_GAIN, REAL_GAIN].map(|border| (self.gain / border).ln().abs());
         let away = away.into_iter().fold(f64::INFINITY, f64::min) / half.max(1e-6);
         let sure = (0.5 + 0.475 * away).min(0.99);
         match self.verdict() {
@@ -207,9 +207,9 @@ fn evidence(rates: &DepthRates, gain: &ReadQueueGain, single: f64) -> PropertyEv
     evidence.plot(Plot::new("Random 4 KiB reads by commands in flight", x, y).line("reads", points))
 }
 
-fn slower(rates: &DepthRates) -> Option<Finding> {
+fn slow_queue_finding(rates: &DepthRates) -> Option<Finding> {
     let (one, deep) = (median(rates.first()?)?, median(rates.last()?)?);
-    (deep < SLOWER * one).then(|| {
+    (deep < SLOW_QUEUE_SHARE * one).then(|| {
         let verdict =
             format!("The card reads {:.2} × as fast with 32 reads in flight as with one.", deep / one);
         Finding::new("read-queue-slows", FindingWeight::Hint, 0.9, verdict)

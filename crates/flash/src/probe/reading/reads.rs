@@ -8,15 +8,15 @@ use cardscope_model::card_map::property::NO_TIME;
 use cardscope_probing::context::ProbeContext;
 
 /// Bytes of a test file that are read. It must be written first, and the largest reads need eight positions.
-const FILE: u64 = 64 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// A part of many short reads ends after this multiple of its expected seconds, so that a card that stalls for
 /// minutes does not stall the map at each read.
-const PATIENCE: f64 = 5.0;
+const DEADLINE_FACTOR: f64 = 5.0;
 
 /// Least share of the planned samples that gives a result. With half of 12 pairs per distance, hardly any distance
 /// has fewer than 3, so that a hiccup is not the median; with a quarter some would have one.
-const LEAST_SHARE: f64 = 0.5;
+const MIN_SAMPLE_SHARE: f64 = 0.5;
 
 /// Seconds on the card's clock for the search of page and erase block, longest first.
 pub(super) const LOOK: [f64; 5] = [20.0, 12.0, 6.0, 3.0, 1.5];
@@ -39,7 +39,7 @@ impl<'r, 's, 't> ReadTester<'r, 's, 't> {
     ) -> Self {
         let (start, len) = match options.card_addresses {
             true => (0, context.card_bytes()),
-            false => (context.region.start, context.region.len.min(FILE)),
+            false => (context.region.start, context.region.len.min(MAX_FILE_BYTES)),
         };
         ReadTester { context, options, into, start, len }
     }
@@ -70,7 +70,7 @@ impl<'r, 's, 't> ReadTester<'r, 's, 't> {
 
     /// Deadline after a multiple of the expected seconds.
     pub(super) fn end_of_patience(&mut self, seconds: f64) -> ReadDeadline {
-        self.end_after(PATIENCE * seconds)
+        self.end_after(DEADLINE_FACTOR * seconds)
     }
 }
 
@@ -101,7 +101,7 @@ impl ReadDeadline {
         wanted: usize,
         what: &str,
     ) -> Result<(), UnmeasuredReason> {
-        match self.reason(context).filter(|_| (seen as f64) < LEAST_SHARE * wanted as f64) {
+        match self.reason(context).filter(|_| (seen as f64) < MIN_SAMPLE_SHARE * wanted as f64) {
             Some(why) => Err(format!("{why}: {seen} of {wanted} {what}").into()),
             None => Ok(()),
         }

@@ -16,17 +16,17 @@ use cardscope_statistics::boundary::{TimeModes, two_modes};
 const PLACES: usize = 128;
 
 /// Distance of the second read: outside of any page, within one entry of a cached mapping table.
-const NEAR: u64 = 64 << 10;
+const NEAR_BYTES: u64 = 64 << 10;
 
 /// Share of the time below which a read is faster because the first one loaded the mapping entry for both.
-const WARMER: f64 = 0.95;
+const WARM_SHARE: f64 = 0.95;
 
 /// Least share of the rarer kind that must be of that kind again. Delays in the card or the computer hit other
 /// positions the next time.
-const AGAIN: f64 = 0.7;
+const MIN_REPEATED_SHARE: f64 = 0.7;
 
 /// Fast positions are unmapped if at least this share of them holds no data.
-const MOSTLY: f64 = 0.8;
+const MIN_EMPTY_SHARE: f64 = 0.8;
 
 #[derive(Debug)]
 pub(super) struct ReadSurvey {
@@ -52,7 +52,7 @@ pub(super) fn look(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<ReadSurv
         reads.into.map_segment_bytes = Property::not_tested(no_time(3.0));
         return Ok(None);
     }
-    match at_places(reads) {
+    match sample_positions(reads) {
         // Without the survey neither the units nor the unwritten share can be measured.
         Err(UnmeasuredReason::Because(why)) => {
             leave_out_boundaries(reads.into, &why);
@@ -66,7 +66,9 @@ pub(super) fn look(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<ReadSurv
     }
 }
 
-fn at_places(reads: &mut ReadTester<'_, '_, '_>) -> Result<(ReadSurvey, Property<f64>), UnmeasuredReason> {
+fn sample_positions(
+    reads: &mut ReadTester<'_, '_, '_>,
+) -> Result<(ReadSurvey, Property<f64>), UnmeasuredReason> {
     let (before, end, len) = (reads.context.spent(), reads.end_of_patience(1.0), reads.two_sectors());
     reads.context.shape(len as u32, 1)?;
     let (mut places, mut times, mut constants, mut warmer) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -74,9 +76,9 @@ fn at_places(reads: &mut ReadTester<'_, '_, '_>) -> Result<(ReadSurvey, Property
         if end.is_there(reads.context) {
             break;
         }
-        let extent = reads.somewhere(4 * NEAR, 4 * NEAR, len);
+        let extent = reads.somewhere(4 * NEAR_BYTES, 4 * NEAR_BYTES, len);
         let first = reads.context.read(extent)?;
-        let second = reads.context.read(CardExtent { offset: extent.offset + NEAR, ..extent })?;
+        let second = reads.context.read(CardExtent { offset: extent.offset + NEAR_BYTES, ..extent })?;
         let constant = reads.context.is_constant(extent)?;
         let (Some(first), Some(second), Some(constant)) = (first, second, constant) else { continue };
         places.push(extent);
@@ -91,19 +93,19 @@ fn at_places(reads: &mut ReadTester<'_, '_, '_>) -> Result<(ReadSurvey, Property
         all.iter().filter(|c| **c).count() as f64 / all.len().max(1) as f64
     };
     let modes = match two_modes(&times) {
-        Some(modes) => lasts(modes, reads, &places, &times)?.then_some(modes),
+        Some(modes) => modes_repeat(modes, reads, &places, &times)?.then_some(modes),
         None => None,
     };
-    let unmapped = modes.is_some_and(|m| share(&|t| t <= m.split) >= MOSTLY);
-    let warm = median(&warmer).is_some_and(|ratio| ratio < WARMER);
+    let unmapped = modes.is_some_and(|m| share(&|t| t <= m.split) >= MIN_EMPTY_SHARE);
+    let warm = median(&warmer).is_some_and(|ratio| ratio < WARM_SHARE);
     let survey = ReadSurvey { modes, unmapped, constant: share(&|_| true), warm, places: times.len() };
     let evidence = evidence(&survey, typical).cost(reads.context.cost_since(before));
-    let share = property(&survey, evidence);
+    let share = unmapped_property(&survey, evidence);
     Ok((survey, share))
 }
 
 /// True if the rarer kind of positions is of that kind again in a second sample.
-fn lasts(
+fn modes_repeat(
     modes: TimeModes,
     reads: &mut ReadTester<'_, '_, '_>,
     places: &[CardExtent],
@@ -116,7 +118,7 @@ fn lasts(
             break;
         }
         // At a distance, so that the controller's read buffer does not answer.
-        let beside = CardExtent { offset: extent.offset + 2 * NEAR, ..*extent };
+        let beside = CardExtent { offset: extent.offset + 2 * NEAR_BYTES, ..*extent };
         again.push(reads.context.read(beside)?.unwrap_or(f64::NAN));
     }
     let succeeded: Vec<f64> = again.iter().copied().filter(|t| t.is_finite()).collect();
@@ -131,7 +133,7 @@ fn lasts(
         .map(|(_, again)| rarer(*again, second))
         .collect();
     let kept = both.iter().filter(|same| **same).count();
-    Ok(kept > 0 && kept as f64 >= AGAIN * both.len() as f64)
+    Ok(kept > 0 && kept as f64 >= MIN_REPEATED_SHARE * both.len() as f64)
 }
 
 fn evidence(survey: &ReadSurvey, typical: f64) -> PropertyEvidence {
@@ -151,7 +153,7 @@ fn evidence(survey: &ReadSurvey, typical: f64) -> PropertyEvidence {
     }
 }
 
-fn property(survey: &ReadSurvey, evidence: PropertyEvidence) -> Property<f64> {
+fn unmapped_property(survey: &ReadSurvey, evidence: PropertyEvidence) -> Property<f64> {
     match survey.modes {
         Some(modes) if survey.unmapped => Property::measured(modes.fast_share, 0.95, evidence),
         // An empty card has no written positions to compare with.

@@ -26,17 +26,17 @@ pub(super) fn measure(reads: &mut ReadTester<'_, '_, '_>) -> Result<(), ProbeSto
     reads.context.stage(stages::TABLES);
     let block = BLOCK.max(2 * u64::from(reads.context.sector()));
     if reads.context.card_bytes() / PLACES > 4 * block && reads.context.has_time(TABLE_S) {
-        let table = align(reads, block)?;
+        let table = align_table(reads, block)?;
         reads.into.tables.extend(Some(table).filter(|t| !t.rows.is_empty()));
     }
     if reads.context.card_bytes() >= SCATTER.0 * SCATTER.1 && reads.context.has_time(TABLE_S) {
-        let table = scatter(reads)?;
+        let table = scatter_table(reads)?;
         reads.into.tables.extend(table);
     }
     Ok(())
 }
 
-fn align(reads: &mut ReadTester<'_, '_, '_>, block: u64) -> Result<FlashbenchTable, ProbeStop> {
+fn align_table(reads: &mut ReadTester<'_, '_, '_>, block: u64) -> Result<FlashbenchTable, ProbeStop> {
     reads.context.shape(block as u32, 1)?;
     let mut largest = 2 * block;
     while largest < reads.context.card_bytes() / PLACES {
@@ -46,7 +46,7 @@ fn align(reads: &mut ReadTester<'_, '_, '_>, block: u64) -> Result<FlashbenchTab
     let mut rows = Vec::new();
     let mut unit = largest;
     while unit >= 2 * block {
-        if let Some(row) = line(reads, block, unit, largest, end)? {
+        if let Some(row) = align_row(reads, block, unit, largest, end)? {
             rows.push((unit, row));
         }
         unit /= 2;
@@ -56,7 +56,7 @@ fn align(reads: &mut ReadTester<'_, '_, '_>, block: u64) -> Result<FlashbenchTab
 
 /// Times before, on and after a boundary and their difference, in nanoseconds: the mean over the positions of the
 /// fastest read. `None` if a position could not be read or the time ended.
-fn line(
+fn align_row(
     reads: &mut ReadTester<'_, '_, '_>,
     block: u64,
     unit: u64,
@@ -92,7 +92,7 @@ fn line(
 }
 
 /// Fastest read at each position, in nanoseconds. `None` if no position could be read or the time ended.
-fn scatter(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<FlashbenchTable>, ProbeStop> {
+fn scatter_table(reads: &mut ReadTester<'_, '_, '_>) -> Result<Option<FlashbenchTable>, ProbeStop> {
     let (places, block) = SCATTER;
     reads.context.shape(block as u32, 1)?;
     let end = reads.end_of_patience(TABLE_S);

@@ -12,15 +12,15 @@ use std::collections::BTreeMap;
 pub(super) const BOUNDARIES: usize = 10;
 
 /// Attempts to find a boundary with data on both sides, on cards with unwritten areas.
-const TRIES: usize = 24;
+const MAX_DRAWS: usize = 24;
 
-const LEAST: usize = 4;
+const MIN_TRIPLES: usize = 4;
 
 /// Triples from which a level uses its own scatter where that is larger than the common one.
-const OWN_SPREAD: usize = 24;
+const OWN_SCATTER_TRIPLES: usize = 24;
 
 /// Least error of a level, as a share of a read's time.
-const LEAST_ERROR: f64 = 2e-4;
+const MIN_ERROR_SHARE: f64 = 2e-4;
 
 /// Times of a triple, in seconds.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ pub(super) fn triples(
 ) -> Result<Vec<ReadTriple>, ProbeStop> {
     let mut boundaries = Vec::new();
     for level in levels {
-        if let Some(at) = boundary(reads, survey, *level, end)? {
+        if let Some(at) = random_boundary(reads, survey, *level, end)? {
             boundaries.push((*level, at));
         }
     }
@@ -51,7 +51,7 @@ pub(super) fn triples(
         if end.is_there(reads.context) {
             break;
         }
-        times[which][kind] = reads.context.read(part(boundaries[which].1, kind, len))?;
+        times[which][kind] = reads.context.read(triple_extent(boundaries[which].1, kind, len))?;
     }
     // Reads of unwritten positions are dropped, since they need no flash access and cross no boundary.
     let usable = |t: f64| survey.modes.is_none_or(|m| t > m.split);
@@ -66,12 +66,12 @@ pub(super) fn triples(
 }
 
 /// Read before (0), on (1) or after (2) a boundary.
-fn part(at: u64, kind: usize, len: u64) -> CardExtent {
+fn triple_extent(at: u64, kind: usize, len: u64) -> CardExtent {
     CardExtent { offset: at - len + kind as u64 * len / 2, len: len as u32 }
 }
 
 /// Random boundary of the level that is not one of a larger level: the factor has no divisor 2 or 3.
-fn boundary(
+fn random_boundary(
     reads: &mut ReadTester<'_, '_, '_>,
     survey: &ReadSurvey,
     level: u64,
@@ -83,7 +83,7 @@ fn boundary(
     if places == 0 {
         return Ok(None);
     }
-    for _ in 0..if survey.modes.is_some() { TRIES } else { 1 } {
+    for _ in 0..if survey.modes.is_some() { MAX_DRAWS } else { 1 } {
         let n = reads.context.random.below(places);
         let at = level * (6 * (n / 2) + 1 + 4 * (n % 2));
         if survey.modes.is_none() && !survey.warm {
@@ -93,7 +93,8 @@ fn boundary(
             return Ok(None);
         }
         // In descending order, since a read that continues the previous one is served by read-ahead.
-        let sides = (reads.context.read(part(at, 2, len))?, reads.context.read(part(at, 0, len))?);
+        let sides =
+            (reads.context.read(triple_extent(at, 2, len))?, reads.context.read(triple_extent(at, 0, len))?);
         if let (Some(post), Some(pre)) = sides
             && survey.modes.is_none_or(|m| pre > m.split && post > m.split)
         {
@@ -148,10 +149,10 @@ impl TripleLevels {
 
     /// Extra time and error of each level in seconds, in ascending order of size.
     pub(super) fn levels(&self) -> Vec<BoundaryLevel> {
-        let (common, least) = (self.spread(), self.base() * LEAST_ERROR);
+        let (common, least) = (self.spread(), self.base() * MIN_ERROR_SHARE);
         let level = |(bytes, extras): (&u64, &Vec<f64>)| {
-            let (extra, own) = trimmed(extras).filter(|_| extras.len() >= LEAST)?;
-            let spread = if extras.len() >= OWN_SPREAD { own.max(common) } else { common };
+            let (extra, own) = trimmed(extras).filter(|_| extras.len() >= MIN_TRIPLES)?;
+            let spread = if extras.len() >= OWN_SCATTER_TRIPLES { own.max(common) } else { common };
             let error = TRIMMED_WIDER * spread / (extras.len() as f64).sqrt();
             Some(BoundaryLevel { bytes: *bytes, extra, error: error.max(least) })
         };

@@ -19,13 +19,13 @@ const PLACE_S: f64 = 0.5;
 
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let Some(mut axis) = bench.into.axis.take() else { return Ok(()) };
-    let ended = at_places(bench, &mut axis.cells);
-    axis.write = summary(&axis.cells);
+    let ended = write_cells(bench, &mut axis.cells);
+    axis.write = speed_summary(&axis.cells);
     bench.into.axis = Some(axis);
     ended
 }
 
-fn at_places(bench: &mut WriteTester<'_, '_, '_>, cells: &mut [MapCell]) -> Result<(), ProbeStop> {
+fn write_cells(bench: &mut WriteTester<'_, '_, '_>, cells: &mut [MapCell]) -> Result<(), ProbeStop> {
     let most = if bench.context.saves_first() { PLACES.0 } else { PLACES.1 };
     bench.afford(PLACE_S * most as f64)?;
     let step = cells.len().div_ceil(most).max(1);
@@ -33,7 +33,7 @@ fn at_places(bench: &mut WriteTester<'_, '_, '_>, cells: &mut [MapCell]) -> Resu
         .iter()
         .enumerate()
         .step_by(step)
-        .filter_map(|(i, cell)| Some((i, place(bench, cell)?)))
+        .filter_map(|(i, cell)| Some((i, block_in_cell(bench, cell)?)))
         .collect();
     // Random order, or drift would look like a slope over the addresses.
     bench.context.random.shuffle(&mut places);
@@ -63,14 +63,14 @@ fn writes(at: u64) -> impl Iterator<Item = CardExtent> {
 }
 
 /// Erase block boundary near the middle of a cell, if it may be written.
-fn place(bench: &WriteTester<'_, '_, '_>, cell: &MapCell) -> Option<u64> {
+fn block_in_cell(bench: &WriteTester<'_, '_, '_>, cell: &MapCell) -> Option<u64> {
     let unit = bench.slots.unit();
     let at = (cell.start + cell.bytes / 2) / unit * unit;
     let end = at + u64::from(BLOCK) + SAMPLE;
     (at >= cell.start && end <= cell.start + cell.bytes && bench.slots.holds(at, end)).then_some(at)
 }
 
-fn summary(cells: &[MapCell]) -> Option<MapSpeed> {
+fn speed_summary(cells: &[MapCell]) -> Option<MapSpeed> {
     let speeds: Vec<f64> = cells.iter().filter_map(|c| c.write_mb_s).collect();
     // All samples have the same size, so total bytes over total time is the harmonic mean.
     let slowness: f64 = speeds.iter().map(|s| 1.0 / s).sum();

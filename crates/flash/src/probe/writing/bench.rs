@@ -20,7 +20,7 @@ pub(super) const BLOCK: u32 = 48 << 10;
 /// Longest duration of a part in seconds. The slowest simulated card needs 16 minutes for its open blocks, while a
 /// card that stalls for a minute at each write would need days. The cache is exempt: it is limited by bytes, and a
 /// large one takes hours legitimately.
-const PATIENCE: f64 = 3600.0;
+const MAX_PART_S: f64 = 3600.0;
 
 pub(super) struct WriteTester<'b, 's, 't> {
     pub(super) context: &'b mut ProbeContext<'s, 't>,
@@ -39,8 +39,8 @@ impl<'b, 's, 't> WriteTester<'b, 's, 't> {
         into: &'b mut MeasuredMap,
     ) -> Option<Self> {
         let known = known_unit(options, into);
-        let unit = known.unwrap_or_else(|| stand_in(context.region.len, options.claimed_unit));
-        let slots = WriteSlots::new(context.region, unit, known.is_some(), first(options))?;
+        let unit = known.unwrap_or_else(|| assumed_unit(context.region.len, options.claimed_unit));
+        let slots = WriteSlots::new(context.region, unit, known.is_some(), first_writable(options))?;
         let began = context.seconds();
         Some(WriteTester { context, slots, options, into, began })
     }
@@ -52,7 +52,7 @@ impl<'b, 's, 't> WriteTester<'b, 's, 't> {
 
     /// Divides the region anew by the erase block found meanwhile, so that positions start on its boundaries.
     pub(super) fn lay_out_anew(&mut self) {
-        let (region, from) = (self.context.region, first(self.options));
+        let (region, from) = (self.context.region, first_writable(self.options));
         if let Some(slots) =
             known_unit(self.options, self.into).and_then(|unit| WriteSlots::new(region, unit, true, from))
         {
@@ -102,7 +102,7 @@ impl<'b, 's, 't> WriteTester<'b, 's, 't> {
     }
 
     pub(super) fn is_out_of_patience(&mut self) -> bool {
-        self.context.seconds() - self.began > PATIENCE
+        self.context.seconds() - self.began > MAX_PART_S
     }
 
     /// [`Stop::Limit`] if less than about `seconds` are left; also ends the part if the user stopped the test.
@@ -123,7 +123,7 @@ pub(super) fn in_a_row(start: u64, sizes: impl IntoIterator<Item = u64>) -> Vec<
 }
 
 /// First byte that may be written. The start of a card is excluded.
-fn first(options: &MapOptions) -> u64 {
+fn first_writable(options: &MapOptions) -> u64 {
     if options.card_addresses { CARD_START } else { 0 }
 }
 
@@ -133,7 +133,7 @@ fn known_unit(options: &MapOptions, into: &MeasuredMap) -> Option<u64> {
 }
 
 /// Assumed erase block if none is measured: the claimed one or 8 MiB, reduced so that 256 positions fit.
-fn stand_in(region: u64, claimed: Option<u64>) -> u64 {
+fn assumed_unit(region: u64, claimed: Option<u64>) -> u64 {
     let room = (region / 256).max(1).next_power_of_two().max(MIB);
     claimed.map_or(8 * MIB, |unit| unit.clamp(MIB, 64 * MIB)).min(room)
 }

@@ -25,17 +25,17 @@ const SIZES: [(u64, usize); 14] = [
 ];
 
 /// Bytes written before the sequence is timed, since the first write to a new block closes another one.
-const LEAD: u64 = LARGEST as u64;
+const LEAD_BYTES: u64 = LARGEST as u64;
 
 /// Most blocks under random writes, even if the card keeps more open; five as in
 /// docs/reference/reports.md#lexar-review.
-const MOST_BLOCKS: u32 = 5;
+const MAX_BLOCKS: u32 = 5;
 
 /// New blocks are used after 1/2 of the blocks' bytes was written, as a card must merge worn ones.
-const WORN_SHARE: u64 = 2;
+const WORN_DIVISOR: u64 = 2;
 
 /// Seconds after which one size ends if each write closes a block, though not before the second write.
-const MOST_SECONDS: f64 = 1.0;
+const MAX_SIZE_S: f64 = 1.0;
 
 /// Random writes of one size that are saved at once: in the first batch, and in later ones.
 const BATCH: (usize, usize) = (2, 8);
@@ -50,7 +50,7 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
     reader::measure(bench)
 }
 
-fn sizes(bench: &WriteTester<'_, '_, '_>) -> impl Iterator<Item = (u64, usize)> + use<> {
+fn supported_sizes(bench: &WriteTester<'_, '_, '_>) -> impl Iterator<Item = (u64, usize)> + use<> {
     let sector = u64::from(bench.context.sector());
     SIZES.into_iter().filter(move |(size, _)| *size >= sector)
 }
@@ -58,15 +58,16 @@ fn sizes(bench: &WriteTester<'_, '_, '_>) -> impl Iterator<Item = (u64, usize)> 
 /// Sequential writes from the largest size down, contiguous: each write starts at a multiple of its size, and no
 /// block remains half written. The largest sizes are skipped if the range is too small.
 fn in_order(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
-    let mut wanted: Vec<(u64, usize)> = sizes(bench).collect();
-    let all = |wanted: &[(u64, usize)]| LEAD + wanted.iter().map(|(size, n)| size * *n as u64).sum::<u64>();
+    let mut wanted: Vec<(u64, usize)> = supported_sizes(bench).collect();
+    let all =
+        |wanted: &[(u64, usize)]| LEAD_BYTES + wanted.iter().map(|(size, n)| size * *n as u64).sum::<u64>();
     let room = bench.slots.bytes() / 2;
     while wanted.len() > 1 && all(&wanted) > room {
         wanted.remove(0);
     }
     let Some(start) = bench.range(all(&wanted)) else { return Ok(()) };
-    bench.write_in_order(start, LEAD)?;
-    let mut at = start + LEAD;
+    bench.write_in_order(start, LEAD_BYTES)?;
+    let mut at = start + LEAD_BYTES;
     for (size, n) in wanted {
         bench.afford(0.1)?;
         let times = bench.write_all(&in_a_row(at, std::iter::repeat_n(size, n)))?;
@@ -84,13 +85,13 @@ fn at_random(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let unit = bench.slots.unit();
     let open = &bench.into.open_blocks.random;
     // A single block if the limit is unknown.
-    let n = open.value.or(open.bound).unwrap_or(1).clamp(1, MOST_BLOCKS);
+    let n = open.value.or(open.bound).unwrap_or(1).clamp(1, MAX_BLOCKS);
     let mut blocks = RandomBlocks { n, places: Vec::new(), left: 0 };
     // The smallest size first, since it wears the blocks least.
-    let wanted: Vec<(u64, usize)> = sizes(bench).filter(|(size, _)| *size <= unit).collect();
+    let wanted: Vec<(u64, usize)> = supported_sizes(bench).filter(|(size, _)| *size <= unit).collect();
     for (size, n) in wanted.into_iter().rev() {
         bench.afford(0.1)?;
-        let times = scattered(bench, &mut blocks, size, n)?;
+        let times = time_random_size(bench, &mut blocks, size, n)?;
         bench.into.curves.random_write.extend(point(size, &times));
     }
     bench.into.curves.random_write_blocks = Some(blocks.n);
@@ -116,7 +117,7 @@ impl RandomBlocks {
         let unit = bench.slots.unit();
         if self.left < size * n as u64 {
             self.places = bench.places(self.n as usize).unwrap_or_default();
-            self.left = (u64::from(self.n) * unit / WORN_SHARE).max(size * n as u64);
+            self.left = (u64::from(self.n) * unit / WORN_DIVISOR).max(size * n as u64);
             // Opening the blocks closes those of earlier tests, so these writes are not timed.
             bench.open(&self.places)?;
         }
@@ -130,15 +131,15 @@ impl RandomBlocks {
     }
 }
 
-/// Seconds of random writes of one size, at most `n` or [`MOST_SECONDS`].
-fn scattered(
+/// Seconds of random writes of one size, at most `n` or [`MAX_SIZE_S`].
+fn time_random_size(
     bench: &mut WriteTester<'_, '_, '_>,
     blocks: &mut RandomBlocks,
     size: u64,
     n: usize,
 ) -> Result<Vec<f64>, ProbeStop> {
     let mut times: Vec<f64> = Vec::with_capacity(n);
-    while times.len() < n && times.iter().sum::<f64>() < MOST_SECONDS {
+    while times.len() < n && times.iter().sum::<f64>() < MAX_SIZE_S {
         let batch = if times.is_empty() { BATCH.0 } else { BATCH.1.min(n - times.len()) };
         let extents = blocks.extents(bench, size, batch)?;
         let found = bench.write_all(&extents)?;

@@ -19,48 +19,48 @@ const REFERENCES: usize = 3;
 /// Step and length of the search, in bytes. The largest region on record has 12 MiB; one that reaches the end is
 /// reported as "at least".
 const STEP: u64 = MIB;
-const REACH: u64 = 16 * MIB;
+const REACH_BYTES: u64 = 16 * MIB;
 
 /// Bytes of the writes at one position. The first one opens the block and is not counted: the first block of a run
 /// is slow on some cards at any address (docs/reference/flash.md#first-block-of-a-run).
 const WRITES: [u64; 9] = [64 << 10, 64 << 10, 64 << 10, 64 << 10, 64 << 10, 4096, 4096, 4096, 4096];
 
-const LARGE: usize = 5;
+const LARGE_WRITES: usize = 5;
 
 /// Least relevant ratio. Effects on record are 0.2 to 0.7 or 4.6 times the speed; the scatter elsewhere is below 5
 /// %.
-const LEAST: f64 = 1.25;
+const MIN_RATIO: f64 = 1.25;
 
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     if bench.options.card_addresses {
-        bench.into.fat_region_bytes = or_reason(compare(bench))?;
+        bench.into.fat_region_bytes = or_reason(compare_start(bench))?;
         start_of_run::measure(bench)?;
     }
     Ok(())
 }
 
-fn compare(bench: &mut WriteTester<'_, '_, '_>) -> Result<Property<u64>, UnmeasuredReason> {
+fn compare_start(bench: &mut WriteTester<'_, '_, '_>) -> Result<Property<u64>, UnmeasuredReason> {
     if !bench.options.fat {
         let why =
             "it overwrites the first 16 MiB, partition table included (saved first); select it with --fat";
         return Err(why.into());
     }
-    if let Some(why) = no_room(bench.context.region) {
+    if let Some(why) = why_no_room(bench.context.region) {
         return Err(why.into());
     }
-    debug_assert_eq!(REACH, CARD_START, "other ranges are tested here");
+    debug_assert_eq!(REACH_BYTES, CARD_START, "other ranges are tested here");
     let before = bench.context.spent();
     // A step within an erase block is written out of order at any address. The other ranges are therefore written
     // in the same steps, and each step of the start is compared with the same step there.
     let mut elsewhere = Vec::new();
     for _ in 0..REFERENCES {
-        let Some(place) = bench.range(REACH) else { break };
+        let Some(place) = bench.range(REACH_BYTES) else { break };
         elsewhere.push(walk(bench, place)?);
     }
     let start = walk(bench, 0)?;
     let cost = bench.context.cost_since(before);
     let why = "too few of its writes succeeded, or there is no other range to compare with";
-    let mut property = conclude(&elsewhere, &start).unwrap_or_else(|| Property::not_tested(why));
+    let mut property = region_property(&elsewhere, &start).unwrap_or_else(|| Property::not_tested(why));
     property.evidence.cost = cost;
     Ok(property)
 }
@@ -69,22 +69,22 @@ fn compare(bench: &mut WriteTester<'_, '_, '_>) -> Result<Property<u64>, Unmeasu
 /// same state, whatever a log of the card still held of them.
 fn walk(bench: &mut WriteTester<'_, '_, '_>, from: u64) -> Result<Vec<Option<WriteProfile>>, ProbeStop> {
     let mut steps = Vec::new();
-    bench.afford(REACH as f64 / SLOWEST)?;
-    if bench.write_in_order(from, REACH)?.is_empty() {
+    bench.afford(REACH_BYTES as f64 / SLOWEST)?;
+    if bench.write_in_order(from, REACH_BYTES)?.is_empty() {
         return Ok(steps);
     }
-    for step in (0..REACH).step_by(STEP as usize) {
+    for step in (0..REACH_BYTES).step_by(STEP as usize) {
         bench.afford(1.0)?;
-        steps.push(profile(bench, from + step)?);
+        steps.push(profile_step(bench, from + step)?);
     }
     Ok(steps)
 }
 
-fn no_room(region: TargetRegion) -> Option<String> {
+fn why_no_room(region: TargetRegion) -> Option<String> {
     if region.start > 0 {
         return Some("the start of the card is outside the writable range".to_owned());
     }
-    let small = region.len < 2 * REACH;
+    let small = region.len < 2 * REACH_BYTES;
     small.then(|| format!("{} bytes are too few to compare the first 16 MiB with the rest", region.len))
 }
 
@@ -95,17 +95,19 @@ struct WriteProfile {
     small: f64,
 }
 
-fn profile(bench: &mut WriteTester<'_, '_, '_>, place: u64) -> Result<Option<WriteProfile>, ProbeStop> {
+fn profile_step(bench: &mut WriteTester<'_, '_, '_>, place: u64) -> Result<Option<WriteProfile>, ProbeStop> {
     let times = bench.write_all(&in_a_row(place, WRITES))?;
     if times.len() < WRITES.len() {
         return Ok(None);
     }
     let log = |times: &[f64]| median(times).filter(|t| *t > 0.0).map(f64::ln);
-    Ok(log(&times[1..LARGE]).zip(log(&times[LARGE..])).map(|(large, small)| WriteProfile { large, small }))
+    Ok(log(&times[1..LARGE_WRITES])
+        .zip(log(&times[LARGE_WRITES..]))
+        .map(|(large, small)| WriteProfile { large, small }))
 }
 
 /// Length of the region: the steps before the first one that behaves like elsewhere.
-fn conclude(
+fn region_property(
     elsewhere: &[Vec<Option<WriteProfile>>],
     start: &[Option<WriteProfile>],
 ) -> Option<Property<u64>> {
@@ -133,7 +135,7 @@ fn conclude(
     .plot(plot(start, &usual, special));
     Some(match special {
         0 => Property::none(0.97, evidence),
-        n if n == start.len() => Property::at_least(REACH, 0.9, evidence),
+        n if n == start.len() => Property::at_least(REACH_BYTES, 0.9, evidence),
         n => Property::measured(n as u64 * STEP, 0.97, evidence),
     })
 }
@@ -156,7 +158,7 @@ fn limit(
         .filter_map(|(is, usual)| Some(pick(is.as_ref()?) - pick(usual.as_ref()?)))
         .collect();
     let spread = deviation(&apart, 0.0)?;
-    Some((4.0 * spread.max(0.03)).max(LEAST.ln()))
+    Some((4.0 * spread.max(0.03)).max(MIN_RATIO.ln()))
 }
 
 fn plot(start: &[Option<WriteProfile>], usual: &[Option<WriteProfile>], special: usize) -> Plot {
@@ -197,7 +199,7 @@ mod tests {
 
     #[test]
     fn small_card_and_excluded_start_have_different_reasons() {
-        let why = |start, len| no_room(TargetRegion { start, len });
+        let why = |start, len| why_no_room(TargetRegion { start, len });
         assert!(why(0, 24 * MIB).unwrap().contains("too few"));
         assert!(why(MIB, 64 * MIB).unwrap().contains("outside"));
         assert_eq!(why(0, 32 * MIB), None);
@@ -206,10 +208,10 @@ mod tests {
     #[test]
     fn region_ends_where_writes_match_other_ranges() {
         let elsewhere = vec![walk(0); 3];
-        assert_eq!(conclude(&elsewhere, &walk(8)).unwrap().value, Some(8 * MIB));
-        let whole = conclude(&elsewhere, &walk(16)).unwrap();
-        assert_eq!((whole.value, whole.bound), (None, Some(REACH)));
-        let none = conclude(&elsewhere, &walk(0)).unwrap();
+        assert_eq!(region_property(&elsewhere, &walk(8)).unwrap().value, Some(8 * MIB));
+        let whole = region_property(&elsewhere, &walk(16)).unwrap();
+        assert_eq!((whole.value, whole.bound), (None, Some(REACH_BYTES)));
+        let none = region_property(&elsewhere, &walk(0)).unwrap();
         assert_eq!(none.status, cardscope_model::card_map::property::PropertyStatus::None);
     }
 }

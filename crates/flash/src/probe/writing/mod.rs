@@ -79,14 +79,14 @@ pub(super) fn measure(
 
 /// Positions that are read to test whether data can be saved. A card that reads half of them passes in all but one
 /// of 256 cases.
-const SAVABLE: u64 = 8;
+const SAVABLE_SAMPLES: u64 = 8;
 
 /// True if no sampled position of the write region can be read. Saving data from such a card would cost thousands
 /// of failing reads.
 fn is_unreadable(context: &mut ProbeContext<'_, '_>) -> Result<bool, ProbeStop> {
     let (region, sector) = (context.region, context.sector());
-    for i in 0..SAVABLE {
-        let offset = region.start + region.len / SAVABLE * i / u64::from(sector) * u64::from(sector);
+    for i in 0..SAVABLE_SAMPLES {
+        let offset = region.start + region.len / SAVABLE_SAMPLES * i / u64::from(sector) * u64::from(sector);
         if context.read(CardExtent { offset, len: sector })?.is_some() {
             return Ok(false);
         }

@@ -16,42 +16,42 @@ const SIZES_KIB: [u64; 11] = [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96];
 const WRITES: u64 = 24;
 
 /// Size from which half as many writes are enough.
-const LARGE: u64 = 48 * KIB;
+const LARGE_BYTES: u64 = 48 * KIB;
 
 /// Factor over twice the size from which a size is treated specially by the card (21 against 3 ms on real cards).
 /// Writes below a page cost less than this.
-const DEARER: f64 = 4.0;
+const DEAR_FACTOR: f64 = 4.0;
 
 /// Above the limit of open blocks, small writes below this share of larger ones go to a log.
-const ELSEWHERE: f64 = 0.4;
+const LOG_SHARE: f64 = 0.4;
 
 /// Sizes in KiB that may go to a log (4 and 8 KiB on real cards), and larger ones.
 const LOG_KIB: [u64; 4] = [4, 8, 16, 32];
 
 /// Turns per size.
-const LOG_WRITES: usize = 4;
+const LOG_TURNS: usize = 4;
 
 /// Least confidence of a reported result.
-const LEAST_SURE: f64 = 0.5;
+const MIN_CONFIDENCE: f64 = 0.5;
 
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let before = bench.context.spent();
-    let times = by_size(bench)?;
+    let times = time_sizes(bench)?;
     let cost = bench.context.cost_since(before);
     let of = |bytes: f64| times.iter().find(|t| t.bytes == bytes).map(|t| t.seconds);
-    let is_dear = |t: &&SizeTime| of(2.0 * t.bytes).is_some_and(|twice| t.seconds > DEARER * twice);
+    let is_dear = |t: &&SizeTime| of(2.0 * t.bytes).is_some_and(|twice| t.seconds > DEAR_FACTOR * twice);
     let threshold = times.iter().rev().find(is_dear).map(|t| t.bytes);
     let usable: Vec<SizeTime> =
         times.iter().copied().filter(|t| threshold.is_none_or(|bytes| t.bytes > bytes)).collect();
     if let Some(bend) = page(&usable) {
-        fuse(bench, bend, &times, cost);
+        combine_with_reads(bench, bend, &times, cost);
     }
-    small_log(bench, &times, threshold)
+    measure_small_write_log(bench, &times, threshold)
 }
 
 /// Times sequential writes by size in two alternating blocks if the card keeps two open, so that nothing is merged
 /// in memory.
-fn by_size(bench: &mut WriteTester<'_, '_, '_>) -> Result<Vec<SizeTime>, ProbeStop> {
+fn time_sizes(bench: &mut WriteTester<'_, '_, '_>) -> Result<Vec<SizeTime>, ProbeStop> {
     let sector = u64::from(bench.context.sector());
     let mut sizes: Vec<u64> = SIZES_KIB.iter().map(|kib| kib * KIB).filter(|size| *size >= sector).collect();
     bench.context.random.shuffle(&mut sizes);
@@ -61,7 +61,7 @@ fn by_size(bench: &mut WriteTester<'_, '_, '_>) -> Result<Vec<SizeTime>, ProbeSt
     for size in sizes {
         bench.afford(0.2)?;
         let Some(places) = bench.places(blocks) else { break };
-        let rounds = if size < LARGE { WRITES } else { WRITES / 2 } / blocks as u64;
+        let rounds = if size < LARGE_BYTES { WRITES } else { WRITES / 2 } / blocks as u64;
         let at = |round: u64| {
             places.iter().map(move |p| CardExtent { offset: p + round * size, len: size as u32 })
         };
@@ -78,7 +78,12 @@ fn by_size(bench: &mut WriteTester<'_, '_, '_>) -> Result<Vec<SizeTime>, ProbeSt
 
 /// Combines the page according to writes with the one according to reads: agreement raises the confidence, else the
 /// more confident one is used.
-fn fuse(bench: &mut WriteTester<'_, '_, '_>, bend: PageBend, times: &[SizeTime], cost: SearchCost) {
+fn combine_with_reads(
+    bench: &mut WriteTester<'_, '_, '_>,
+    bend: PageBend,
+    times: &[SizeTime],
+    cost: SearchCost,
+) {
     let evidence = evidence(times, bend).cost(cost);
     let read = &mut bench.into.page_bytes;
     let odds = |p: f64| (p.clamp(1e-4, 1.0 - 1e-4) / (1.0 - p.clamp(1e-4, 1.0 - 1e-4))).ln();
@@ -86,7 +91,7 @@ fn fuse(bench: &mut WriteTester<'_, '_, '_>, bend: PageBend, times: &[SizeTime],
     let Some(page) = bend.page.map(|page| page as u64) else {
         if read.status == PropertyStatus::NotTested {
             *read = match bend.confidence {
-                sure if sure >= LEAST_SURE => Property::none(sure, evidence),
+                sure if sure >= MIN_CONFIDENCE => Property::none(sure, evidence),
                 _ => Property::not_tested("the times scatter too much to show a page"),
             };
         }
@@ -125,7 +130,7 @@ fn evidence(times: &[SizeTime], bend: PageBend) -> PropertyEvidence {
 
 /// Finds the small-write log: by a size that costs more than larger ones, else by small writes beyond the limit of
 /// open blocks, where all others include a closing.
-fn small_log(
+fn measure_small_write_log(
     bench: &mut WriteTester<'_, '_, '_>,
     times: &[SizeTime],
     threshold: Option<f64>,
@@ -144,12 +149,12 @@ fn small_log(
         return Ok(());
     };
     let before = bench.context.spent();
-    let found = beyond(bench, limit)?;
+    let found = time_beyond_limit(bench, limit)?;
     let Some((_, large)) = found.last().copied() else { return Ok(()) };
     let evidence = PropertyEvidence::by("random writes in more blocks than stay open, by size")
         .numbers(found.iter().map(|(b, t)| (format!("write of {} KiB", b / KIB), t * 1e3, "ms")))
         .cost(bench.context.cost_since(before));
-    let small = found.iter().rev().find(|(_, t)| *t < ELSEWHERE * large).map(|(bytes, _)| *bytes);
+    let small = found.iter().rev().find(|(_, t)| *t < LOG_SHARE * large).map(|(bytes, _)| *bytes);
     bench.into.small_write_log_bytes = match small {
         Some(bytes) => Property::measured(bytes, 0.9, evidence),
         None => Property::none(0.9, evidence),
@@ -163,7 +168,7 @@ fn visits(places: &[u64]) -> Vec<(u64, [CardExtent; 2])> {
     // Steps of 13 among 23 positions of 32 KiB: none directly follows another.
     let position = |turn: usize| (13 * (turn as u64 + 1)) % 23 * 32 * KIB;
     let opening = std::iter::repeat_n(LOG_KIB[0], places.len());
-    let sizes = opening.chain(LOG_KIB.into_iter().flat_map(|kib| [kib; LOG_WRITES])).map(|kib| kib * KIB);
+    let sizes = opening.chain(LOG_KIB.into_iter().flat_map(|kib| [kib; LOG_TURNS])).map(|kib| kib * KIB);
     let visit = |(visit, size): (usize, u64)| {
         let (place, turn) = (places[visit % places.len()], 2 * (visit / places.len()));
         let extent = |i: usize| CardExtent { offset: place + position(turn + i), len: size as u32 };
@@ -173,7 +178,7 @@ fn visits(places: &[u64]) -> Vec<(u64, [CardExtent; 2])> {
 }
 
 /// Median seconds of a turn, by size.
-fn beyond(bench: &mut WriteTester<'_, '_, '_>, limit: u32) -> Result<Vec<(u64, f64)>, ProbeStop> {
+fn time_beyond_limit(bench: &mut WriteTester<'_, '_, '_>, limit: u32) -> Result<Vec<(u64, f64)>, ProbeStop> {
     let Some(places) = bench.places(limit as usize + 1) else { return Ok(Vec::new()) };
     let visits = visits(&places);
     // Saved together: restored in address order, each block is then opened only once.

@@ -17,7 +17,7 @@ const SLICE: usize = 128;
 const PAIRS: usize = 4;
 
 /// Fewest pairs if the time ends early.
-const LEAST_PAIRS: usize = 2;
+const MIN_PAIRS: usize = 2;
 
 /// Writes of a slice without a queue.
 const ONE_SLICE: usize = 64;
@@ -26,11 +26,11 @@ const ONE_SLICE: usize = 64;
 const SLICE_SECONDS: f64 = 2.0;
 
 /// A queue that needs this many times the time of a slice to drain is not filled again.
-const HALTED: f64 = 4.0;
+const HALTED_FACTOR: f64 = 4.0;
 
-/// Gains below this, with an upper bound below [`FAKE_FOR_SURE`], mean a fake queue.
-const FAKE: f64 = 0.5;
-const FAKE_FOR_SURE: f64 = 0.7;
+/// Gains below this, with an upper bound below [`FAKE_UPPER_BOUND`], mean a fake queue.
+const FAKE_GAIN: f64 = 0.5;
+const FAKE_UPPER_BOUND: f64 = 0.7;
 
 const METHOD: &str = "random 4 KiB writes with 1 and with 32 in flight, in the order A B B A";
 
@@ -39,34 +39,34 @@ const SPAN: u64 = 64 << 20;
 const ONE_BLOCK: u64 = 4 << 20;
 
 /// Bytes of new data for another comparison of reads, and seconds per run.
-const FRESH: u64 = 16 << 20;
+const FRESH_BYTES: u64 = 16 << 20;
 const FRESH_SECONDS: f64 = 0.3;
 
-const MOST_READS: usize = 4000;
+const MAX_READS: usize = 4000;
 
 /// Measures the gain of queued writes, and of queued reads of newly written data.
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
-    let result = compare(bench).and_then(|()| fresh_reads(bench));
+    let result = measure_write_queue(bench).and_then(|()| measure_fresh_reads(bench));
     bench.context.shape(LARGEST, 1)?;
     result
 }
 
 /// Replaces the gain of queued reads by one of newly written data. Reads from a fast cache gain less than those
 /// from flash, and benchmarks read data that they just wrote.
-fn fresh_reads(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+fn measure_fresh_reads(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let is_queue = bench.into.queue_depth_effective.value.is_some();
-    let Some(start) = bench.slots.span(FRESH, &mut bench.context.random).filter(|_| is_queue) else {
+    let Some(start) = bench.slots.span(FRESH_BYTES, &mut bench.context.random).filter(|_| is_queue) else {
         return Ok(());
     };
     bench.afford(3.0 * FRESH_SECONDS * PAIRS as f64)?;
     bench.context.shape(LARGEST, 1)?;
-    bench.write_in_order(start, FRESH)?;
+    bench.write_in_order(start, FRESH_BYTES)?;
     let (mut one, mut many) = (Vec::new(), Vec::new());
     for _ in 0..PAIRS {
         one.extend(fresh_rate(bench, start, 1)?);
         many.extend(fresh_rate(bench, start, DEPTH)?);
     }
-    let Some(gain) = WriteQueueGain::of(&one, &many) else { return Ok(()) };
+    let Some(gain) = WriteQueueGain::from_rates(&one, &many) else { return Ok(()) };
     let old = &mut bench.into.queue_depth_effective;
     let numbers = [
         ("gain, data just written", gain.value, "times"),
@@ -81,7 +81,7 @@ fn fresh_reads(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
 /// Random reads per second of the new data, with `depth` in flight.
 fn fresh_rate(bench: &mut WriteTester<'_, '_, '_>, start: u64, depth: u32) -> Result<Option<f64>, ProbeStop> {
     bench.context.shape(SMALL, depth)?;
-    let mut next = places(bench, start, FRESH, MOST_READS).into_iter();
+    let mut next = places(bench, start, FRESH_BYTES, MAX_READS).into_iter();
     let (mut reads, mut seconds) = (0, 0.0);
     bench.context.stream_for(IoDirection::Read, FRESH_SECONDS, &mut next, |_, end| {
         reads += 1;
@@ -90,7 +90,7 @@ fn fresh_rate(bench: &mut WriteTester<'_, '_, '_>, start: u64, depth: u32) -> Re
     Ok((reads > depth && seconds > 0.0).then(|| f64::from(reads) / seconds))
 }
 
-fn compare(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+fn measure_write_queue(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let before = bench.context.spent();
     let known = &bench.into.random_write_span_bytes;
     let span = match known.status {
@@ -103,7 +103,7 @@ fn compare(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     let span = span.min(bench.slots.bytes());
     let Some(start) = bench.slots.span(span, &mut bench.context.random) else { return Ok(()) };
     let found = rates(bench, (start, span))?;
-    let Some(gain) = found.and_then(|(one, many)| WriteQueueGain::of(&one, &many)) else {
+    let Some(gain) = found.and_then(|(one, many)| WriteQueueGain::from_rates(&one, &many)) else {
         bench.into.write_queue_gain = Property::not_tested("too few writes completed");
         return Ok(());
     };
@@ -125,14 +125,14 @@ fn rates(bench: &mut WriteTester<'_, '_, '_>, area: (u64, u64)) -> Result<Option
     bench.afford(4.0 * SLICE_SECONDS)?;
     let Some(alone) = slice(bench, area, 1)? else { return Ok(None) };
     let Some(first) = slice(bench, area, DEPTH)? else { return Ok(None) };
-    if first.seconds > HALTED * SLICE_SECONDS {
+    if first.seconds > HALTED_FACTOR * SLICE_SECONDS {
         return Ok(Some((alone.groups(), first.groups())));
     }
     let (mut one, mut many) = (Vec::new(), Vec::new());
     for pair in 0..PAIRS {
         for depth in if pair % 2 == 0 { [1, DEPTH] } else { [DEPTH, 1] } {
             let expected = if depth == 1 { alone.seconds } else { first.seconds };
-            if pair < LEAST_PAIRS && !bench.has_time(expected) {
+            if pair < MIN_PAIRS && !bench.has_time(expected) {
                 // A single slice of each proves only a queue that was not drained in time: all of its groups are
                 // slow then, which no single stall causes.
                 let slow = first.seconds > SLICE_SECONDS;
@@ -171,7 +171,7 @@ impl WriteSlice {
 
     /// Writes per second in [`PAIRS`] consecutive groups. A card that nearly halts takes minutes per filled queue,
     /// so its only slice is compared with one without a queue group by group. The same applies without time for
-    /// [`LEAST_PAIRS`].
+    /// [`MIN_PAIRS`].
     fn groups(&self) -> Vec<f64> {
         let mut last = 0.0;
         let rate = |group: &[f64]| {
@@ -210,7 +210,7 @@ struct WriteQueueGain {
 
 impl WriteQueueGain {
     /// Gain from pairs of rates; `None` without a pair.
-    fn of(one: &[f64], many: &[f64]) -> Option<WriteQueueGain> {
+    fn from_rates(one: &[f64], many: &[f64]) -> Option<WriteQueueGain> {
         let logs: Vec<f64> = one.iter().zip(many).map(|(a, b)| (b / a).ln()).collect();
         let e = estimate(&logs)?;
         let level = |rates: &[f64]| estimate(rates).map_or(0.0, |e| e.median);
@@ -224,7 +224,7 @@ impl WriteQueueGain {
 
     /// True for a fake queue. A single pair has no interval, so it is no proof.
     fn is_fake(&self) -> bool {
-        self.value < FAKE && self.ci.is_some_and(|ci| ci[1] < FAKE_FOR_SURE)
+        self.value < FAKE_GAIN && self.ci.is_some_and(|ci| ci[1] < FAKE_UPPER_BOUND)
     }
 
     /// Confidence from the width of the interval.
@@ -265,14 +265,14 @@ mod tests {
     #[test]
     fn one_slice_detects_a_halting_queue_only() {
         let alone = slice(64, 0.001);
-        let gain = |many: &WriteSlice| WriteQueueGain::of(&alone.groups(), &many.groups()).unwrap();
+        let gain = |many: &WriteSlice| WriteQueueGain::from_rates(&alone.groups(), &many.groups()).unwrap();
         assert!(gain(&slice(40, 1.0)).is_fake());
         assert!(!gain(&slice(128, 0.0005)).is_fake());
     }
 
     #[test]
     fn single_pair_has_no_interval_and_finite_numbers() {
-        let gain = WriteQueueGain::of(&[1000.0], &[10.0]).unwrap();
+        let gain = WriteQueueGain::from_rates(&[1000.0], &[10.0]).unwrap();
         assert!(gain.evidence().numbers.iter().all(|n| n.value.is_finite()));
         assert!(!gain.is_fake() && gain.confidence() == 0.5);
     }

@@ -8,20 +8,20 @@ use cardscope_model::units::{KIB, three_digits};
 use cardscope_statistics::robust::{deviation, median_error};
 
 /// Sizes around the common limit of USB readers: 240 sectors (usb-storage).
-const CUT: [u64; 3] = [64 * KIB, 120 * KIB, 128 * KIB];
+const SIZES: [u64; 3] = [64 * KIB, 120 * KIB, 128 * KIB];
 
 /// Fewest and most rounds of the three sizes.
 const ROUNDS: (usize, usize) = (8, 64);
 
 /// Rounds with a failed write after which the test ends.
-const MOST_MISSES: usize = ROUNDS.0;
+const MAX_FAILED_ROUNDS: usize = ROUNDS.0;
 
 /// Seconds after which the test ends. Fast cards get more rounds in it, as a split costs them little.
-const MOST_READER_SECONDS: f64 = 1.5;
+const MAX_TEST_S: f64 = 1.5;
 
 /// Compares 128 KiB with the expectation from 64 and 120 KiB, until the difference is certain or irrelevant.
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
-    let round: u64 = CUT.iter().sum::<u64>().next_multiple_of(64 * KIB);
+    let round: u64 = SIZES.iter().sum::<u64>().next_multiple_of(64 * KIB);
     let most = ROUNDS.1.min((bench.slots.unit() / round) as usize);
     let began = bench.context.seconds();
     let mut times: [Vec<f64>; 3] = Default::default();
@@ -29,18 +29,18 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
     'places: while times[0].len() < ROUNDS.1 {
         let Some(mut at) = bench.places(1).map(|p| p[0]) else { break };
         for _ in 0..most.max(1) {
-            let found = bench.write_all(&in_a_row(at, CUT))?;
+            let found = bench.write_all(&in_a_row(at, SIZES))?;
             at += round;
-            if found.len() == CUT.len() {
+            if found.len() == SIZES.len() {
                 times.iter_mut().zip(found).for_each(|(list, t)| list.push(t));
             } else {
                 misses += 1;
             }
-            seen = fragment(&times);
+            seen = fragment_cost(&times);
             let enough = times[0].len() >= ROUNDS.0
-                && (seen.is_some_and(|f| f.is_there() || f.cannot_matter())
-                    || bench.context.seconds() - began > MOST_READER_SECONDS);
-            if enough || misses >= MOST_MISSES {
+                && (seen.is_some_and(|f| f.is_there() || f.is_negligible())
+                    || bench.context.seconds() - began > MAX_TEST_S);
+            if enough || misses >= MAX_FAILED_ROUNDS {
                 break 'places;
             }
         }
@@ -61,7 +61,7 @@ struct FragmentCost {
     error: f64,
 }
 
-fn fragment(times: &[Vec<f64>; 3]) -> Option<FragmentCost> {
+fn fragment_cost(times: &[Vec<f64>; 3]) -> Option<FragmentCost> {
     let [small, uncut, cut] = [median(&times[0])?, median(&times[1])?, median(&times[2])?];
     let error = |list: &[f64], centre: f64| {
         let spread = deviation(list, centre).unwrap_or(0.0);
@@ -81,7 +81,7 @@ impl FragmentCost {
         self.excess > 4.0 * self.error && self.excess > 0.02 * self.cut
     }
 
-    fn cannot_matter(&self) -> bool {
+    fn is_negligible(&self) -> bool {
         self.excess + 3.0 * self.error < 0.02 * self.cut
     }
 

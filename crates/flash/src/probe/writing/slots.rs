@@ -11,19 +11,19 @@ use std::collections::VecDeque;
 /// Common boundary of all erase blocks on record: the largest are 64 and 48 MiB.
 pub(super) const EVERY_UNIT: u64 = 192 * MIB;
 
-const LEAST_PLACES: u64 = 8;
+const MIN_SLOTS: u64 = 8;
 
 /// Distances between positions in units, most preferred first. The first ones are for an assumed unit.
-const APART: [usize; 5] = [16, 8, 4, 2, 1];
+const DISTANCES: [usize; 5] = [16, 8, 4, 2, 1];
 
 /// Number of those distances to skip if the unit is known.
-const KNOWN: usize = 2;
+const SKIPPED_IF_MEASURED: usize = 2;
 
 /// Recently used positions that are not reused; more than a card keeps open.
-const RECENT: usize = 40;
+const RECENT_SLOTS: usize = 40;
 
 /// Usable bytes at a position if the unit is assumed: the smallest erase block.
-const SURELY_INSIDE: u64 = MIB;
+const SMALLEST_BLOCK: u64 = MIB;
 
 #[derive(Debug, Clone)]
 pub(super) struct WriteSlots {
@@ -41,7 +41,7 @@ impl WriteSlots {
     pub(super) fn new(region: TargetRegion, unit: u64, known: bool, from: u64) -> Option<WriteSlots> {
         let first = region.start.max(from).div_ceil(unit) * unit;
         let count = region.end().saturating_sub(first) / unit;
-        (count >= LEAST_PLACES).then(|| WriteSlots {
+        (count >= MIN_SLOTS).then(|| WriteSlots {
             first,
             unit,
             known,
@@ -57,7 +57,7 @@ impl WriteSlots {
 
     /// Bytes from the start of a slot that certainly lie in one erase block.
     pub(super) fn inside(&self) -> u64 {
-        if self.known { self.unit } else { self.unit.min(SURELY_INSIDE) }
+        if self.known { self.unit } else { self.unit.min(SMALLEST_BLOCK) }
     }
 
     pub(super) fn holds(&self, start: u64, end: u64) -> bool {
@@ -70,18 +70,18 @@ impl WriteSlots {
 
     /// `n` slots that were not used recently, or `None` if there are fewer.
     pub(super) fn take(&mut self, n: usize, random: &mut SeededRandom) -> Option<Vec<u64>> {
-        let steps = &APART[if self.known { KNOWN } else { 0 }..];
-        let found = steps.iter().find_map(|apart| self.pick(n, *apart, random))?;
-        self.note(found.iter().copied());
-        Some(found.iter().map(|i| self.at(*i)).collect())
+        let steps = &DISTANCES[if self.known { SKIPPED_IF_MEASURED } else { 0 }..];
+        let found = steps.iter().find_map(|apart| self.pick_slots(n, *apart, random))?;
+        self.mark_used(found.iter().copied());
+        Some(found.iter().map(|i| self.slot_start(*i)).collect())
     }
 
-    fn note(&mut self, taken: impl Iterator<Item = usize>) {
+    fn mark_used(&mut self, taken: impl Iterator<Item = usize>) {
         for i in taken {
             self.used[i] = true;
             self.recent.push_back(i);
         }
-        let old = self.recent.len().saturating_sub(RECENT);
+        let old = self.recent.len().saturating_sub(RECENT_SLOTS);
         self.recent.drain(..old);
     }
 
@@ -89,7 +89,7 @@ impl WriteSlots {
     pub(super) fn range(&mut self, bytes: u64, align: u64, random: &mut SeededRandom) -> Option<u64> {
         let slots = bytes.div_ceil(self.unit) as usize;
         let last = self.used.len().checked_sub(slots)?;
-        let aligned: Vec<usize> = (0..=last).filter(|i| self.at(*i).is_multiple_of(align)).collect();
+        let aligned: Vec<usize> = (0..=last).filter(|i| self.slot_start(*i).is_multiple_of(align)).collect();
         let unused = |i: &usize| !self.used[*i..*i + slots].contains(&true);
         let rested = |i: &usize| !self.recent.iter().any(|r| (*i..*i + slots).contains(r));
         let mut free: Vec<usize> = aligned.iter().copied().filter(unused).collect();
@@ -97,23 +97,23 @@ impl WriteSlots {
             free = aligned.into_iter().filter(rested).collect();
         }
         let chosen = *free.get(random.below(free.len().max(1) as u64) as usize)?;
-        self.note(chosen..chosen + slots);
-        Some(self.at(chosen))
+        self.mark_used(chosen..chosen + slots);
+        Some(self.slot_start(chosen))
     }
 
     /// Start of a random range of `bytes`, used or not.
     pub(super) fn span(&self, bytes: u64, random: &mut SeededRandom) -> Option<u64> {
         let slots = bytes.div_ceil(self.unit) as usize;
         let last = self.used.len().checked_sub(slots)?;
-        Some(self.at(random.below(last as u64 + 1) as usize))
+        Some(self.slot_start(random.below(last as u64 + 1) as usize))
     }
 
-    fn at(&self, slot: usize) -> u64 {
+    fn slot_start(&self, slot: usize) -> u64 {
         self.first + slot as u64 * self.unit
     }
 
     /// Rested slots in random order, then unused ones.
-    fn pick(&self, n: usize, apart: usize, random: &mut SeededRandom) -> Option<Vec<usize>> {
+    fn pick_slots(&self, n: usize, apart: usize, random: &mut SeededRandom) -> Option<Vec<usize>> {
         let mut chosen: Vec<usize> = Vec::with_capacity(n);
         let ready = |i: &usize| !self.recent.contains(i);
         let (mut rested, mut fresh): (Vec<usize>, Vec<usize>) =
@@ -149,7 +149,7 @@ mod tests {
                 let Some(places) = slots.take(n, &mut random) else { break };
                 prop_assert_eq!(places.len(), n);
                 for place in places {
-                    prop_assert!(!seen.iter().rev().take(RECENT).any(|s| *s == place), "{} was used before", place);
+                    prop_assert!(!seen.iter().rev().take(RECENT_SLOTS).any(|s| *s == place), "{} was used before", place);
                     seen.push(place);
                     prop_assert!(place >= CARD_START.max(start) && place + unit * MIB <= start + mib * MIB);
                     prop_assert!(place.is_multiple_of(unit * MIB));

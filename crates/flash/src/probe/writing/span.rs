@@ -19,7 +19,7 @@ const SPANS: [u64; 4] = [16 * MIB, 64 * MIB, 256 * MIB, 1024 * MIB];
 const WRITES: usize = 600;
 
 /// Longest time per span, for cards that close a block at each write.
-const MOST_SECONDS: f64 = 3.0;
+const MAX_SPAN_S: f64 = 3.0;
 
 /// Writes saved at once; fewer at the start and if writes are slow.
 const BATCH: usize = 32;
@@ -29,7 +29,7 @@ const FIRST_BATCH: usize = 8;
 const SLOW_WRITE: f64 = 0.05;
 
 /// Factor of the mean time from which a span no longer keeps the speed.
-const SLOWER: f64 = 1.6;
+const SLOWER_FACTOR: f64 = 1.6;
 
 /// Factor over a sequential write from which random writes are slow at any span.
 const SLOW_ANYWHERE: f64 = 12.0;
@@ -49,14 +49,14 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
     let most = bench.slots.bytes();
     for bytes in [smallest].into_iter().chain(SPANS).filter(|bytes| *bytes <= most) {
         bench.afford(1.0)?;
-        found.extend(over(bench, bytes)?);
+        found.extend(time_span(bench, bytes)?);
         // Wider spans are not faster again, so the search ends.
-        if slow_anywhere(&found, in_order(bench)) || found.iter().any(|s| is_slower(s, &found[0])) {
+        if is_slow_anywhere(&found, in_order(bench)) || found.iter().any(|s| is_slower(s, &found[0])) {
             break;
         }
     }
     let evidence = evidence(&found).cost(bench.context.cost_since(before));
-    bench.into.random_write_span_bytes = conclude(&found, in_order(bench), evidence);
+    bench.into.random_write_span_bytes = span_property(&found, in_order(bench), evidence);
     Ok(())
 }
 
@@ -65,11 +65,11 @@ fn in_order(bench: &WriteTester<'_, '_, '_>) -> Option<f64> {
     curve.iter().find(|p| p.bytes == u64::from(SMALL)).map(|p| p.p50_us / 1e6)
 }
 
-fn over(bench: &mut WriteTester<'_, '_, '_>, bytes: u64) -> Result<Option<SpanSpeed>, ProbeStop> {
+fn time_span(bench: &mut WriteTester<'_, '_, '_>, bytes: u64) -> Result<Option<SpanSpeed>, ProbeStop> {
     let Some(start) = bench.slots.span(bytes, &mut bench.context.random) else { return Ok(None) };
     let began = bench.context.seconds();
     let mut times = Vec::with_capacity(WRITES);
-    while times.len() < WRITES && bench.context.seconds() - began < MOST_SECONDS {
+    while times.len() < WRITES && bench.context.seconds() - began < MAX_SPAN_S {
         let slow = times.is_empty() || bench.context.seconds() - began > SLOW_WRITE * times.len() as f64;
         let extents = places(bench, start, bytes, if slow { FIRST_BATCH } else { BATCH });
         let found = bench.write_all(&extents)?;
@@ -104,21 +104,21 @@ pub(super) fn places(
         .collect()
 }
 
-fn slow_anywhere(found: &[SpanSpeed], in_order: Option<f64>) -> bool {
+fn is_slow_anywhere(found: &[SpanSpeed], in_order: Option<f64>) -> bool {
     found.first().zip(in_order).is_some_and(|(first, t)| first.mean_s > SLOW_ANYWHERE * t)
 }
 
 fn is_slower(s: &SpanSpeed, first: &SpanSpeed) -> bool {
-    s.mean_s > SLOWER * first.mean_s && s.low_s > first.mean_s
+    s.mean_s > SLOWER_FACTOR * first.mean_s && s.low_s > first.mean_s
 }
 
-fn conclude(found: &[SpanSpeed], in_order: Option<f64>, evidence: PropertyEvidence) -> Property<u64> {
+fn span_property(found: &[SpanSpeed], in_order: Option<f64>, evidence: PropertyEvidence) -> Property<u64> {
     let (Some(first), Some(last)) = (found.first(), found.last()) else {
         // The smallest span always fits, as a write region has at least eight erase blocks, so its writes must have
         // failed.
         return Property::not_tested("no write of it succeeded");
     };
-    if slow_anywhere(found, in_order) {
+    if is_slow_anywhere(found, in_order) {
         return Property::none(0.9, evidence);
     }
     match found.iter().position(|s| is_slower(s, first)) {
@@ -152,11 +152,11 @@ mod tests {
 
     #[test]
     fn span_ends_before_writes_get_slower() {
-        let said = conclude(&spans(&[1.0, 1.0, 1.1, 2.0, 4.0]), Some(1.0), PropertyEvidence::default());
+        let said = span_property(&spans(&[1.0, 1.0, 1.1, 2.0, 4.0]), Some(1.0), PropertyEvidence::default());
         assert_eq!(said.value, Some(64 * MIB));
-        let said = conclude(&spans(&[1.0, 1.0, 1.1, 1.2, 1.3]), Some(1.0), PropertyEvidence::default());
+        let said = span_property(&spans(&[1.0, 1.0, 1.1, 1.2, 1.3]), Some(1.0), PropertyEvidence::default());
         assert_eq!((said.value, said.bound), (None, Some(1024 * MIB)));
-        let said = conclude(&spans(&[40.0, 41.0, 40.0]), Some(1.0), PropertyEvidence::default());
+        let said = span_property(&spans(&[40.0, 41.0, 40.0]), Some(1.0), PropertyEvidence::default());
         assert_eq!(said.status, cardscope_model::card_map::property::PropertyStatus::None);
     }
 }

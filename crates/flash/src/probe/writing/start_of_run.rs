@@ -15,11 +15,11 @@ const TIMED: usize = 4;
 const SMALL: u64 = 16 * KIB;
 
 /// Erase blocks that are large enough for these parts, and small enough to cost no more than all other tests.
-const UNITS: std::ops::RangeInclusive<u64> = 2 * MIB..=16 * MIB;
+const TESTABLE_UNITS: std::ops::RangeInclusive<u64> = 2 * MIB..=16 * MIB;
 
 /// Least ratio of medians that counts. Blocks differ by 1 to 4 % (docs/reference/flash.md#public-logs), the first
 /// of a run by 10 to 30 % (docs/reference/flash.md#first-block-of-a-run).
-const LEAST: f64 = 1.1;
+const MIN_RATIO: f64 = 1.1;
 
 /// Median seconds of small writes in a block.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +38,7 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
     let unit = bench.into.erase_block_bytes.value.unwrap_or_else(|| bench.slots.unit());
     let is_reached = bench.options.fat && bench.context.region.start == 0;
     // Seven units are written: three to prepare, then four timed blocks.
-    if !is_reached || !UNITS.contains(&unit) || !bench.context.may_write(7 * unit) {
+    if !is_reached || !TESTABLE_UNITS.contains(&unit) || !bench.context.may_write(7 * unit) {
         return Ok(());
     }
     bench.afford(7.0 * unit as f64 / SLOWEST)?;
@@ -46,21 +46,21 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
     // All blocks start from the same state.
     bench.write_in_order(place, 2 * unit)?;
     bench.write_in_order(0, unit)?;
-    let first = block(bench, place, unit)?;
-    let second = block(bench, place + unit, unit)?;
-    let second_as_first = block(bench, place + unit, unit)?;
-    let card_start = block(bench, 0, unit)?;
+    let first = time_block(bench, place, unit)?;
+    let second = time_block(bench, place + unit, unit)?;
+    let second_as_first = time_block(bench, place + unit, unit)?;
+    let card_start = time_block(bench, 0, unit)?;
     if let [Some(first), Some(second), Some(second_as_first), Some(card_start)] =
         [first, second, second_as_first, card_start]
     {
         let starts = StartTimes { first, second, second_as_first, card_start };
-        bench.into.findings.extend(judge(starts, unit, bench.into.fat_region_bytes.value.is_some()));
+        bench.into.findings.extend(judge_starts(starts, unit, bench.into.fat_region_bytes.value.is_some()));
     }
     Ok(())
 }
 
 /// Writes a block sequentially. Returns the median of its small writes, or `None` if a write failed.
-fn block(bench: &mut WriteTester<'_, '_, '_>, place: u64, unit: u64) -> Result<Option<f64>, ProbeStop> {
+fn time_block(bench: &mut WriteTester<'_, '_, '_>, place: u64, unit: u64) -> Result<Option<f64>, ProbeStop> {
     let part = unit / PARTS / SMALL * SMALL;
     let small = || std::iter::repeat_n(SMALL, TIMED);
     let parts = (0..PARTS).flat_map(|_| small().chain([part - TIMED as u64 * SMALL]));
@@ -76,11 +76,11 @@ fn block(bench: &mut WriteTester<'_, '_, '_>, place: u64, unit: u64) -> Result<O
 /// Finds an effect of order if it shows in the second block and the same block as the first, and one of address if
 /// the card's start exceeds every effect of order and the card has a FAT region. Without that condition 6 of 4300
 /// random cards, all with erase blocks of 12 MiB, would have a false finding.
-fn judge(starts: StartTimes, unit: u64, has_region: bool) -> Option<Finding> {
+fn judge_starts(starts: StartTimes, unit: u64, has_region: bool) -> Option<Finding> {
     let StartTimes { first, second, second_as_first, card_start } = starts;
-    let by_order = is_beyond(second, &[first, second_as_first]);
-    let by_place = is_beyond(card_start, &[first, second, second_as_first]);
-    let (order, place) = (words(second_as_first / second), words(card_start / first));
+    let by_order = differs_from_all(second, &[first, second_as_first]);
+    let by_place = differs_from_all(card_start, &[first, second, second_as_first]);
+    let (order, place) = (describe_ratio(second_as_first / second), describe_ratio(card_start / first));
     let size = BinarySize(unit);
     let verdict = match (by_order, by_place) {
         (true, false) => format!(
@@ -110,12 +110,13 @@ fn judge(starts: StartTimes, unit: u64, has_region: bool) -> Option<Finding> {
 }
 
 /// True if a time differs from all others in one direction by more than blocks differ.
-fn is_beyond(time: f64, others: &[f64]) -> bool {
-    others.iter().all(|other| time > LEAST * other) || others.iter().all(|other| time * LEAST < *other)
+fn differs_from_all(time: f64, others: &[f64]) -> bool {
+    others.iter().all(|other| time > MIN_RATIO * other)
+        || others.iter().all(|other| time * MIN_RATIO < *other)
 }
 
 /// Difference in speed from a ratio of times, such as `24 % slower`.
-fn words(ratio: f64) -> String {
+fn describe_ratio(ratio: f64) -> String {
     let speed = 100.0 * (1.0 / ratio - 1.0);
     format!("{:.0} % {}", speed.abs(), if speed < 0.0 { "slower" } else { "faster" })
 }
@@ -124,12 +125,12 @@ fn words(ratio: f64) -> String {
 mod tests {
     use super::*;
 
-    fn said(first: f64, second: f64, second_as_first: f64, card_start: f64) -> Option<String> {
-        said_of(StartTimes { first, second, second_as_first, card_start }, true)
+    fn verdict_with_region(first: f64, second: f64, second_as_first: f64, card_start: f64) -> Option<String> {
+        verdict_text(StartTimes { first, second, second_as_first, card_start }, true)
     }
 
-    fn said_of(starts: StartTimes, has_region: bool) -> Option<String> {
-        judge(starts, 4 * MIB, has_region).map(|finding| finding.verdict)
+    fn verdict_text(starts: StartTimes, has_region: bool) -> Option<String> {
+        judge_starts(starts, 4 * MIB, has_region).map(|finding| finding.verdict)
     }
 
     #[test]
@@ -137,7 +138,7 @@ mod tests {
         // docs/reference/reports.md#lexar-review at 16 KiB: 4.86 against 6.3 MB/s in the first column of each
         // table.
         assert_eq!(
-            said(3.37e-3, 2.6e-3, 3.36e-3, 3.38e-3).unwrap(),
+            verdict_with_region(3.37e-3, 2.6e-3, 3.36e-3, 3.38e-3).unwrap(),
             "Writes of 16 KiB are 23 % slower in the first 4 MiB of a run, wherever it begins: an effect of order, \
              not of place."
         );
@@ -146,10 +147,10 @@ mod tests {
     #[test]
     fn fast_card_start_is_an_effect_of_place() {
         assert_eq!(
-            said(2.6e-3, 2.6e-3, 2.61e-3, 1.3e-3).unwrap(),
+            verdict_with_region(2.6e-3, 2.6e-3, 2.61e-3, 1.3e-3).unwrap(),
             "Writes of 16 KiB are 100 % faster in the first 4 MiB of the card: an effect of place, not of order."
         );
-        let both = said(3.4e-3, 2.6e-3, 3.4e-3, 6.8e-3).unwrap();
+        let both = verdict_with_region(3.4e-3, 2.6e-3, 3.4e-3, 6.8e-3).unwrap();
         assert!(
             both.contains("24 % slower") && both.contains("50 % slower at the start of the card"),
             "{both}"
@@ -158,12 +159,16 @@ mod tests {
 
     #[test]
     fn even_or_unexplained_blocks_have_no_finding() {
-        assert_eq!(said(2.6e-3, 2.65e-3, 2.55e-3, 2.7e-3), None);
-        assert_eq!(said(3.4e-3, 2.6e-3, 2.6e-3, 3.4e-3), None, "one block is slow, not the first of a run");
+        assert_eq!(verdict_with_region(2.6e-3, 2.65e-3, 2.55e-3, 2.7e-3), None);
+        assert_eq!(
+            verdict_with_region(3.4e-3, 2.6e-3, 2.6e-3, 3.4e-3),
+            None,
+            "one block is slow, not the first of a run"
+        );
         let slow_start =
             StartTimes { first: 2.6e-3, second: 2.6e-3, second_as_first: 2.6e-3, card_start: 5.2e-3 };
-        assert_eq!(said_of(slow_start, false), None, "the region was looked for and is not there");
-        let only_order = said(3.4e-3, 2.6e-3, 3.4e-3, 2.6e-3).unwrap();
+        assert_eq!(verdict_text(slow_start, false), None, "the region was looked for and is not there");
+        let only_order = verdict_with_region(3.4e-3, 2.6e-3, 3.4e-3, 2.6e-3).unwrap();
         assert!(only_order.contains("not of place"), "the start of the card is as fast as a second block");
     }
 }

@@ -28,16 +28,16 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
     let unit = bench.options.unit.or(bench.into.erase_block_bytes.value).unwrap_or(ERASE_BLOCK);
     let limit = u64::from(bench.into.open_blocks.linear.value.unwrap_or(1));
     for n in [limit.clamp(2, MOST_OPEN - 1), limit.clamp(2, MOST_OPEN - 1) + 1] {
-        open_au(bench, unit, n, false)?;
-        open_au(bench, unit, n, true)?;
+        open_au_table(bench, unit, n, false)?;
+        open_au_table(bench, unit, n, true)?;
     }
     if bench.options.fat && bench.options.card_addresses {
-        find_fat(bench, unit)?;
+        find_fat_table(bench, unit)?;
     }
     Ok(())
 }
 
-fn find_fat(bench: &mut WriteTester<'_, '_, '_>, unit: u64) -> Result<(), ProbeStop> {
+fn find_fat_table(bench: &mut WriteTester<'_, '_, '_>, unit: u64) -> Result<(), ProbeStop> {
     if bench.context.region.start > 0 || bench.context.region.len < FAT_BLOCKS * unit {
         return Ok(());
     }
@@ -45,10 +45,15 @@ fn find_fat(bench: &mut WriteTester<'_, '_, '_>, unit: u64) -> Result<(), ProbeS
         let places = (0..FAT_BLOCKS).flat_map(|i| (0..unit / block).map(move |p| (i, i * unit + p * block)));
         (FAT_BLOCKS, places.collect())
     };
-    measured(bench, unit, "find-fat", &[("fat-nr", FAT_BLOCKS)], order)
+    measure_rows(bench, unit, "find-fat", &[("fat-nr", FAT_BLOCKS)], order)
 }
 
-fn open_au(bench: &mut WriteTester<'_, '_, '_>, unit: u64, n: u64, random: bool) -> Result<(), ProbeStop> {
+fn open_au_table(
+    bench: &mut WriteTester<'_, '_, '_>,
+    unit: u64,
+    n: u64,
+    random: bool,
+) -> Result<(), ProbeStop> {
     let from = bench.context.region.start.max(OPEN_START).div_ceil(unit) * unit;
     let end = bench.context.region.end();
     if from + ((n - 1) * OPEN_STEP + 1) * unit > end {
@@ -64,12 +69,12 @@ fn open_au(bench: &mut WriteTester<'_, '_, '_>, unit: u64, n: u64, random: bool)
         (1, places.collect())
     };
     let kind = if random { "open-au-random" } else { "open-au-linear" };
-    measured(bench, unit, kind, &[("open-au-nr", n), ("offset", from)], order)
+    measure_rows(bench, unit, kind, &[("open-au-nr", n), ("offset", from)], order)
 }
 
 /// Measures rows while they fit, each with half the block size of the one before. `order` returns the number of
 /// columns and the writes of a row, each as column and address.
-fn measured(
+fn measure_rows(
     bench: &mut WriteTester<'_, '_, '_>,
     unit: u64,
     kind: &str,
@@ -88,7 +93,7 @@ fn measured(
             break;
         }
         let (columns, places) = order(block);
-        let Some(speeds) = row(bench, block, columns, places)? else { break };
+        let Some(speeds) = write_row(bench, block, columns, places)? else { break };
         rows.push((block, speeds));
         last = bench.context.seconds() - began;
         block /= 2;
@@ -110,27 +115,27 @@ fn close_others(
     let (columns, places) = order(unit / 2);
     let bytes = places.len() as u64 * unit / 2;
     if bench.context.may_write(8 * unit + bytes) && bench.has_time(bytes as f64 / SLOWEST) {
-        row(bench, unit / 2, columns, places)?;
+        write_row(bench, unit / 2, columns, places)?;
     }
     Ok(())
 }
 
 /// Writes a row and returns bytes per second of each column, from its mean time. `None` if a write failed or the
 /// time is up.
-fn row(
+fn write_row(
     bench: &mut WriteTester<'_, '_, '_>,
     block: u64,
     columns: u64,
     places: Vec<(u64, u64)>,
 ) -> Result<Option<Vec<f64>>, ProbeStop> {
-    let extents: Vec<CardExtent> = places.iter().flat_map(|(_, at)| cut(*at, block)).collect();
+    let extents: Vec<CardExtent> = places.iter().flat_map(|(_, at)| split_block(*at, block)).collect();
     if !bench.context.prepare_in_time(&extents)? {
         return Ok(None);
     }
     let mut sums = vec![(0.0, 0u32); columns as usize];
     for (column, at) in places {
         let mut seconds = 0.0;
-        for extent in cut(at, block) {
+        for extent in split_block(at, block) {
             if !bench.has_time(0.0) {
                 return Ok(None);
             }
@@ -143,6 +148,6 @@ fn row(
     Ok(Some(sums.iter().map(|(seconds, n)| block as f64 * f64::from(*n) / seconds).collect()))
 }
 
-fn cut(at: u64, block: u64) -> impl Iterator<Item = CardExtent> {
+fn split_block(at: u64, block: u64) -> impl Iterator<Item = CardExtent> {
     cardscope_engine::card::extents(at, at + block, super::bench::LARGEST)
 }

@@ -47,10 +47,10 @@ impl FileSystemKind {
 
     pub(super) fn arguments(&self, advice: &MapAdvice) -> Vec<String> {
         let fixed = self.fixed.iter().map(|word| (*word).to_owned());
-        fixed.chain(self.advised(advice)).collect()
+        fixed.chain(self.advised_arguments(advice)).collect()
     }
 
-    fn advised(&self, advice: &MapAdvice) -> Vec<String> {
+    fn advised_arguments(&self, advice: &MapAdvice) -> Vec<String> {
         let pair = |option: &str, value: String| vec![option.to_owned(), value];
         match self.name {
             "ext4" => {

@@ -46,14 +46,14 @@ use std::time::{Duration, Instant};
 
 /// Size of a file system, and the least of a card: room for the written span, and enough for F2FS with sections of
 /// the largest erase blocks.
-const PART: u64 = 2048 * MIB;
-const LEAST: u64 = 512 * MIB;
+const FILE_SYSTEM_BYTES: u64 = 2048 * MIB;
+const MIN_CARD_BYTES: u64 = 512 * MIB;
 
 /// Most time of one trial on a slow card.
-const EACH: Duration = Duration::from_secs(45);
+const MAX_TRIAL: Duration = Duration::from_secs(45);
 
 /// Most bytes that one trial writes: metadata, test file and small writes.
-const WRITTEN: u64 = 192 * MIB;
+const TRIAL_BYTES: u64 = 192 * MIB;
 
 const BLOCK: u32 = 1 << 20;
 
@@ -71,9 +71,9 @@ pub(super) fn try_all(
         let left = request.limits.budget.map(|b| b.saturating_sub(began.elapsed() + before));
         let tried = match &trial {
             Err(why) => left_out(kind.name, why),
-            Ok(_) if left.is_some_and(|left| left < EACH) => left_out(kind.name, "no time left"),
+            Ok(_) if left.is_some_and(|left| left < MAX_TRIAL) => left_out(kind.name, "no time left"),
             Ok(_) if !may_write(request, report) => left_out(kind.name, "the write limit is too low"),
-            Ok(trial) => trial.one(kind, session.events, report)?,
+            Ok(trial) => trial.try_one(kind, session.events, report)?,
         };
         facts.tried.push(tried);
     }
@@ -82,10 +82,10 @@ pub(super) fn try_all(
 
 /// Stages of all trials.
 pub(super) fn stages() -> impl Iterator<Item = String> {
-    KINDS.iter().map(stage)
+    KINDS.iter().map(stage_name)
 }
 
-fn stage(kind: &FileSystemKind) -> String {
+fn stage_name(kind: &FileSystemKind) -> String {
     format!("small writes on {}", kind.name)
 }
 
@@ -94,7 +94,7 @@ fn seconds(seconds: f64) -> Duration {
 }
 
 fn may_write(request: &MapRequest, report: &MapReport) -> bool {
-    request.limits.max_write().is_none_or(|most| report.body.moved.bytes_written + WRITTEN <= most)
+    request.limits.max_write().is_none_or(|most| report.body.moved.bytes_written + TRIAL_BYTES <= most)
 }
 
 /// Device on which file systems are tried, with the clearance of the first check.
@@ -110,7 +110,7 @@ impl<'a> FileSystemTrial<'a> {
     fn new(request: &'a MapRequest, session: &mut VerbSession<'_>) -> Result<Self, ErrorCause> {
         let target = request.common.target.as_str();
         let bytes = session.bytes() / MIB * MIB;
-        if bytes < LEAST {
+        if bytes < MIN_CARD_BYTES {
             return Err("it needs at least 512 MiB".into());
         }
         // The clearance of the card that the user agreed to erase; every later open must find the same card.
@@ -124,12 +124,12 @@ impl<'a> FileSystemTrial<'a> {
         Ok(FileSystemTrial {
             target,
             clearance,
-            bytes: bytes.min(PART),
+            bytes: bytes.min(FILE_SYSTEM_BYTES),
             interrupt: session.interrupt.clone(),
         })
     }
 
-    fn one(
+    fn try_one(
         &self,
         kind: &FileSystemKind,
         events: &mut dyn Listener,
@@ -139,8 +139,8 @@ impl<'a> FileSystemTrial<'a> {
             Ok(picture) => picture,
             Err(why) => return Ok(left_out(kind.name, why)),
         };
-        events.stage(&stage(kind), None, None);
-        let mut opened = self.hold(&self.interrupt)?;
+        events.stage(&stage_name(kind), None, None);
+        let mut opened = self.reopen_same_card(&self.interrupt)?;
         let left = format!("a test file system stays on {}", self.target);
         let _owing = owing("the test file system is removed", left);
         let put = self.put(&picture, &mut opened, report);
@@ -149,9 +149,11 @@ impl<'a> FileSystemTrial<'a> {
         let tried = put.and_then(|()| self.mounted(kind, events, report));
         // A separate interrupt, since the cleanup also runs after Ctrl-C.
         let own = InterruptFlag::default();
-        let blanked = self.hold(&own).and_then(|mut opened| self.blank(&mut opened, &own, report));
+        let blanked = self
+            .reopen_same_card(&own)
+            .and_then(|mut opened| self.erase_signatures(&mut opened, &own, report));
         if let Err(failure) = &blanked {
-            report.header.findings.push(stays(kind, failure));
+            report.header.findings.push(remains_finding(kind, failure));
         }
         tried.and_then(|tried| blanked.map(|()| tried))
     }
@@ -182,7 +184,7 @@ impl<'a> FileSystemTrial<'a> {
     }
 
     /// Opens the card exclusively again, past the guards, and fails if it is another one.
-    fn hold(&self, interrupt: &InterruptFlag) -> Result<OpenTarget> {
+    fn reopen_same_card(&self, interrupt: &InterruptFlag) -> Result<OpenTarget> {
         let path = self.clearance.path.to_string_lossy();
         let opened = opening::open_to_restore(ResolvedTarget::of(&path), &mut PreservingConsent, interrupt)?;
         match opened.held.as_ref().is_some_and(|held| held.is(&self.clearance)) {
@@ -192,7 +194,7 @@ impl<'a> FileSystemTrial<'a> {
     }
 
     /// Compares number, sequence and size, which the kernel reports for a held device as well.
-    fn still_the_same(&self) -> Result<(), ErrorCause> {
+    fn check_same_card(&self) -> Result<(), ErrorCause> {
         let was = &self.clearance;
         let same = BlockDevice::find(&SystemRoots::host(), &was.path.to_string_lossy()).is_some_and(|now| {
             (now.number(), now.sequence(), now.bytes()) == (was.number, was.sequence, Some(was.bytes))
@@ -206,20 +208,25 @@ impl<'a> FileSystemTrial<'a> {
 
     /// Discards the card and writes the output of mkfs.
     fn put(&self, picture: &File, opened: &mut OpenTarget, report: &mut MapReport) -> Result<()> {
-        on_card(opened, &self.interrupt, report, |card| {
+        with_open_card(opened, &self.interrupt, report, |card| {
             card.discard(0, card.bytes())?;
             let ranges = data_ranges(picture, self.bytes).map_err(Failure::io)?;
-            copy(picture, &ranges, card)
+            copy_ranges(picture, &ranges, card)
         })
     }
 
     /// Overwrites the first and last blocks, by which a file system is recognized.
-    fn blank(&self, opened: &mut OpenTarget, own: &InterruptFlag, report: &mut MapReport) -> Result<()> {
+    fn erase_signatures(
+        &self,
+        opened: &mut OpenTarget,
+        own: &InterruptFlag,
+        report: &mut MapReport,
+    ) -> Result<()> {
         let nothing = vec![0; BLOCK as usize];
-        on_card(opened, own, report, |card| {
+        with_open_card(opened, own, report, |card| {
             [0, self.bytes - u64::from(BLOCK)]
                 .into_iter()
-                .try_for_each(|at| taken(card.write_bytes(at, &nothing)?))
+                .try_for_each(|at| fail_on_error(card.write_bytes(at, &nothing)?))
         })
     }
 
@@ -228,14 +235,14 @@ impl<'a> FileSystemTrial<'a> {
         &self,
         mounting: impl FnOnce(&Path) -> Result<MountedTrial, ErrorCause>,
     ) -> Result<MountedTrial, ErrorCause> {
-        self.still_the_same()?;
+        self.check_same_card()?;
         let mounted = mounting(&self.clearance.path)?;
         // First the device number of the mount, then again the sequence: while it is mounted, the kernel gives its
         // number to no other device.
         if mounted.device().is_none() || mounted.device() != self.clearance.number {
             return Err("another device was mounted; nothing was written to it".into());
         }
-        self.still_the_same()?;
+        self.check_same_card()?;
         Ok(mounted)
     }
 
@@ -267,7 +274,7 @@ impl<'a> FileSystemTrial<'a> {
 }
 
 /// Runs `write` on the open card, flushes it and counts the I/O, even after an error.
-fn on_card(
+fn with_open_card(
     opened: &mut OpenTarget,
     interrupt: &InterruptFlag,
     report: &mut MapReport,
@@ -282,19 +289,19 @@ fn on_card(
 }
 
 /// Copies ranges of a file to the same offsets of the card.
-fn copy(picture: &File, ranges: &[ByteRange], card: &mut IoDriver<'_>) -> Result<()> {
+fn copy_ranges(picture: &File, ranges: &[ByteRange], card: &mut IoDriver<'_>) -> Result<()> {
     let mut bytes = Vec::new();
     for extent in ranges.iter().flat_map(|range| extents(range.start, range.end, BLOCK)) {
         card.go_on().map_err(|stop: ProbeStop| Failure::from(stop))?;
         bytes.resize(extent.len as usize, 0);
         picture.read_exact_at(&mut bytes, extent.offset).map_err(Failure::io)?;
-        taken(card.write_bytes(extent.offset, &bytes)?)?;
+        fail_on_error(card.write_bytes(extent.offset, &bytes)?)?;
     }
     Ok(())
 }
 
 /// Fails if a write failed twice.
-fn taken(io_errors: Vec<IoError>) -> Result<()> {
+fn fail_on_error(io_errors: Vec<IoError>) -> Result<()> {
     match io_errors.first() {
         None => Ok(()),
         Some(io_error) => Err(Failure::io(format!(
@@ -305,7 +312,7 @@ fn taken(io_errors: Vec<IoError>) -> Result<()> {
 }
 
 /// Reports remains of a file system that could not be overwritten.
-fn stays(kind: &FileSystemKind, failure: &Failure) -> Finding {
+fn remains_finding(kind: &FileSystemKind, failure: &Failure) -> Finding {
     let claim = format!("Parts of the tested {} remain on the card.", kind.name);
     Finding::new("file-system-stays", FindingWeight::Hint, 1.0, &claim)
         .because("reason", failure)

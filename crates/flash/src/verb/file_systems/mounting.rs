@@ -25,14 +25,14 @@ pub(super) struct MountedTrial {
 
 impl MountedTrial {
     pub(super) fn new(device: &Path, kind: &str) -> Result<MountedTrial, ErrorCause> {
-        let point = folder()?;
+        let point = create_mount_point()?;
         let mut mounted = MountedTrial { point, there: false };
         let mut tries = TRIES;
         // Our exclusive claim may persist briefly after release.
         while let Err(errno) = mount(device, &mounted.point, kind, FLAGS, None) {
             tries -= 1;
             if errno != Errno::BUSY || tries == 0 {
-                return Err(why(errno, kind));
+                return Err(mount_error(errno, kind));
             }
             std::thread::sleep(PAUSE);
         }
@@ -52,25 +52,25 @@ impl MountedTrial {
 
     /// Fails if the mount stays busy. It is then detached, and the kernel unmounts it after the last use.
     pub(super) fn unmount(mut self) -> Result<(), ErrorCause> {
-        self.let_go()
+        self.unmount_or_detach()
     }
 
-    fn let_go(&mut self) -> Result<(), ErrorCause> {
+    fn unmount_or_detach(&mut self) -> Result<(), ErrorCause> {
         if !std::mem::take(&mut self.there) {
             return Ok(());
         }
         for _ in 0..TRIES {
             match unmount(&self.point, UnmountFlags::empty()) {
                 Err(Errno::BUSY) => std::thread::sleep(PAUSE),
-                other => return other.map_err(|errno| self.stuck(errno)),
+                other => return other.map_err(|errno| self.busy_error(errno)),
             }
         }
         // Detached: the kernel unmounts it when its last user is gone.
         let _ = unmount(&self.point, UnmountFlags::DETACH);
-        Err(self.stuck(Errno::BUSY))
+        Err(self.busy_error(Errno::BUSY))
     }
 
-    fn stuck(&self, errno: Errno) -> ErrorCause {
+    fn busy_error(&self, errno: Errno) -> ErrorCause {
         let point = self.point.display();
         ErrorCause::worded(
             format!("{point} cannot be unmounted ({errno}); stop what uses it, then run umount"),
@@ -81,13 +81,13 @@ impl MountedTrial {
 
 impl Drop for MountedTrial {
     fn drop(&mut self) {
-        let _ = self.let_go();
+        let _ = self.unmount_or_detach();
         let _ = std::fs::remove_dir(&self.point);
     }
 }
 
 /// Creates an empty folder with mode 0700.
-fn folder() -> Result<PathBuf, ErrorCause> {
+fn create_mount_point() -> Result<PathBuf, ErrorCause> {
     let point = std::env::temp_dir().join(format!("cardscope-try-{}", uuid::Uuid::now_v7().simple()));
     let made = DirBuilder::new().mode(0o700).create(&point);
     made.map_err(|e| ErrorCause::worded(format!("cannot make a mount point: {e}"), e))?;
@@ -97,17 +97,17 @@ fn folder() -> Result<PathBuf, ErrorCause> {
 /// Checks kernel support and loads the module if needed. The kernel checks the type before the device, so a mount
 /// of a missing device suffices.
 pub(super) fn kernel_has(kind: &str) -> Result<(), ErrorCause> {
-    let point = folder()?;
+    let point = create_mount_point()?;
     let nothing = point.join("nothing");
     let tried = mount(&nothing, &point, kind, FLAGS, None);
     let _ = std::fs::remove_dir(&point);
     match tried {
-        Err(errno @ (Errno::NODEV | Errno::PERM)) => Err(why(errno, kind)),
+        Err(errno @ (Errno::NODEV | Errno::PERM)) => Err(mount_error(errno, kind)),
         _ => Ok(()),
     }
 }
 
-fn why(errno: Errno, kind: &str) -> ErrorCause {
+fn mount_error(errno: Errno, kind: &str) -> ErrorCause {
     let words = match errno {
         Errno::NODEV => format!("the kernel does not support {kind}"),
         Errno::PERM | Errno::ACCESS => "mounting needs root".to_owned(),

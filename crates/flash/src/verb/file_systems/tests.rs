@@ -50,7 +50,7 @@ fn card_swapped_during_the_mount_is_unmounted() {
     assert!(why.to_string().contains("another device"), "{why}");
     let mounts = std::fs::read_to_string("/proc/mounts").unwrap();
     assert!(mounts.lines().all(|line| line.split(' ').next() != Some(slot.card.path.as_str())), "{mounts}");
-    assert!(trial.hold(&own).is_err(), "nor is it written to afterwards");
+    assert!(trial.reopen_same_card(&own).is_err(), "nor is it written to afterwards");
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn card_start_is_written_only_with_fat() {
         small_writes(&mut context, "as it was").unwrap();
         // Every written range was saved before.
         drop(context);
-        let saved = memory.saved();
+        let saved = memory.saved_ranges();
         assert!(!saved.is_empty());
         assert_eq!(saved.iter().any(|kept| kept.offset < START), fat, "{name}, --fat {fat}");
     }

@@ -77,8 +77,7 @@ fn start_of_run_distinguishes_order_from_place() {
 }
 
 #[test]
-fn start_of_run_findings_match_random_cards()
-{
+fn start_of_run_findings_match_random_cards() {
     let mut right = [0; 2];
     for seed in seeds(150, 50) {
         let name = format!("sim:{}{seed}", random::PREFIX);

@@ -28,7 +28,7 @@ pub(super) fn limit(request: &FormatRequest, opened: &OpenTarget) -> Result<Opti
     let announced_bytes = opened.target.info().bytes;
     let (real, source) = match request.real {
         Some(bytes) => (bytes, "--real".to_owned()),
-        None => verified(request.common.archive.named(), opened)?,
+        None => verified_capacity(request.common.archive.named(), opened)?,
     };
     if real > announced_bytes {
         return Err(Failure::refused(format!(
@@ -43,7 +43,7 @@ pub(super) fn limit(request: &FormatRequest, opened: &OpenTarget) -> Result<Opti
     Ok(Some(SizeLimit { announced_bytes, real_bytes, source }))
 }
 
-fn verified(archive: Option<&Path>, opened: &OpenTarget) -> Result<(u64, String)> {
+fn verified_capacity(archive: Option<&Path>, opened: &OpenTarget) -> Result<(u64, String)> {
     let unknown = |why: &str| {
         Failure::refused(format!(
             "the real capacity of this card is unknown: {why}; run `cardscope verify` first, or give --real \

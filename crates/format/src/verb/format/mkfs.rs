@@ -45,9 +45,9 @@ pub(super) fn make(layout: &CardLayout, label: Option<&str>, seed: u64) -> Resul
     };
     run_on(&program, &arguments, &partition)?;
     if layout.file_system == FileSystem::Exfat {
-        amend(&partition, layout)?;
+        amend_boot_regions(&partition, layout)?;
     }
-    check(&partition, layout, &program)?;
+    check_made_layout(&partition, layout, &program)?;
     let version = version(&program, tool_for(layout.file_system));
     FileSystemImage::new(layout, partition, version, seed)
 }
@@ -87,7 +87,7 @@ fn exfat_arguments(layout: &CardLayout, label: Option<&str>) -> Vec<String> {
 }
 
 /// Corrects both boot regions of exFAT.
-fn amend(partition: &File, layout: &CardLayout) -> Result<()> {
+fn amend_boot_regions(partition: &File, layout: &CardLayout) -> Result<()> {
     let mut region = vec![0u8; exfat::BOOT_SECTORS * SECTOR as usize];
     for at in [0, region.len() as u64] {
         partition.read_exact_at(&mut region, at).map_err(Failure::io)?;
@@ -99,7 +99,7 @@ fn amend(partition: &File, layout: &CardLayout) -> Result<()> {
 }
 
 /// Refuses a file system that differs from the plan, as old tools or other implementations make.
-fn check(partition: &File, layout: &CardLayout, program: &Path) -> Result<()> {
+fn check_made_layout(partition: &File, layout: &CardLayout, program: &Path) -> Result<()> {
     let mut head = vec![0u8; boot::HEAD];
     partition.read_exact_at(&mut head, 0).map_err(Failure::io)?;
     let made = boot::read(&head);

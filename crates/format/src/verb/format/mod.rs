@@ -38,17 +38,17 @@ impl Procedure for FormatRequest {
     }
 
     fn check(&self, target: TargetType) -> Result<()> {
-        look_before_asking(self, target)
+        check_before_consent(self, target)
     }
 
     fn run(&self, session: &mut VerbSession<'_>, report: &mut FormatReport) -> Result<()> {
         let clearance = session.opened.device().and_then(|device| device.clearance.as_ref());
-        whole(&self.common.target, clearance)?;
+        refuse_partition(&self.common.target, clearance)?;
         for caveat in &session.opened.caveats {
-            session.events.note(&caveat.to_string());
+            session.events.report_note(&caveat.to_string());
         }
         let limited = limit::limit(self, session.opened)?;
-        let layout = layout_of(self, limited.as_ref().map_or(session.bytes(), |l| l.real_bytes))?;
+        let layout = plan_layout(self, limited.as_ref().map_or(session.bytes(), |l| l.real_bytes))?;
         let label = self.label.as_deref().map(|text| checked_label(text, layout.file_system)).transpose()?;
         let picture = mkfs::make(&layout, label.as_deref(), report.header.seed)?;
         let plan = writing::plan(self.mode(), self.backup.is_some());
@@ -73,7 +73,7 @@ impl Procedure for FormatRequest {
         session.begin_row(report)?;
         session.store(report)?;
         writing::write(&picture, session, report)?;
-        conclude(report);
+        record_result(report);
         let known = || limit::known(self.common.archive.named(), session.opened);
         if let Some((known, limits)) = report.body.limited.is_none().then(known).flatten() {
             let command = format!("cardscope format {} --limit-to-real", quoted(&self.common.target));
@@ -89,7 +89,7 @@ impl Procedure for FormatRequest {
 }
 
 /// Refuses contradictory options and unsuitable targets before the user is asked for consent.
-fn look_before_asking(request: &FormatRequest, target: TargetType) -> Result<()> {
+fn check_before_consent(request: &FormatRequest, target: TargetType) -> Result<()> {
     if request.real.is_some() && !request.limit_to_real {
         return Err(Failure::refused("--real needs --limit-to-real"));
     }
@@ -105,22 +105,22 @@ fn look_before_asking(request: &FormatRequest, target: TargetType) -> Result<()>
     }
     let bytes = match std::fs::metadata(&request.common.target) {
         Ok(about) if about.is_file() => about.len(),
-        Ok(_) => whole_device(&request.common.target)?,
+        Ok(_) => device_bytes(&request.common.target)?,
         // The error is reported when the target is opened.
         Err(_) => return Ok(()),
     };
-    let layout = layout_of(request, request.real.filter(|_| request.limit_to_real).unwrap_or(bytes))?;
+    let layout = plan_layout(request, request.real.filter(|_| request.limit_to_real).unwrap_or(bytes))?;
     mkfs::tool(layout.file_system).map(drop)
 }
 
 /// Size of a device that may be formatted.
-fn whole_device(name: &str) -> Result<u64> {
+fn device_bytes(name: &str) -> Result<u64> {
     let clearance = guard::check(&SystemRoots::host(), name).map_err(Failure::refused)?;
-    whole(name, Some(&clearance)).map(|()| clearance.bytes)
+    refuse_partition(name, Some(&clearance)).map(|()| clearance.bytes)
 }
 
 /// Refuses a partition: only a whole card is formatted.
-fn whole(name: &str, clearance: Option<&WriteClearance>) -> Result<()> {
+fn refuse_partition(name: &str, clearance: Option<&WriteClearance>) -> Result<()> {
     match clearance.and_then(|seen| seen.partition_of.as_ref()) {
         None => Ok(()),
         Some(disk) => {
@@ -129,7 +129,7 @@ fn whole(name: &str, clearance: Option<&WriteClearance>) -> Result<()> {
     }
 }
 
-fn layout_of(request: &FormatRequest, bytes: u64) -> Result<CardLayout> {
+fn plan_layout(request: &FormatRequest, bytes: u64) -> Result<CardLayout> {
     let wish = LayoutOptions { boundary: request.boundary, size_adjustment: request.size_adjustment };
     layout::plan(bytes / SECTOR, wish)
         .map_err(|e| Failure::refused_for(format!("{}: {e}", request.common.target), e))
@@ -152,7 +152,7 @@ fn plan_line(request: &FormatRequest, layout: &CardLayout) -> String {
 }
 
 /// Records the state that later runs name as their condition, and the finding about a limited capacity.
-fn conclude(report: &mut FormatReport) {
+fn record_result(report: &mut FormatReport) {
     report.body.state = match (report.body.mode, report.body.discarded) {
         (FormatMode::Overwrite, _) => Some("overwritten".to_owned()),
         (FormatMode::Discard, Some(true)) => Some("trimmed".to_owned()),
@@ -164,7 +164,7 @@ fn conclude(report: &mut FormatReport) {
 }
 
 /// Longest volume name of FAT and exFAT, in UTF-16 units.
-const MOST_LETTERS: usize = 11;
+const MAX_LABEL_UNITS: usize = 11;
 /// Characters that a FAT label cannot have (Microsoft's FAT specification, section 6.1, and the dot).
 const NOT_IN_FAT: &str = "\"*+,./:;<=>?[\\]|";
 
@@ -172,8 +172,8 @@ const NOT_IN_FAT: &str = "\"*+,./:;<=>?[\\]|";
 fn checked_label(text: &str, file_system: FileSystem) -> Result<String> {
     let refuse = |why: &str| Failure::refused(format!("--label {text:?}: {why}"));
     let units = text.encode_utf16().count();
-    if text.trim().is_empty() || units > MOST_LETTERS {
-        return Err(refuse(&format!("a volume's name has 1 to {MOST_LETTERS} characters")));
+    if text.trim().is_empty() || units > MAX_LABEL_UNITS {
+        return Err(refuse(&format!("a volume's name has 1 to {MAX_LABEL_UNITS} characters")));
     }
     if text.chars().any(char::is_control) {
         return Err(refuse("a volume name cannot have control characters"));

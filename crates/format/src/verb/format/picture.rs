@@ -12,7 +12,7 @@ use std::os::unix::fs::FileExt;
 
 /// Bytes cleared at the start of the card, at the start of the partition and at the end of the card: superblocks of
 /// btrfs, RAID, ZFS and the backup GPT lie there.
-const CLEARED: u64 = 1 << 20;
+const CLEARED_BYTES: u64 = 1 << 20;
 
 pub(super) struct FileSystemImage {
     layout: CardLayout,
@@ -30,7 +30,8 @@ impl FileSystemImage {
         let mut head = mbr::record(layout, (seed >> 16) as u32).to_vec();
         let mut tail = None;
         if layout.scheme == PartitionScheme::Gpt {
-            let tables = gpt::tables(layout, layout.total_sectors, guid(seed, 1), guid(seed, 2));
+            let tables =
+                gpt::tables(layout, layout.total_sectors, random_guid(seed, 1), random_guid(seed, 2));
             head.extend(tables.first);
             tail = Some((tables.second_start * SECTOR, tables.second));
         }
@@ -46,12 +47,12 @@ impl FileSystemImage {
         bytes.fill(0);
         let start = self.layout.partition_start * SECTOR;
         let within = ByteRange { start, end: start + self.layout.partition_sectors * SECTOR };
-        if let Some((into, from)) = overlap(offset, bytes.len(), within) {
+        if let Some((into, from)) = buffer_overlap(offset, bytes.len(), within) {
             self.partition.read_exact_at(&mut bytes[into.clone()], from).map_err(Failure::io)?;
         }
-        lay_over(bytes, offset, 0, &self.head);
+        copy_overlap(bytes, offset, 0, &self.head);
         if let Some((at, table)) = &self.tail {
-            lay_over(bytes, offset, *at, table);
+            copy_overlap(bytes, offset, *at, table);
         }
         Ok(())
     }
@@ -64,11 +65,11 @@ impl FileSystemImage {
         let data = l.data_start * SECTOR;
         let cluster = l.cluster_sectors * SECTOR;
         let mut ranges = vec![
-            ByteRange { start: 0, end: start.min(CLEARED).max(self.head.len() as u64) },
-            ByteRange { start, end: start + CLEARED },
+            ByteRange { start: 0, end: start.min(CLEARED_BYTES).max(self.head.len() as u64) },
+            ByteRange { start, end: start + CLEARED_BYTES },
             ByteRange { start: fat, end: fat + l.fats * l.fat_sectors * SECTOR },
             ByteRange { start: data - l.root_sectors * SECTOR, end: data },
-            ByteRange { start: self.bytes().saturating_sub(CLEARED), end: self.bytes() },
+            ByteRange { start: self.bytes().saturating_sub(CLEARED_BYTES), end: self.bytes() },
         ];
         let mut used = data + cluster;
         for extent in data_ranges(&self.partition, l.partition_sectors * SECTOR).map_err(Failure::io)? {
@@ -89,14 +90,14 @@ impl FileSystemImage {
 }
 
 /// Part of a buffer at `offset` that a range of the card covers, and the offset within that range.
-fn overlap(offset: u64, len: usize, range: ByteRange) -> Option<(std::ops::Range<usize>, u64)> {
+fn buffer_overlap(offset: u64, len: usize, range: ByteRange) -> Option<(std::ops::Range<usize>, u64)> {
     let (start, end) = (offset.max(range.start), (offset + len as u64).min(range.end));
     (start < end).then(|| ((start - offset) as usize..(end - offset) as usize, start - range.start))
 }
 
-fn lay_over(bytes: &mut [u8], offset: u64, at: u64, table: &[u8]) {
+fn copy_overlap(bytes: &mut [u8], offset: u64, at: u64, table: &[u8]) {
     let range = ByteRange { start: at, end: at + table.len() as u64 };
-    if let Some((into, from)) = overlap(offset, bytes.len(), range) {
+    if let Some((into, from)) = buffer_overlap(offset, bytes.len(), range) {
         let from = from as usize;
         let len = into.len();
         bytes[into].copy_from_slice(&table[from..from + len]);
@@ -104,7 +105,7 @@ fn lay_over(bytes: &mut [u8], offset: u64, at: u64, table: &[u8]) {
 }
 
 /// Version 4 GUID, derived from the seed.
-fn guid(seed: u64, which: u64) -> [u8; 16] {
+fn random_guid(seed: u64, which: u64) -> [u8; 16] {
     let mut bytes = [0u8; 16];
     let stream = cardscope_engine::content::IoContent::Stream { seed };
     cardscope_engine::content::fill(stream, which * SECTOR, &mut bytes);

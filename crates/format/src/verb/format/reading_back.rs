@@ -36,10 +36,10 @@ pub(super) fn compare(
     let all: Vec<CardExtent> = ranges.iter().flat_map(|r| extents(r.start, r.end, BLOCK)).collect();
     let total = all.iter().map(|extent| u64::from(extent.len)).sum();
     events.stage(STAGE, Some(total), None);
-    let first = wrong_in(card, picture, &all, events)?;
+    let first = read_wrong_sectors(card, picture, &all, events)?;
     let is_wrong = |extent: &&CardExtent| first.range(extent.offset..extent.end()).next().is_some();
     let again: Vec<CardExtent> = all.iter().filter(is_wrong).copied().collect();
-    let second = wrong_in(card, picture, &again, events)?;
+    let second = read_wrong_sectors(card, picture, &again, events)?;
     let once = |one: &WrongSectors, other: &WrongSectors| -> Vec<ReadDifference> {
         let answered = one.iter().filter_map(|(at, request)| Some((*at, (*request)?)));
         let once = answered.filter(|(at, _)| !other.contains_key(at));
@@ -47,15 +47,15 @@ pub(super) fn compare(
     };
     let mut differences = [once(&first, &second), once(&second, &first)].concat();
     differences.dedup_by_key(|difference| difference.first);
-    suspect(report, (differences.len() as u64, all.len() as u64), differences);
+    report_suspect_reader(report, (differences.len() as u64, all.len() as u64), differences);
     let lost: Vec<u64> = first.into_keys().filter(|sector| second.contains_key(sector)).collect();
     let bytes = lost.len() as u64 * SECTOR;
-    report.header.findings.extend(lost.first().map(|first| not_kept(*first, bytes, total)));
+    report.header.findings.extend(lost.first().map(|first| loss_finding(*first, bytes, total)));
     Ok(lost.is_empty())
 }
 
 /// Reopens the card and returns the sectors of `wanted` that differ.
-fn wrong_in(
+fn read_wrong_sectors(
     card: &mut IoDriver<'_>,
     picture: &FileSystemImage,
     wanted: &[CardExtent],
@@ -89,7 +89,7 @@ fn wrong_in(
 }
 
 /// Reports a suspect reader, unless an earlier stage did.
-fn suspect(
+fn report_suspect_reader(
     report: &mut FormatReport,
     (differing_reads, reads): (u64, u64),
     mut differences: Vec<ReadDifference>,
@@ -102,7 +102,7 @@ fn suspect(
     }
 }
 
-fn not_kept(first: u64, lost: u64, total: u64) -> Finding {
+fn loss_finding(first: u64, lost: u64, total: u64) -> Finding {
     let said = format!("The card lost {lost} of {total} bytes written to it, the first at byte {first}.");
     Finding::new("format-not-kept", FindingWeight::Bad, 0.99, said)
         .because("first_bad_byte", first)
@@ -117,17 +117,21 @@ pub(super) fn look_at_layout(
     report: &mut FormatReport,
 ) {
     let failed = card.counts().failed();
-    if is_as_planned(card, unit, report) {
+    if has_planned_layout(card, unit, report) {
         return;
     }
-    match is_as_planned(card, unit, report) {
-        false => not_as_planned(report),
-        true if card.counts().failed() == failed => suspect(report, (1, 2), Vec::new()),
+    match has_planned_layout(card, unit, report) {
+        false => report_wrong_layout(report),
+        true if card.counts().failed() == failed => report_suspect_reader(report, (1, 2), Vec::new()),
         true => {}
     }
 }
 
-fn is_as_planned(card: &mut IoDriver<'_>, unit: Option<AllocationUnit>, report: &mut FormatReport) -> bool {
+fn has_planned_layout(
+    card: &mut IoDriver<'_>,
+    unit: Option<AllocationUnit>,
+    report: &mut FormatReport,
+) -> bool {
     report.body.present = contents::present(&CardBytes::new(card), unit);
     let seen = report.body.present.as_ref().and_then(|present| present.partitions.first());
     let planned = &report.body.layout;
@@ -139,7 +143,7 @@ fn is_as_planned(card: &mut IoDriver<'_>, unit: Option<AllocationUnit>, report: 
     })
 }
 
-fn not_as_planned(report: &mut FormatReport) {
+fn report_wrong_layout(report: &mut FormatReport) {
     if report.body.checked {
         report.body.checked = false;
         report.header.findings.push(Finding::new(

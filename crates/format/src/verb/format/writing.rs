@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 const DEPTH: u32 = 4;
 /// Bytes between two checks for failed writes.
-const LOOK_EVERY: u64 = 64 << 20;
+const CHECK_INTERVAL: u64 = 64 << 20;
 
 const OVERWRITING: &str = "overwriting every byte";
 const DISCARDING: &str = "discarding every block";
@@ -81,7 +81,7 @@ pub(super) fn write(
                 card.sector()
             )));
         }
-        all(picture, card, events, report)?;
+        write_and_compare(picture, card, events, report)?;
         reading_back::look_at_layout(card, unit, report);
         Ok(())
     });
@@ -89,7 +89,7 @@ pub(super) fn write(
     done
 }
 
-fn all(
+fn write_and_compare(
     picture: &FileSystemImage,
     card: &mut IoDriver<'_>,
     events: &mut dyn Listener,
@@ -97,7 +97,7 @@ fn all(
 ) -> Result<()> {
     match report.body.mode {
         FormatMode::Quick => {}
-        FormatMode::Overwrite => overwrite(card, picture.bytes(), report.header.seed, events)?,
+        FormatMode::Overwrite => overwrite_card(card, picture.bytes(), report.header.seed, events)?,
         FormatMode::Discard => {
             let discard = discard(card, events)?;
             report.body.discarded = Some(discard == DiscardOutcome::Done);
@@ -111,26 +111,26 @@ fn all(
     // A card pulled during the format then has no partition table, instead of one that points to half a file
     // system.
     let table = ByteRange { start: 0, end: SECTOR };
-    let io_errors = blank(card, table)?;
-    settle(card, io_errors)?;
+    let io_errors = zero_range(card, table)?;
+    fail_on_error(card, io_errors)?;
     for range in &ranges {
         let after_table = ByteRange { start: range.start.max(table.end), end: range.end };
-        put(card, picture, after_table, events, &mut progress)?;
+        write_range(card, picture, after_table, events, &mut progress)?;
     }
     // Flushed first, so that the partition table never points to a file system that is not on the card yet.
-    flush(card)?;
-    put(card, picture, table, events, &mut progress)?;
-    flush(card)?;
+    flush_or_fail(card)?;
+    write_range(card, picture, table, events, &mut progress)?;
+    flush_or_fail(card)?;
     report.body.checked = reading_back::compare(card, picture, &ranges, events, report)?;
     Ok(())
 }
 
-fn blank(card: &mut IoDriver<'_>, range: ByteRange) -> Result<Vec<IoError>> {
+fn zero_range(card: &mut IoDriver<'_>, range: ByteRange) -> Result<Vec<IoError>> {
     Ok(card.write_bytes(range.start, &vec![0; (range.end - range.start) as usize])?)
 }
 
 /// Ends the format at a write that failed twice, so nothing more is written to such a card.
-fn settle(card: &IoDriver<'_>, io_errors: Vec<IoError>) -> Result<()> {
+fn fail_on_error(card: &IoDriver<'_>, io_errors: Vec<IoError>) -> Result<()> {
     let Some(first) = io_errors.into_iter().next() else { return Ok(()) };
     Err(Failure::io(format!(
         "writing {} bytes at {} failed twice ({}), after {} bytes: the card has no usable file system now; \
@@ -142,17 +142,17 @@ fn settle(card: &IoDriver<'_>, io_errors: Vec<IoError>) -> Result<()> {
     )))
 }
 
-fn flush(card: &mut IoDriver<'_>) -> Result<()> {
+fn flush_or_fail(card: &mut IoDriver<'_>) -> Result<()> {
     let before = card.counts().failed_twice;
     card.flush()?;
     if card.counts().failed_twice == before {
         return Ok(());
     }
     let failed = card.io_errors().last().cloned();
-    settle(card, failed.into_iter().collect())
+    fail_on_error(card, failed.into_iter().collect())
 }
 
-fn put(
+fn write_range(
     card: &mut IoDriver<'_>,
     picture: &FileSystemImage,
     range: ByteRange,
@@ -172,27 +172,27 @@ fn put(
         } else {
             io_errors = card.write_bytes(extent.offset, &bytes)?;
         }
-        settle(card, io_errors)?;
+        fail_on_error(card, io_errors)?;
         progress.add(u64::from(extent.len), events);
     }
     Ok(())
 }
 
-fn overwrite(card: &mut IoDriver<'_>, bytes: u64, seed: u64, events: &mut dyn Listener) -> Result<()> {
+fn overwrite_card(card: &mut IoDriver<'_>, bytes: u64, seed: u64, events: &mut dyn Listener) -> Result<()> {
     events.stage(OVERWRITING, Some(bytes), None);
     let mut progress = ByteProgress::default();
     let mut start = 0;
     while start < bytes {
-        let end = bytes.min(start + LOOK_EVERY);
+        let end = bytes.min(start + CHECK_INTERVAL);
         let mut io_errors = Vec::new();
         card.write(extents(start, end, BLOCK), IoContent::Stream { seed }, |_, _, io_error| {
             io_errors.extend(io_error.cloned());
         })?;
-        settle(card, io_errors)?;
+        fail_on_error(card, io_errors)?;
         progress.add(end - start, events);
         start = end;
     }
-    flush(card)
+    flush_or_fail(card)
 }
 
 /// Number and bytes of the samples that are read before and after a discard.
@@ -202,13 +202,13 @@ const DISCARD_SAMPLE: u32 = 4096;
 fn discard(card: &mut IoDriver<'_>, events: &mut dyn Listener) -> Result<DiscardOutcome> {
     let bytes = card.bytes();
     events.stage(DISCARDING, Some(bytes), None);
-    let before = old_data(card)?;
+    let before = sample_data(card)?;
     if !card.discard(0, bytes)? {
-        events.note("the card or its reader does not support discard; old blocks keep their data");
+        events.report_note("the card or its reader does not support discard; old blocks keep their data");
         return Ok(DiscardOutcome::NotSupported);
     }
     card.reopen()?;
-    let after = if before.is_empty() { BTreeMap::new() } else { old_data(card)? };
+    let after = if before.is_empty() { BTreeMap::new() } else { sample_data(card)? };
     // Most samples must be unchanged: a single wrong read does not prove that the discard worked.
     let stay = before.iter().filter(|(at, data)| after.get(at) == Some(data)).count();
     match 2 * stay > before.len() {
@@ -218,7 +218,7 @@ fn discard(card: &mut IoDriver<'_>, events: &mut dyn Listener) -> Result<Discard
 }
 
 /// Samples spread over the card, except those of one repeated byte, which a discard would not change visibly.
-fn old_data(card: &mut IoDriver<'_>) -> Result<BTreeMap<u64, Vec<u8>>> {
+fn sample_data(card: &mut IoDriver<'_>) -> Result<BTreeMap<u64, Vec<u8>>> {
     let step = (card.bytes() / DISCARD_PLACES).next_multiple_of(DISCARD_SAMPLE.into());
     let len = u64::from(DISCARD_SAMPLE);
     let places = (0..DISCARD_PLACES).map(|n| n * step).filter(|at| at + len <= card.bytes());

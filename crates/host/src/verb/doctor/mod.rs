@@ -44,7 +44,7 @@ pub struct DoctorRequest {
 pub fn doctor(request: &DoctorRequest) -> Result<DoctorReport> {
     let system = request.machine.system()?;
     let target = request.target.as_deref();
-    let device = target.map(|target| device_of(&system, target)).transpose()?;
+    let device = target.map(|target| target_disk(&system, target)).transpose()?;
     let cards = cards(&system, device.as_deref());
     let mut points: Vec<DoctorPoint> = Vec::new();
     points.extend(processor::points(&system));
@@ -55,7 +55,7 @@ pub fn doctor(request: &DoctorRequest) -> Result<DoctorReport> {
 }
 
 /// Disk that a target names; for a directory the disk that it lies on.
-fn device_of(system: &SystemRoots, target: &str) -> Result<String> {
+fn target_disk(system: &SystemRoots, target: &str) -> Result<String> {
     if target_spec::is_simulated(target) {
         return Err(Failure::refused(
             "a simulated card has no reader; `cardscope doctor` alone examines this computer",

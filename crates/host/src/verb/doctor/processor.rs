@@ -23,20 +23,20 @@ const PRESSURE: (f64, f64) = (5.0, 75.0);
 /// Share of processor time above which the host of a virtual machine disturbs.
 const STEAL: f64 = 0.01;
 
-const HOLD: &str = r#"sudo sh -c 'exec 3>/dev/cpu_dma_latency; printf "\0\0\0\0" >&3; exec cardscope bench TARGET --recipe NAME'"#;
+const HOLD_AWAKE_COMMAND: &str = r#"sudo sh -c 'exec 3>/dev/cpu_dma_latency; printf "\0\0\0\0" >&3; exec cardscope bench TARGET --recipe NAME'"#;
 
 pub(super) fn points(system: &SystemRoots) -> Vec<DoctorPoint> {
     let mut points = vec![
         governor(system),
-        turbo(system),
-        sleep(system),
-        pressure(system, "cpu", "other programs use processor time that the test needs"),
-        pressure(system, "io", "other programs do I/O, possibly through the same reader or bus"),
+        turbo_point(system),
+        sleep_states_point(system),
+        pressure_point(system, "cpu", "other programs use processor time that the test needs"),
+        pressure_point(system, "io", "other programs do I/O, possibly through the same reader or bus"),
     ];
-    points.extend(steal(system));
-    points.extend([supply(system), zones(system), source(system)]);
+    points.extend(steal_point(system));
+    points.extend([supply(system), zones(system), clock_source_point(system)]);
     if system.is_live() {
-        points.extend([reading(), sleeping()]);
+        points.extend([clock_reading_point(), sleep_delay_point()]);
     }
     points
 }
@@ -57,7 +57,7 @@ fn governor(system: &SystemRoots) -> DoctorPoint {
     }
 }
 
-fn turbo(system: &SystemRoots) -> DoctorPoint {
+fn turbo_point(system: &SystemRoots) -> DoctorPoint {
     let (state, seen) = match vitals::turbo(system) {
         Some(true) => (PointState::Ok, "on"),
         Some(false) => (PointState::Ok, "off"),
@@ -67,7 +67,7 @@ fn turbo(system: &SystemRoots) -> DoctorPoint {
     DoctorTopic::Processor.asks("turbo", why).is(state, seen)
 }
 
-fn sleep(system: &SystemRoots) -> DoctorPoint {
+fn sleep_states_point(system: &SystemRoots) -> DoctorPoint {
     let point = DoctorTopic::Processor.asks(
         "sleep-states",
         "deep sleep states delay the end of each I/O at queue \
@@ -84,10 +84,10 @@ fn sleep(system: &SystemRoots) -> DoctorPoint {
     if used <= SLOW_WAKING_US {
         return point.ok(format!("wakes within {used} µs"));
     }
-    point.warn(format!("wakes from {} in {} µs", deepest.name, deepest.exit_us), HOLD)
+    point.warn(format!("wakes from {} in {} µs", deepest.name, deepest.exit_us), HOLD_AWAKE_COMMAND)
 }
 
-fn pressure(system: &SystemRoots, resource: &str, why: &str) -> DoctorPoint {
+fn pressure_point(system: &SystemRoots, resource: &str, why: &str) -> DoctorPoint {
     let name = &format!("{resource}-pressure");
     let point = DoctorTopic::Processor.asks(name, why);
     let load = vitals::load(system).map_or_else(String::new, |load| format!(", load {load:.2}"));
@@ -106,7 +106,7 @@ fn pressure(system: &SystemRoots, resource: &str, why: &str) -> DoctorPoint {
     }
 }
 
-fn steal(system: &SystemRoots) -> Option<DoctorPoint> {
+fn steal_point(system: &SystemRoots) -> Option<DoctorPoint> {
     let times = vitals::cpu_times(system).filter(|times| times.total() > 0)?;
     let share = times.steal as f64 / times.total() as f64;
     let seen = format!(
@@ -160,7 +160,7 @@ fn zones(system: &SystemRoots) -> DoctorPoint {
 }
 
 /// Clocks that are read without leaving the processor.
-const GOOD: &[&str] = &[
+const FAST_CLOCKS: &[&str] = &[
     "tsc",
     "arch_sys_counter",
     "kvm-clock",
@@ -171,20 +171,20 @@ const GOOD: &[&str] = &[
     "stp",
 ];
 /// Clocks that advance with the kernel's tick.
-const TICKING: &[&str] = &["jiffies", "refined-jiffies"];
+const TICK_CLOCKS: &[&str] = &["jiffies", "refined-jiffies"];
 
 const READINGS: u32 = 20_000;
 const SLEEPS: usize = 60;
 const SLEEP: Duration = Duration::from_millis(1);
 
 /// Cost of a reading in ns that shows in small I/Os, and resolution in ns that makes them unmeasurable.
-const DEAR_NS: f64 = 1_000.0;
+const COSTLY_READING_NS: f64 = 1_000.0;
 const COARSE_NS: u64 = 100_000;
 
 /// Delay of a sleep in µs, median and 95th percentile, above which pauses and rates are inexact.
 const LATE_US: (f64, f64) = (300.0, 5_000.0);
 
-fn source(system: &SystemRoots) -> DoctorPoint {
+fn clock_source_point(system: &SystemRoots) -> DoctorPoint {
     let point = DoctorTopic::Clock.asks(
         "clock-source",
         "each latency needs two clock readings; a clock outside \
@@ -193,20 +193,20 @@ fn source(system: &SystemRoots) -> DoctorPoint {
     let choose = "echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource, where it is offered";
     match vitals::clock_source(system) {
         None => point.unknown("not reported by the kernel"),
-        Some(name) if GOOD.contains(&name.as_str()) => point.ok(&name),
-        Some(name) if TICKING.contains(&name.as_str()) => {
+        Some(name) if FAST_CLOCKS.contains(&name.as_str()) => point.ok(&name),
+        Some(name) if TICK_CLOCKS.contains(&name.as_str()) => {
             point.fail(&name, "find out why no better clock is used: dmesg | grep -i clocksource")
         }
         Some(name) => point.warn(&name, choose),
     }
 }
 
-fn reading() -> DoctorPoint {
+fn clock_reading_point() -> DoctorPoint {
     let (cost, step) = cost_and_step();
     let seen = format!("a reading takes {cost:.0} ns, resolution {step} ns");
     let state = match (cost, step) {
         (_, step) if step > COARSE_NS => PointState::Fail,
-        (cost, _) if cost > DEAR_NS => PointState::Warn,
+        (cost, _) if cost > COSTLY_READING_NS => PointState::Warn,
         _ => PointState::Ok,
     };
     let why = "the clock is read for each I/O; its cost and resolution limit the accuracy of small ones";
@@ -229,7 +229,7 @@ fn cost_and_step() -> (f64, u64) {
     (start.elapsed().as_nanos() as f64 / f64::from(READINGS), step)
 }
 
-fn sleeping() -> DoctorPoint {
+fn sleep_delay_point() -> DoctorPoint {
     let late = lateness_us();
     let (median, most) = (late[SLEEPS / 2], late[SLEEPS * 95 / 100]);
     let seen = format!("a sleep of 1 ms ends {median:.0} µs late (median), {most:.0} µs (95 %)");

@@ -1,6 +1,6 @@
 //! Way to one card: its bus, hubs and readers in between, and what slows down a test there.
 //!
-//! Ceilings of the buses: docs/reference/sd.md#bus-modes, from `cardscope_sd::bus`.
+//! Ceilings of the buses: docs/reference/sd.md#bus-modes, from `cardscope_sd::bus_point`.
 
 use cardscope_device::inspect;
 use cardscope_device::system::SystemRoots;
@@ -20,11 +20,11 @@ const USB_3: u32 = 5_000;
 pub(super) fn points(system: &SystemRoots, card: &DeviceInfo) -> Vec<DoctorPoint> {
     let identity =
         cardscope_session::card_identity::judged(inspect::inspect(system, &card.name).unwrap_or_default());
-    let mut points = vec![bus(card, &identity)];
+    let mut points = vec![bus_point(card, &identity)];
     if card.bus == Bus::Usb {
         points.extend(usb(system, card, &identity));
     }
-    points.push(free(card));
+    points.push(in_use_point(card));
     points.into_iter().map(|point| point.about(&card.path)).collect()
 }
 
@@ -37,11 +37,11 @@ fn seen(identity: &Identity) -> String {
     format!("{mode}{}", ceiling.unwrap_or_default())
 }
 
-fn bus(card: &DeviceInfo, identity: &Identity) -> DoctorPoint {
+fn bus_point(card: &DeviceInfo, identity: &Identity) -> DoctorPoint {
     match card.bus {
-        Bus::Mmc => slot(identity),
+        Bus::Mmc => slot_point(identity),
         Bus::Usb => link(identity),
-        Bus::Nvme => pcie(identity),
+        Bus::Nvme => pcie_point(identity),
         Bus::Loop | Bus::Nbd => BUS.warn(
             format!("{} is a {} device, which is measured as well", card.path, card.bus),
             "test the card's own device",
@@ -50,7 +50,7 @@ fn bus(card: &DeviceInfo, identity: &Identity) -> DoctorPoint {
     }
 }
 
-fn slot(identity: &Identity) -> DoctorPoint {
+fn slot_point(identity: &Identity) -> DoctorPoint {
     let mmc = identity.mmc.clone().unwrap_or_default();
     let Some(mode) = &mmc.mode else {
         return BUS
@@ -88,7 +88,7 @@ fn link(identity: &Identity) -> DoctorPoint {
     }
 }
 
-fn pcie(identity: &Identity) -> DoctorPoint {
+fn pcie_point(identity: &Identity) -> DoctorPoint {
     match &identity.pcie {
         Some(link) if link.limited => {
             let most = match (link.max_speed_gt_s, link.max_width) {
@@ -106,16 +106,16 @@ fn pcie(identity: &Identity) -> DoctorPoint {
 
 fn usb(system: &SystemRoots, card: &DeviceInfo, identity: &Identity) -> Vec<DoctorPoint> {
     let reader = identity.usb.clone().unwrap_or_default();
-    let mut points = vec![protocol(&reader)];
+    let mut points = vec![protocol_point(&reader)];
     if let Some(topology) = usb::topology(system, &card.name) {
-        points.extend(wrong_port(&reader, &topology));
-        points.extend(shared(&topology));
-        points.push(autosuspend(&topology));
+        points.extend(wrong_port_point(&reader, &topology));
+        points.extend(shared_bus_point(&topology));
+        points.push(autosuspend_point(&topology));
     }
     points
 }
 
-fn protocol(reader: &UsbReader) -> DoctorPoint {
+fn protocol_point(reader: &UsbReader) -> DoctorPoint {
     let point = DoctorTopic::Reader.asks(
         "reader-protocol",
         "bulk-only transport handles one command at a time, so tests with a queue have no effect",
@@ -130,7 +130,7 @@ fn protocol(reader: &UsbReader) -> DoctorPoint {
     }
 }
 
-fn wrong_port(reader: &UsbReader, topology: &UsbTopology) -> Option<DoctorPoint> {
+fn wrong_port_point(reader: &UsbReader, topology: &UsbTopology) -> Option<DoctorPoint> {
     let slow = reader.speed_mbit_s.is_some_and(|mbit_s| mbit_s < USB_3);
     let built_for = topology.built_for.filter(|version| *version >= 3.0 && slow)?;
     let seen = format!(
@@ -146,7 +146,7 @@ fn wrong_port(reader: &UsbReader, topology: &UsbTopology) -> Option<DoctorPoint>
     )
 }
 
-fn shared(topology: &UsbTopology) -> Option<DoctorPoint> {
+fn shared_bus_point(topology: &UsbTopology) -> Option<DoctorPoint> {
     let others = (topology.neighbours > 0)
         .then(|| format!("{} other storage devices on the bus", topology.neighbours));
     let hubs = (!topology.hubs.is_empty()).then(|| format!("behind {}", topology.hubs.join(", ")));
@@ -159,7 +159,7 @@ fn shared(topology: &UsbTopology) -> Option<DoctorPoint> {
     Some(point.advise("plug the reader directly into the computer, and unplug other storage"))
 }
 
-fn autosuspend(topology: &UsbTopology) -> DoctorPoint {
+fn autosuspend_point(topology: &UsbTopology) -> DoctorPoint {
     let point = DoctorTopic::Reader
         .asks("reader-autosuspend", "a suspended reader needs long for its first I/O, and may lose its card");
     match topology.autosuspend_ms {
@@ -171,7 +171,7 @@ fn autosuspend(topology: &UsbTopology) -> DoctorPoint {
     }
 }
 
-fn free(card: &DeviceInfo) -> DoctorPoint {
+fn in_use_point(card: &DeviceInfo) -> DoctorPoint {
     let why = "a card in use cannot be tested by writing, and disturbs read tests";
     let point = DoctorTopic::Reader.asks("reader-card", why);
     match &card.reason {

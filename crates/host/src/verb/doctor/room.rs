@@ -31,19 +31,19 @@ pub(super) fn points(
     device: Option<&str>,
     archive: &ArchiveAt,
 ) -> Result<Vec<DoctorPoint>> {
-    let mut points = vec![available(system)];
+    let mut points = vec![memory_point(system)];
     if system.is_live() {
-        points.push(locked(system));
+        points.push(locked_memory_point(system));
     }
-    points.push(page_cache(system));
+    points.push(page_cache_point(system));
     if system.is_live() {
-        points.push(journal_place(device));
-        points.push(archive_place(device, archive)?);
+        points.push(journal_place_point(device));
+        points.push(archive_place_point(device, archive)?);
     }
     Ok(points)
 }
 
-fn available(system: &SystemRoots) -> DoctorPoint {
+fn memory_point(system: &SystemRoots) -> DoctorPoint {
     let point = DoctorTopic::Memory.asks("memory", "swapping adds I/O to the test");
     let Some(memory) = vitals::memory(system) else {
         return point.unknown("not reported by the kernel");
@@ -65,7 +65,7 @@ fn available(system: &SystemRoots) -> DoctorPoint {
     }
 }
 
-fn locked(system: &SystemRoots) -> DoctorPoint {
+fn locked_memory_point(system: &SystemRoots) -> DoctorPoint {
     let point = DoctorTopic::Memory.asks(
         "locked-memory",
         "io_uring locks its buffers in memory; without them \
@@ -83,7 +83,7 @@ fn locked(system: &SystemRoots) -> DoctorPoint {
 }
 
 /// Limit of buffered writes, which matters for directories on file systems without direct I/O.
-fn page_cache(system: &SystemRoots) -> DoctorPoint {
+fn page_cache_point(system: &SystemRoots) -> DoctorPoint {
     let number = |name: &str| vitals::sysctl(system, name).and_then(|text| text.parse::<u64>().ok());
     let total = vitals::memory(system).map_or(0, |memory| memory.total);
     let limit = number("vm/dirty_bytes")
@@ -109,14 +109,14 @@ const LEAST_ON_DISK: u64 = 128 * MIB;
 /// Advice to move journals and archive to another disk.
 const OTHER_FOLDERS: &str = "export XDG_STATE_HOME and XDG_DATA_HOME to folders on another disk";
 
-fn journal_place(device: Option<&str>) -> DoctorPoint {
+fn journal_place_point(device: Option<&str>) -> DoctorPoint {
     let journal = cardscope_journal::folder::folder().map_err(|e| e.to_string());
     let why = "journals are stored here, and restored after a crash";
-    folder("journal-place", journal, device, (why, OTHER_FOLDERS))
+    folder_point("journal-place", journal, device, (why, OTHER_FOLDERS))
 }
 
 /// Checks the place of the archive. Fails if its address is neither a file nor a server.
-fn archive_place(device: Option<&str>, archive: &ArchiveAt) -> Result<DoctorPoint> {
+fn archive_place_point(device: Option<&str>, archive: &ArchiveAt) -> Result<DoctorPoint> {
     let why = "results are stored here as soon as they are measured";
     let path = path_of(archive.named());
     if let Ok(path) = &path
@@ -130,11 +130,11 @@ fn archive_place(device: Option<&str>, archive: &ArchiveAt) -> Result<DoctorPoin
         Some(_) => "name an archive on another disk with --archive or CARDSCOPE_ARCHIVE",
         None => OTHER_FOLDERS,
     };
-    Ok(folder("archive-place", path.map_err(|e| e.to_string()), device, (why, elsewhere)))
+    Ok(folder_point("archive-place", path.map_err(|e| e.to_string()), device, (why, elsewhere)))
 }
 
 /// Checks disk, file system and free space of the folder that a path lies in.
-fn folder(
+fn folder_point(
     name: &str,
     path: Result<PathBuf, String>,
     device: Option<&str>,

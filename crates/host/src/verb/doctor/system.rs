@@ -15,15 +15,16 @@ use std::path::Path;
 const NUMBERS_DISKS: (u32, u32) = (5, 15);
 
 pub(super) fn points(system: &SystemRoots, cards: &[DeviceInfo]) -> Vec<DoctorPoint> {
-    let mut points = vec![io_uring(system), age(system), machine(system)];
-    points.extend(rights(system, cards));
-    points.extend(services(system));
-    points.extend(quirks(system));
-    points.extend(helpers(system));
+    let mut points =
+        vec![io_uring_point(system), kernel_version_point(system), virtual_machine_point(system)];
+    points.extend(permission_points(system, cards));
+    points.extend(service_points(system));
+    points.extend(usb_quirks_point(system));
+    points.extend(helper_points(system));
     points
 }
 
-fn io_uring(system: &SystemRoots) -> DoctorPoint {
+fn io_uring_point(system: &SystemRoots) -> DoctorPoint {
     let point = DoctorTopic::Kernel.asks(
         "io-uring",
         "without io_uring, threads emulate deep queues, which takes \
@@ -46,7 +47,7 @@ fn io_uring(system: &SystemRoots) -> DoctorPoint {
     }
 }
 
-fn age(system: &SystemRoots) -> DoctorPoint {
+fn kernel_version_point(system: &SystemRoots) -> DoctorPoint {
     let why = "kernels before 5.15 do not report a card swapped for one of the same size during a test";
     let point = DoctorTopic::Kernel.asks("kernel", why);
     let Some(release) = host::kernel(system) else {
@@ -65,7 +66,7 @@ fn version(release: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-fn machine(system: &SystemRoots) -> DoctorPoint {
+fn virtual_machine_point(system: &SystemRoots) -> DoctorPoint {
     let why = "in a virtual machine each I/O and timer goes through the host and its caches";
     let point = DoctorTopic::Kernel.asks("machine", why);
     match vitals::hypervisor(system) {
@@ -81,7 +82,7 @@ fn machine(system: &SystemRoots) -> DoctorPoint {
 }
 
 /// USB quirks. `usb-storage.quirks` can turn off UAS and its queue.
-fn quirks(system: &SystemRoots) -> Option<DoctorPoint> {
+fn usb_quirks_point(system: &SystemRoots) -> Option<DoctorPoint> {
     let set = vitals::module_parameter(system, "usb_storage", "quirks").filter(|text| text.contains(':'))?;
     let seen = format!("usb-storage.quirks={set}");
     let why = "quirks change how the kernel drives a reader; `u` turns off UAS and its queue";
@@ -103,17 +104,17 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("fusermount3", "`sim serve` serves a simulated card without root", "fuse3"),
 ];
 
-fn helpers(system: &SystemRoots) -> Vec<DoctorPoint> {
+fn helper_points(system: &SystemRoots) -> Vec<DoctorPoint> {
     let mut points = Vec::new();
     if system.is_live() {
-        points.push(tools());
-        points.push(fuse(system));
+        points.push(tools_point());
+        points.push(fuse_point(system));
     }
-    points.push(nvme(system));
+    points.push(nvme_point(system));
     points
 }
 
-fn tools() -> DoctorPoint {
+fn tools_point() -> DoctorPoint {
     let missing: Vec<_> = TOOLS.iter().filter(|(tool, _, _)| find_tool(tool).is_none()).collect();
     let why = "some verbs use these tools, and skip a test without them";
     let point = DoctorTopic::Helpers.asks("tools", why);
@@ -125,7 +126,7 @@ fn tools() -> DoctorPoint {
     point.warn(format!("missing: {}", seen.join(", ")), format!("sudo apt install {}", packages.join(" ")))
 }
 
-fn fuse(system: &SystemRoots) -> DoctorPoint {
+fn fuse_point(system: &SystemRoots) -> DoctorPoint {
     let why = "simulated cards are served to other programs through FUSE";
     let point = DoctorTopic::Helpers.asks("fuse", why);
     if Path::new("/dev/fuse").exists() || vitals::file_systems(system).iter().any(|name| name == "fuse") {
@@ -134,7 +135,7 @@ fn fuse(system: &SystemRoots) -> DoctorPoint {
     point.warn("missing in the kernel", "sudo modprobe fuse; or use `sim serve --nbd`")
 }
 
-fn nvme(system: &SystemRoots) -> DoctorPoint {
+fn nvme_point(system: &SystemRoots) -> DoctorPoint {
     let point = DoctorTopic::Helpers.asks("nvme-driver", "SD Express cards use NVMe");
     if vitals::nvme_driver(system) {
         return point.ok("available");
@@ -143,18 +144,18 @@ fn nvme(system: &SystemRoots) -> DoctorPoint {
     point.unknown(seen).advise("sudo modprobe nvme")
 }
 
-const MOUNTS: &str = "mounts cards as they come";
-const READS: &str = "reads every file of a mounted card";
-const ENDS: &str = "wait until it finishes";
+const MOUNTS_CARDS: &str = "mounts cards as they come";
+const READS_FILES: &str = "reads every file of a mounted card";
+const WAIT_FOR_END: &str = "wait until it finishes";
 
 /// Programs that disturb tests: prefix of the name in `/proc/N/comm` (at most 15 bytes), effect, and how to stop it.
 const DISTURBERS: &[(&str, &str, &str)] = &[
-    ("gvfs-udisks2-vo", MOUNTS, "gsettings set org.gnome.desktop.media-handling automount false"),
-    ("udiskie", MOUNTS, "pkill udiskie"),
-    ("usbmount", MOUNTS, "sudo systemctl mask usbmount"),
-    ("tracker-miner", READS, "tracker3 daemon --terminate"),
-    ("localsearch", READS, "localsearch daemon --terminate"),
-    ("baloo_file", READS, "balooctl6 suspend"),
+    ("gvfs-udisks2-vo", MOUNTS_CARDS, "gsettings set org.gnome.desktop.media-handling automount false"),
+    ("udiskie", MOUNTS_CARDS, "pkill udiskie"),
+    ("usbmount", MOUNTS_CARDS, "sudo systemctl mask usbmount"),
+    ("tracker-miner", READS_FILES, "tracker3 daemon --terminate"),
+    ("localsearch", READS_FILES, "localsearch daemon --terminate"),
+    ("baloo_file", READS_FILES, "balooctl6 suspend"),
     ("updatedb", "walks through every file", "wait until it finishes, or sudo pkill updatedb"),
     (
         "fstrim",
@@ -162,13 +163,13 @@ const DISTURBERS: &[(&str, &str, &str)] = &[
         "wait until it finishes; sudo systemctl stop fstrim.timer",
     ),
     ("smartd", "asks disks for their health every half hour", "sudo systemctl stop smartd"),
-    ("fsck", "checks a file system", ENDS),
-    ("dd", "copies", ENDS),
-    ("fio", "measures a disk", ENDS),
-    ("badblocks", "reads or writes a whole disk", ENDS),
-    ("f3write", "fills a card", ENDS),
-    ("f3read", "reads a card", ENDS),
-    ("f3probe", "probes a card", ENDS),
+    ("fsck", "checks a file system", WAIT_FOR_END),
+    ("dd", "copies", WAIT_FOR_END),
+    ("fio", "measures a disk", WAIT_FOR_END),
+    ("badblocks", "reads or writes a whole disk", WAIT_FOR_END),
+    ("f3write", "fills a card", WAIT_FOR_END),
+    ("f3read", "reads a card", WAIT_FOR_END),
+    ("f3probe", "probes a card", WAIT_FOR_END),
     (
         "unattended-upgr",
         "installs updates",
@@ -177,7 +178,7 @@ const DISTURBERS: &[(&str, &str, &str)] = &[
     ("packagekitd", "may install updates", "sudo systemctl stop packagekit"),
 ];
 
-fn services(system: &SystemRoots) -> Vec<DoctorPoint> {
+fn service_points(system: &SystemRoots) -> Vec<DoctorPoint> {
     let why = "other I/O on the card, its reader or the processor disturbs the test";
     let point = DoctorTopic::Services.asks("services", why);
     let running = vitals::programs(system);
@@ -185,7 +186,7 @@ fn services(system: &SystemRoots) -> Vec<DoctorPoint> {
         return vec![point.unknown("no programs visible")];
     }
     let runs = |(name, does, stop): &(&str, &str, &str)| {
-        let program = running.iter().find(|program| is(program, name))?;
+        let program = running.iter().find(|program| is_program(program, name))?;
         Some(point.warn(format!("{program} is running: it {does}"), *stop))
     };
     let found: Vec<DoctorPoint> = DISTURBERS.iter().filter_map(runs).collect();
@@ -193,7 +194,7 @@ fn services(system: &SystemRoots) -> Vec<DoctorPoint> {
 }
 
 /// Matches short names exactly and others by prefix (`tracker-miner-fs-3`, `fsck.ext4`).
-fn is(program: &str, name: &str) -> bool {
+fn is_program(program: &str, name: &str) -> bool {
     program == name || (name.len() > 3 && program.starts_with(name))
 }
 
@@ -208,16 +209,16 @@ const NEEDED: [(u32, &str, &str); 2] = [
     (17, "cap-sys-rawio", "needed to send SD commands to the card"),
 ];
 
-fn rights(system: &SystemRoots, cards: &[DeviceInfo]) -> Vec<DoctorPoint> {
+fn permission_points(system: &SystemRoots, cards: &[DeviceInfo]) -> Vec<DoctorPoint> {
     if !system.is_live() {
         return Vec::new();
     }
-    let mut points = vec![devices(cards)];
-    points.extend(NEEDED.iter().map(|(bit, name, why)| capability(system, *bit, name, why)));
+    let mut points = vec![device_access_point(cards)];
+    points.extend(NEEDED.iter().map(|(bit, name, why)| capability_point(system, *bit, name, why)));
     points
 }
 
-fn devices(cards: &[DeviceInfo]) -> DoctorPoint {
+fn device_access_point(cards: &[DeviceInfo]) -> DoctorPoint {
     const WHY: &str = "without access to the block device, only directories can be tested";
     let point = DoctorTopic::Rights.asks("block-devices", WHY);
     let advice = "sudo usermod -aG disk $USER, then log in again; or run with sudo";
@@ -228,10 +229,10 @@ fn devices(cards: &[DeviceInfo]) -> DoctorPoint {
     let asked = || !root && can_be_asked();
     match (cards.is_empty(), refused.is_empty()) {
         (true, _) if root => point.ok("running as root; no card is present"),
-        (true, _) if asked() => point.unknown(format!("no card is present; {ASKED}")),
+        (true, _) if asked() => point.unknown(format!("no card is present; {UDISKS_HINT}")),
         (true, _) => point.unknown("no card is present").advise(advice),
         (false, true) => point.ok(format!("all {} cards and readers can be opened", cards.len())),
-        (false, false) if asked() => point.ok(format!("not directly: {}; {ASKED}", refused.join(", "))),
+        (false, false) if asked() => point.ok(format!("not directly: {}; {UDISKS_HINT}", refused.join(", "))),
         (false, false) => {
             let state = if refused.len() == cards.len() { PointState::Fail } else { PointState::Warn };
             point.is(state, format!("this user cannot open {}", refused.join(", "))).advise(advice)
@@ -240,10 +241,10 @@ fn devices(cards: &[DeviceInfo]) -> DoctorPoint {
 }
 
 /// Access that remains for a user without permissions.
-const ASKED: &str =
+const UDISKS_HINT: &str =
     "UDisks2 opens a card for this user, if a polkit rule or an administrator's password allows it";
 
-fn capability(system: &SystemRoots, bit: u32, name: &str, why: &str) -> DoctorPoint {
+fn capability_point(system: &SystemRoots, bit: u32, name: &str, why: &str) -> DoctorPoint {
     let point = DoctorTopic::Rights.asks(name, why);
     match vitals::capabilities(system) {
         Some(set) if set >> bit & 1 == 1 => point.ok("yes"),
@@ -277,7 +278,11 @@ mod tests {
     #[test]
     fn program_names_match_after_truncation_to_15_bytes() {
         assert!(DISTURBERS.iter().all(|(name, _, _)| name.len() <= 15));
-        assert!(is("tracker-miner-f", "tracker-miner") && is("fsck.ext4", "fsck") && is("dd", "dd"));
-        assert!(!is("ddrescue", "dd") && !is("fiona", "fio"));
+        assert!(
+            is_program("tracker-miner-f", "tracker-miner")
+                && is_program("fsck.ext4", "fsck")
+                && is_program("dd", "dd")
+        );
+        assert!(!is_program("ddrescue", "dd") && !is_program("fiona", "fio"));
     }
 }

@@ -26,10 +26,10 @@ use request::WatchLength;
 use std::time::{Duration, Instant};
 
 /// Interval at which a wait checks the interrupt.
-const SLICE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Shortest time for which the kernel's counters, which tick in hundredths of a second, give meaningful shares.
-const LEAST_TIME: Duration = Duration::from_millis(500);
+const SHORTEST_SAMPLE: Duration = Duration::from_millis(500);
 
 /// Current counters of a device of this machine, without touching the device.
 pub fn counters(name: &str) -> Option<DeviceCounters> {
@@ -50,7 +50,7 @@ pub fn observe(
         ));
     }
     let watcher = DeviceWatcher::open(&system, &request.target).map_err(Failure::refused)?;
-    let baseline = request.baseline.as_deref().map(|name| baseline_of(name, request)).transpose()?;
+    let baseline = request.baseline.as_deref().map(|name| load_baseline(name, request)).transpose()?;
     let first = watcher.look().map_err(Failure::refused)?;
     let mut report = begun(request, &watcher, &first);
     let mut recorder = WatchRecorder::begin(request, &system, &mut report)?;
@@ -59,7 +59,7 @@ pub fn observe(
         WatchLength::Nothing => None,
         _ => {
             let mut watch = DeviceWatch { watcher: &watcher, report: &mut report, recorder: &mut recorder };
-            watch.run(request, interrupt, events).err()
+            watch.run_watch(request, interrupt, events).err()
         }
     };
     finish(&mut report, baseline.as_ref().map(|baseline| (baseline, request)));
@@ -69,7 +69,7 @@ pub fn observe(
 }
 
 /// Earlier watch to compare with.
-fn baseline_of(name: &str, request: &ObserveRequest) -> Result<ObserveReport> {
+fn load_baseline(name: &str, request: &ObserveRequest) -> Result<ObserveReport> {
     let report: ObserveReport = cardscope_session::baseline::load(name, request.archive.named(), "observe")?;
     match report.body.samples.is_empty() {
         true => Err(Failure::refused(format!("{name} has no watched time to compare with"))),
@@ -104,7 +104,7 @@ struct DeviceWatch<'a> {
 }
 
 impl DeviceWatch<'_> {
-    fn run(
+    fn run_watch(
         &mut self,
         request: &ObserveRequest,
         interrupt: &InterruptFlag,
@@ -125,22 +125,22 @@ impl DeviceWatch<'_> {
         loop {
             let next = last.0 + request.every;
             let end = length.map(|length| began + length);
-            let waited = wait(end.map_or(next, |end| next.min(end)), interrupt);
+            let waited = sleep_until(end.map_or(next, |end| next.min(end)), interrupt);
             // The last interval counts even if Ctrl-C cut it short.
-            if !waited && last.0.elapsed() < LEAST_TIME {
-                return stopped(length);
+            if !waited && last.0.elapsed() < SHORTEST_SAMPLE {
+                return interrupted_result(length);
             }
             let look = self.watcher.look().map_err(Failure::io)?;
             let now = Instant::now();
             let sample = sample::between(&last.1, &look, now.duration_since(last.0).as_secs_f64());
-            self.traffic(&first, &look);
+            self.update_traffic(&first, &look);
             self.report.body.samples.push(sample);
             last = (now, look);
             let moved = last.1.device.read_bytes + last.1.device.write_bytes;
             let before = first.device.read_bytes + first.device.write_bytes;
             events.progress(moved.saturating_sub(before));
             if !waited {
-                return stopped(length);
+                return interrupted_result(length);
             }
             self.recorder.meanwhile(self.report, events);
             if end.is_some_and(|end| now >= end) {
@@ -150,7 +150,7 @@ impl DeviceWatch<'_> {
     }
 
     /// Updates the traffic of each partition since the start of the watch.
-    fn traffic(&mut self, first: &CounterSnapshot, now: &CounterSnapshot) {
+    fn update_traffic(&mut self, first: &CounterSnapshot, now: &CounterSnapshot) {
         let part = |(name, after): &(String, cardscope_device::watching::DeviceCounters)| {
             let before = first.partitions.iter().find(|(known, _)| known == name).map(|(_, c)| *c);
             let before = before.unwrap_or_default();
@@ -165,18 +165,18 @@ impl DeviceWatch<'_> {
 }
 
 /// Result of an interrupted watch: a failure, unless the watch had no time limit.
-fn stopped(length: Option<Duration>) -> Result<()> {
+fn interrupted_result(length: Option<Duration>) -> Result<()> {
     length.map_or(Ok(()), |_| Err(Failure::Interrupted))
 }
 
 /// Sleeps until then; returns false if interrupted.
-fn wait(until: Instant, interrupt: &InterruptFlag) -> bool {
+fn sleep_until(until: Instant, interrupt: &InterruptFlag) -> bool {
     while !interrupt.raised() {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return true;
         }
-        std::thread::sleep(left.min(SLICE));
+        std::thread::sleep(left.min(POLL_INTERVAL));
     }
     false
 }

@@ -55,18 +55,22 @@ impl WatchRecorder {
             archives: system.is_live(),
         };
         if card.is_some_and(|card| filesystem::lies_on(&path, card)) {
-            report.header.caveats.push(Caveat::other(later("archive", &path, &request.target)));
+            report.header.caveats.push(Caveat::other(late_storage_caveat("archive", &path, &request.target)));
         } else if recorder.archives {
-            recorder.record(report)?;
+            recorder.begin_session(report)?;
         }
         if let Some(file) = recorder.save.as_ref().filter(|file| file.on_target()) {
-            report.header.caveats.push(Caveat::other(later("file", file.name(), &request.target)));
+            report.header.caveats.push(Caveat::other(late_storage_caveat(
+                "file",
+                file.name(),
+                &request.target,
+            )));
         }
         Ok(recorder)
     }
 
     /// Begins a session in the archive.
-    fn record(&mut self, report: &mut ObserveReport) -> Result<&mut SessionRecorder> {
+    fn begin_session(&mut self, report: &mut ObserveReport) -> Result<&mut SessionRecorder> {
         let recording = SessionRecorder::of(self.archive.named(), &self.start)?;
         report.header.session = Some(recording.name());
         Ok(self.recording.insert(recording))
@@ -80,14 +84,14 @@ impl WatchRecorder {
         }
         self.stored = Instant::now();
         if let Err(failure) = recording.update(report) {
-            events.note(&format!("the results so far could not be stored: {failure}"));
+            events.report_note(&format!("the results so far could not be stored: {failure}"));
         }
     }
 
     /// Stores the whole watch. If one of archive and file fails, the other is still written.
     pub(super) fn finish(mut self, report: &mut ObserveReport, failure: Option<&Failure>) -> Result<()> {
         let begun = match (self.archives, &self.recording) {
-            (true, None) => self.record(report).map(drop),
+            (true, None) => self.begin_session(report).map(drop),
             _ => Ok(()),
         };
         let archived = begun.and_then(|()| match self.recording.take() {
@@ -106,7 +110,7 @@ fn start(request: &ObserveRequest, system: &SystemRoots) -> SessionStart {
 }
 
 /// Caveat of an archive or file that lies on the watched card.
-fn later(what: &str, path: &Path, card: &str) -> String {
+fn late_storage_caveat(what: &str, path: &Path, card: &str) -> String {
     format!("the {what} {} is on {card} itself, so samples were written only after the watch", path.display())
 }
 

@@ -18,7 +18,7 @@ pub(super) enum WatchLength {
 }
 
 /// Shortest interval. Below it the cost of reading the counters dominates.
-const LEAST: Duration = Duration::from_millis(100);
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Watch a card in use: is it what the system waits for?
 ///
@@ -67,7 +67,7 @@ impl ObserveRequest {
     /// Refuses contradictory options.
     pub(super) fn check(&self) -> Result<()> {
         Failure::refuse_first(&[
-            (self.every < LEAST, "--every must be at least 0.1s"),
+            (self.every < SHORTEST_INTERVAL, "--every must be at least 0.1s"),
             (
                 self.length() == WatchLength::Nothing && self.baseline.is_some(),
                 "--against needs --for, e.g. --for 5m",

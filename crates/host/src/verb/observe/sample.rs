@@ -27,12 +27,12 @@ pub(super) fn between(before: &CounterSnapshot, after: &CounterSnapshot, seconds
     let (read_bytes, write_bytes) = (grown(|c| c.read_bytes), grown(|c| c.write_bytes));
     let waited = grown(|c| c.read_ms) + grown(|c| c.write_ms);
     let stalled = |before: Option<u64>, after: Option<u64>| {
-        Some(share(after?.saturating_sub(before?) as f64 / 1e6, seconds))
+        Some(clamped_share(after?.saturating_sub(before?) as f64 / 1e6, seconds))
     };
     let some = |pair: Option<(u64, u64)>| pair.map(|(some, _)| some);
     let full = |pair: Option<(u64, u64)>| pair.map(|(_, full)| full);
     let cpu = before.cpu.zip(after.cpu);
-    let of_cpu = |of: fn(&CpuTimes) -> u64| cpu.and_then(|(a, b)| part(&a, &b, of));
+    let of_cpu = |of: fn(&CpuTimes) -> u64| cpu.and_then(|(a, b)| cpu_share(&a, &b, of));
     ObserveSample {
         uptime_seconds: after.uptime,
         seconds,
@@ -43,7 +43,7 @@ pub(super) fn between(before: &CounterSnapshot, after: &CounterSnapshot, seconds
         read_mb_s: mb_per_s(read_bytes, seconds),
         write_mb_s: mb_per_s(write_bytes, seconds),
         wait_ms: (reads + writes > 0).then(|| waited as f64 / (reads + writes) as f64),
-        utilisation: share(grown(|c| c.busy_ms) as f64 / 1e3, seconds),
+        utilisation: clamped_share(grown(|c| c.busy_ms) as f64 / 1e3, seconds),
         queue: if seconds > 0.0 { grown(|c| c.queue_ms) as f64 / 1e3 / seconds } else { 0.0 },
         in_flight: b.in_flight,
         io_some: stalled(some(before.io_stall_us), some(after.io_stall_us)),
@@ -62,22 +62,22 @@ pub(super) fn between(before: &CounterSnapshot, after: &CounterSnapshot, seconds
 }
 
 /// Share of a time, at most 1: counters in ms may exceed the interval slightly.
-fn share(time: f64, seconds: f64) -> f64 {
+fn clamped_share(time: f64, seconds: f64) -> f64 {
     if seconds > 0.0 { (time / seconds).clamp(0.0, 1.0) } else { 0.0 }
 }
 
 /// Share of the processors' time between two readings; `None` if no time passed.
-fn part(before: &CpuTimes, after: &CpuTimes, of: fn(&CpuTimes) -> u64) -> Option<f64> {
+fn cpu_share(before: &CpuTimes, after: &CpuTimes, of: fn(&CpuTimes) -> u64) -> Option<f64> {
     let all = after.total().checked_sub(before.total()).filter(|all| *all > 0)?;
     // iowait may go back a tick (proc(5)).
-    Some(share(of(after).saturating_sub(of(before)) as f64, all as f64))
+    Some(clamped_share(of(after).saturating_sub(of(before)) as f64, all as f64))
 }
 
 /// Highest utilisation of any other disk, which may be the bottleneck.
 fn busiest_other(before: &CounterSnapshot, after: &CounterSnapshot, seconds: f64) -> Option<f64> {
     let grown = |(name, busy): &(String, u64)| {
         let was = before.others.iter().find(|(known, _)| known == name).map_or(0, |(_, busy)| *busy);
-        share(busy.saturating_sub(was) as f64 / 1e3, seconds)
+        clamped_share(busy.saturating_sub(was) as f64 / 1e3, seconds)
     };
     after.others.iter().map(grown).reduce(f64::max)
 }

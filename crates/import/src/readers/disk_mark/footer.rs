@@ -16,11 +16,11 @@ pub(super) fn read(line: &str, log: &mut CardLog, run: &mut Run) -> bool {
     match key.trim() {
         "Test" => test(value, log, run),
         "Date" => log.date = date(value).or(log.date.take()),
-        "OS" => system(value, log),
-        "Target" => drive(value, log),
-        "Profile" | "Mode" | "Time" | "Mix Ratio" => setting(key.trim(), value, log),
+        "OS" => read_system(value, log),
+        "Target" => read_drive(value, log),
+        "Profile" | "Mode" | "Time" | "Mix Ratio" => note_setting(key.trim(), value, log),
         "Comment" => add_note(&mut log.condition, value, ConditionOrigin::Stated),
-        "Volume" => volume(value, log),
+        "Volume" => read_volume(value, log),
         "Device" => log.card.model = Some(value.to_owned()).filter(|model| !model.is_empty()),
         "CPU" => log.condition.set("board", value, ConditionOrigin::Read),
         _ => return false,
@@ -35,7 +35,7 @@ fn test(value: &str, log: &mut CardLog, run: &mut Run) {
     run.loops = value.split_once("(x").and_then(|(_, rest)| rest.split_once(')')?.0.trim().parse().ok());
     for inside in value.split('[').skip(1).filter_map(|part| part.split_once(']').map(|(inside, _)| inside)) {
         if inside.contains('%') {
-            drive(inside, log);
+            read_drive(inside, log);
         }
     }
     if ["0Fill", "0 Fill", "0x00"].iter().any(|zeroes| value.contains(zeroes)) {
@@ -44,8 +44,8 @@ fn test(value: &str, log: &mut CardLog, run: &mut Run) {
 }
 
 /// `C: 33.0% (39.3/119.1 GB)`, `/media/card 12% (3/29 GiB) [SD16G]`.
-fn drive(value: &str, log: &mut CardLog) {
-    full(value, log);
+fn read_drive(value: &str, log: &mut CardLog) {
+    set_full_percent(value, log);
     let (place, model) = match value.split_once('[') {
         Some((place, model)) => (place, model.trim_end_matches(']').trim()),
         None => (value, ""),
@@ -57,20 +57,20 @@ fn drive(value: &str, log: &mut CardLog) {
 }
 
 /// `Macintosh HD: 93% used (432/465 GiB)`.
-fn volume(value: &str, log: &mut CardLog) {
-    full(value, log);
+fn read_volume(value: &str, log: &mut CardLog) {
+    set_full_percent(value, log);
     add_note(&mut log.condition, &format!("volume {value}"), ConditionOrigin::Read);
 }
 
 /// Sets the fill level from the number before the percent sign.
-fn full(value: &str, log: &mut CardLog) {
+fn set_full_percent(value: &str, log: &mut CardLog) {
     let percent = value.split_once('%').and_then(|(before, _)| before.split_whitespace().next_back());
     if let Some(percent) = percent.and_then(number).filter(|percent| (0.0..=100.0).contains(percent)) {
         log.condition.set("full_percent", percent.to_string(), ConditionOrigin::Read);
     }
 }
 
-fn system(value: &str, log: &mut CardLog) {
+fn read_system(value: &str, log: &mut CardLog) {
     let name = value.split_whitespace().collect::<Vec<_>>().join(" ");
     if !name.is_empty() {
         log.condition.set("kernel", name, ConditionOrigin::Read);
@@ -78,7 +78,7 @@ fn system(value: &str, log: &mut CardLog) {
 }
 
 /// Notes a setting unless it is the program's default.
-fn setting(key: &str, value: &str, log: &mut CardLog) {
+fn note_setting(key: &str, value: &str, log: &mut CardLog) {
     let usual = ["", "Default", "Measure 5 sec / Interval 5 sec"].contains(&value) || key == "Mix Ratio";
     if !usual {
         add_note(&mut log.condition, &format!("{} {value}", key.to_lowercase()), ConditionOrigin::Read);

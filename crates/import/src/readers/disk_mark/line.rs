@@ -22,13 +22,13 @@ pub(super) struct SpeedLine<'a> {
 }
 
 /// Share of reads, in percent, of a mix that does not state it: the programs' default.
-const USUAL_MIX: u8 = 70;
+const DEFAULT_MIX: u8 = 70;
 
 /// Units of speed; translated reports print `Mo/s` and `МБ/с`.
-const UNITS: [&str; 4] = ["MB/s", "Mo/s", "МБ/с", "MB/c"];
+const SPEED_UNITS: [&str; 4] = ["MB/s", "Mo/s", "МБ/с", "MB/c"];
 
 /// Words for the order of access, with which labels begin; a word that begins with another one comes first.
-const ORDERS: [(IoOrder, &str); 2] = [
+const ORDER_WORDS: [(IoOrder, &str); 2] = [
     (
         IoOrder::Sequential,
         "sequentielles sequentiell sequential séquentielle secuencial последовательная последовательный \
@@ -37,10 +37,10 @@ const ORDERS: [(IoOrder, &str); 2] = [
     (IoOrder::Random, "random zufälliges случайный ランダム rnd"),
 ];
 
-const OPS: [(TestOp, &str); 3] = [
+const OP_WORDS: [(TestOp, &str); 3] = [
     (TestOp::Read, "read lesen lecture lectura чтение 読み込み リード"),
     (TestOp::Write, "write schreiben écriture запись 書き込み ライト"),
-    (TestOp::Mix(USUAL_MIX), "mixed mix"),
+    (TestOp::Mix(DEFAULT_MIX), "mixed mix"),
 ];
 
 fn words<T: Copy>(meanings: &[(T, &'static str)]) -> impl Iterator<Item = (T, &'static str)> {
@@ -49,13 +49,13 @@ fn words<T: Copy>(meanings: &[(T, &'static str)]) -> impl Iterator<Item = (T, &'
 
 pub(super) fn op(word: &str) -> Option<TestOp> {
     let word = word.to_lowercase();
-    words(&OPS).find(|(_, known)| *known == word).map(|(op, _)| op)
+    words(&OP_WORDS).find(|(_, known)| *known == word).map(|(op, _)| op)
 }
 
 /// Parses a line; `None` if it is not a result, or is cut off before its unit.
 pub(super) fn read(line: &str) -> Option<SpeedLine<'_>> {
     let printed = |unit: &&str| line.find(*unit).map(|at| (at, &line[at..at + unit.len()]));
-    let (at, unit) = line.contains('/').then(|| UNITS.iter().find_map(printed))??;
+    let (at, unit) = line.contains('/').then(|| SPEED_UNITS.iter().find_map(printed))??;
     let (before, after) = (&line[..at], &line[at + unit.len()..]);
     // Lines of cdm_fio.sh have labels of version 3, too, but print IOPS differently.
     if after.starts_with(" IOPS=") {
@@ -63,22 +63,22 @@ pub(super) fn read(line: &str) -> Option<SpeedLine<'_>> {
     }
     let colon = before.rfind([':', '：'])?;
     let value = speed(before[colon..].trim_start_matches([':', '：']))?;
-    let (pattern, op) = label(&before[..colon])?;
+    let (pattern, op) = parse_label(&before[..colon])?;
     let iops = after.split_once("IOPS").and_then(|(number, _)| speed(number.trim_start().strip_prefix('[')?));
     let latency_us = after.split_once('<').and_then(|(_, rest)| speed(rest.split_once("us")?.0));
     Some(SpeedLine { pattern, op, value, unit, iops, latency_us })
 }
 
 /// Parses a label; `None` if it has any other text.
-fn label(text: &str) -> Option<(AccessPattern, Option<TestOp>)> {
+fn parse_label(text: &str) -> Option<(AccessPattern, Option<TestOp>)> {
     // Quotation marks of mail and Markdown may precede a label, and blanks may be anywhere in it.
     let compact: String = text.to_lowercase().chars().filter(|c| !c.is_whitespace()).collect();
     let compact = compact.trim_start_matches(|c: char| !c.is_alphanumeric());
     let (head, depth) = compact.split_once('(').unwrap_or((compact, ""));
-    let (order, word) = words(&ORDERS).find(|(_, word)| head.starts_with(word))?;
+    let (order, word) = words(&ORDER_WORDS).find(|(_, word)| head.starts_with(word))?;
     let (op, block) = op_and_block(&head[word.len()..])?;
-    let queue = setting(depth, "q=").or_else(|| setting(depth, "qd=")).unwrap_or(1);
-    let threads = setting(depth, "t=").unwrap_or(1);
+    let queue = parse_setting(depth, "q=").or_else(|| parse_setting(depth, "qd=")).unwrap_or(1);
+    let threads = parse_setting(depth, "t=").unwrap_or(1);
     let block = match (block, order) {
         (Some(block), _) => block,
         (None, IoOrder::Sequential) if queue > 1 => 128 * KIB,
@@ -90,7 +90,7 @@ fn label(text: &str) -> Option<(AccessPattern, Option<TestOp>)> {
 
 /// Parses `read4kib`, `4kbread`, `1mib` or an empty text.
 fn op_and_block(text: &str) -> Option<(Option<TestOp>, Option<u64>)> {
-    let word = words(&OPS).find_map(|(op, word)| text.split_once(word).map(|around| (op, around)));
+    let word = words(&OP_WORDS).find_map(|(op, word)| text.split_once(word).map(|around| (op, around)));
     let (op, block) = match word {
         Some((op, (before, behind))) => (Some(op), [before, behind].concat()),
         None => (None, text.to_owned()),
@@ -111,7 +111,7 @@ pub(super) fn size(text: &str) -> Option<u64> {
 }
 
 /// Number after a key such as `q=`; 0 counts as missing.
-fn setting(text: &str, key: &str) -> Option<u32> {
+fn parse_setting(text: &str, key: &str) -> Option<u32> {
     let digits = &text[text.find(key)? + key.len()..];
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
     digits[..end].parse().ok().filter(|number| *number > 0)

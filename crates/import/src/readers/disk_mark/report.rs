@@ -133,12 +133,12 @@ impl DiskMarkReader {
     fn line(&mut self, text: &str) {
         if let Some(line) = line::read(text) {
             self.result(&line);
-        } else if let Some((dialect, tool)) = headed(text) {
+        } else if let Some((dialect, tool)) = parse_heading(text) {
             self.dialect = dialect;
             self.end_report();
             self.report.log.tool = Some(tool);
         } else if !self.section(text) && !self.footer(text) {
-            self.other(text.trim());
+            self.read_prose(text.trim());
         }
     }
 
@@ -206,7 +206,7 @@ impl DiskMarkReader {
     }
 
     /// Handles any other line. After the system follows the comment in versions 3 to 6; other prose names the next report.
-    fn other(&mut self, text: &str) {
+    fn read_prose(&mut self, text: &str) {
         if !text.chars().any(char::is_alphanumeric) {
             self.report.comment_next = false;
         } else if std::mem::take(&mut self.report.comment_next) {
@@ -250,7 +250,7 @@ impl DiskMarkReader {
     }
 }
 
-fn headed(line: &str) -> Option<(&'static DiskMarkDialect, LogTool)> {
+fn parse_heading(line: &str) -> Option<(&'static DiskMarkDialect, LogTool)> {
     DIALECTS.iter().find_map(|dialect| Some((*dialect, dialect.heading(line)?)))
 }
 

@@ -11,7 +11,7 @@ use cardscope_model::test_name::{TestName, TestOp};
 use std::collections::HashMap;
 
 /// Job by which `cdm_fio.sh` fills its file before the tests.
-const FILLING: &str = "Bufread";
+const FILL_JOB: &str = "Bufread";
 
 /// Doubts that are listed one by one. Only broken logs have as many.
 const MOST_DOUBTS: usize = 50;
@@ -46,11 +46,11 @@ fn log(documents: Vec<FioDocument>) -> CardLog {
 
 fn add_document(log: &mut CardLog, runs: &mut RunBuilder, document: FioDocument) {
     let mut jobs = grouped(document.jobs);
-    if jobs.iter().any(|job| job.name == FILLING) {
-        jobs.retain(|job| job.name != FILLING);
-        doubt(log, format!("skipped {FILLING}, which only fills the file"));
+    if jobs.iter().any(|job| job.name == FILL_JOB) {
+        jobs.retain(|job| job.name != FILL_JOB);
+        doubt(log, format!("skipped {FILL_JOB}, which only fills the file"));
     }
-    jobs.iter().for_each(|job| note(log, job));
+    jobs.iter().for_each(|job| note_job(log, job));
     let groups = names_by_group(&jobs);
     let measured = jobs.iter().flat_map(|job| {
         let beside = beside(log, job, &groups);
@@ -58,7 +58,7 @@ fn add_document(log: &mut CardLog, runs: &mut RunBuilder, document: FioDocument)
         figures.iter_mut().for_each(|(_, figure)| add_step(figure, beside.as_deref()));
         figures
     });
-    let figures = named_apart(measured.collect());
+    let figures = add_job_names(measured.collect());
     let head = head(&jobs);
     let begun = runs.last_mut();
     let same = (begun.size_bytes, begun.loops) == (head.size_bytes, head.loops);
@@ -98,7 +98,7 @@ fn head(jobs: &[FioJob]) -> Run {
 }
 
 /// Notes doubts about a job, and the file that it used.
-fn note(log: &mut CardLog, job: &FioJob) {
+fn note_job(log: &mut CardLog, job: &FioJob) {
     let name = shortened(&job.name);
     if job.error != 0 {
         doubt(log, format!("{name} ended with error {}; its results are partial", job.error));
@@ -164,7 +164,7 @@ fn figure(name: TestName, side: &JobDirection, step: Option<String>) -> TestFigu
 }
 
 /// Adds the job's name to figures of different jobs with the same test.
-fn named_apart(figures: Vec<(&str, TestFigure)>) -> Vec<TestFigure> {
+fn add_job_names(figures: Vec<(&str, TestFigure)>) -> Vec<TestFigure> {
     let mut times: HashMap<(TestName, Option<String>), u32> = HashMap::new();
     for (_, figure) in &figures {
         *times.entry((figure.name(), figure.step.clone())).or_default() += 1;

@@ -16,14 +16,14 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 /// Entry in which a fio server sums up its clients.
-const TOTAL: &str = "All clients";
+const TOTAL_ENTRY: &str = "All clients";
 
 /// Most jobs of one file, and most computers, that are read: far more than real logs have.
 const MOST_JOBS: usize = 50_000;
 const MOST_HOSTS: usize = 1000;
 
 /// Braces without JSON after which the search ends: each may nest a hundred others.
-const MOST_OTHERS: usize = 10_000;
+const MOST_STRAY_BRACES: usize = 10_000;
 
 /// Objects with options; all of their fields are read.
 const OPTIONS: [&str; 2] = ["global options", "job options"];
@@ -41,7 +41,7 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 /// Reads all documents in the text, one log for each computer.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    let (documents, fault) = documents(&without_nan(text.body()));
+    let (documents, fault) = documents(&replace_nan(text.body()));
     if documents.is_empty() {
         return Err(fault.unwrap_or_else(|| "its JSON has no jobs".to_owned()));
     }
@@ -56,7 +56,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
 }
 
 /// Replaces `nan` and `inf`, which old versions print for averages of nothing and which JSON does not allow.
-fn without_nan(body: &str) -> Cow<'_, str> {
+fn replace_nan(body: &str) -> Cow<'_, str> {
     let (mut out, mut taken) = (String::new(), 0);
     for (at, _) in body.match_indices(':') {
         let value = body[at + 1..].strip_prefix(' ').unwrap_or(&body[at + 1..]);
@@ -78,9 +78,9 @@ fn documents(body: &str) -> (Vec<FioDocument>, Option<String>) {
     let with_jobs = body.contains("\"jobs\"");
     while let Some(open) = body[at..].find('{') {
         at += open;
-        match json::first(&body[at..], 2 * body.len(), READ) {
+        match json::first(&body[at..], 2 * body.len(), FIELD_CHOICE) {
             Ok((value, length)) => {
-                let read = of_hosts(&value);
+                let read = documents_by_host(&value);
                 jobs += read.iter().map(|document| document.jobs.len()).sum::<usize>();
                 documents.extend(read);
                 if jobs >= MOST_JOBS {
@@ -98,7 +98,7 @@ fn documents(body: &str) -> (Vec<FioDocument>, Option<String>) {
                 fault = fault.or_else(broken);
                 at += 1;
                 others += 1;
-                if others > MOST_OTHERS {
+                if others > MOST_STRAY_BRACES {
                     break;
                 }
             }
@@ -108,13 +108,13 @@ fn documents(body: &str) -> (Vec<FioDocument>, Option<String>) {
 }
 
 /// Fields that are read below, with each job packed as text. The bins of `json+` and all other fields are skipped.
-const READ: JsonChoice = JsonChoice {
+const FIELD_CHOICE: JsonChoice = JsonChoice {
     keeps: |within, field| OPTIONS.contains(&within) || FIELDS.split(", ").any(|known| known == field),
     packs: |list| list == "jobs" || list == "client_stats",
 };
 
 /// Reports of one start of fio, one for each computer that took part.
-fn of_hosts(value: &Value) -> Vec<FioDocument> {
+fn documents_by_host(value: &Value) -> Vec<FioDocument> {
     let entries = value.get("jobs").or_else(|| value.get("client_stats")).and_then(Value::as_array);
     let read = entries.into_iter().flatten().take(MOST_JOBS).filter_map(|entry| {
         let entry: Value = serde_json::from_str(entry.as_str()?).ok()?;
@@ -152,7 +152,7 @@ fn document(value: &Value, host: Option<String>, jobs: Vec<FioJob>) -> FioDocume
 
 fn job(entry: &Value, global: Option<&Map<String, Value>>) -> Option<FioJob> {
     let name = entry.get("jobname")?.as_str()?.to_owned();
-    if name == TOTAL {
+    if name == TOTAL_ENTRY {
         return None;
     }
     let own = entry.get("job options").and_then(Value::as_object);
@@ -196,12 +196,12 @@ fn side(value: &Value) -> Option<JobDirection> {
         printed: ToolPrints { value: kib_s, unit: "KiB/s".to_owned() },
         latency_us: latency("mean"),
         max_latency_us: latency("max"),
-        percentiles_us: percentiles(value),
+        percentiles_us: parse_percentiles(value),
     })
 }
 
 /// Percentiles of completion latency, else of total latency, in microseconds. Old versions print unused ones as `0.00`.
-fn percentiles(side: &Value) -> LatencyPercentiles {
+fn parse_percentiles(side: &Value) -> LatencyPercentiles {
     let kinds = [("clat_ns", 1e3), ("clat", 1.0), ("lat_ns", 1e3), ("lat", 1.0)];
     let all =
         kinds.iter().find_map(|(kind, in_us)| Some((side.get(kind)?.get("percentile")?.as_object()?, in_us)));

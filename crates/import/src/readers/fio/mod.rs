@@ -63,7 +63,7 @@ impl JobDirection {
     }
 }
 
-fn sum(mine: Option<JobDirection>, theirs: Option<JobDirection>) -> Option<JobDirection> {
+fn sum_directions(mine: Option<JobDirection>, theirs: Option<JobDirection>) -> Option<JobDirection> {
     mine.into_iter().chain(theirs).reduce(JobDirection::and)
 }
 
@@ -89,7 +89,7 @@ impl FioJob {
         self.count = self.count.saturating_add(other.count);
         self.error = if self.error == 0 { other.error } else { self.error };
         for (mine, theirs) in self.sides.iter_mut().zip(other.sides) {
-            *mine = sum(mine.take(), theirs);
+            *mine = sum_directions(mine.take(), theirs);
         }
         self.trims |= other.trims;
         self

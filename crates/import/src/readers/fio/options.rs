@@ -4,11 +4,11 @@ use cardscope_model::test_name::{AccessPattern, IoOrder, TestOp};
 use cardscope_model::units::KIB;
 
 /// fio's defaults: 4 KiB, and half of a mix is reads (its HOWTO).
-const USUAL_BLOCK: u64 = 4 * KIB;
-const USUAL_MIX: u8 = 50;
+const DEFAULT_BLOCK: u64 = 4 * KIB;
+const DEFAULT_MIX: u8 = 50;
 
 /// Percentage points by which a mix of some thousand I/Os misses the requested share.
-const NEAR: f64 = 1.5;
+const MIX_TOLERANCE: f64 = 1.5;
 
 /// Largest block that counts as random access if neither options nor name state the order, since small blocks are usually
 /// tested that way.
@@ -42,7 +42,7 @@ impl JobOptions {
         self.known = true;
         match name {
             "rw" | "readwrite" => self.access = Some(value.split(':').next().unwrap_or(value).to_owned()),
-            "bs" | "blocksize" => self.blocks = both_sizes(value),
+            "bs" | "blocksize" => self.blocks = parse_block_sizes(value),
             "iodepth" => self.depth = value.parse().ok().filter(|depth| *depth > 0),
             "numjobs" => self.threads = value.parse().ok().filter(|threads| *threads > 0),
             "ioengine" => self.engine = Some(value.to_owned()),
@@ -65,7 +65,7 @@ impl JobOptions {
         threads: u32,
     ) -> (AccessPattern, Option<String>) {
         let asked = self.blocks[usize::from(op == TestOp::Write)];
-        let block = asked.or_else(|| likely_block(measured)).unwrap_or(USUAL_BLOCK);
+        let block = asked.or_else(|| likely_block(measured)).unwrap_or(DEFAULT_BLOCK);
         let (order, doubt) = self.order(name, block);
         let capped = self
             .depth_is_capped()
@@ -107,8 +107,8 @@ impl JobOptions {
     pub(super) fn share_of_reads(&self, read_ios: f64, write_ios: f64) -> u8 {
         let exact = read_ios / (read_ios + write_ios) * 100.0;
         let asked = (exact / 5.0).round() * 5.0;
-        let measured = if (exact - asked).abs() <= NEAR { asked } else { exact.round() };
-        let usual = self.known.then_some(USUAL_MIX);
+        let measured = if (exact - asked).abs() <= MIX_TOLERANCE { asked } else { exact.round() };
+        let usual = self.known.then_some(DEFAULT_MIX);
         self.reads.or(usual).unwrap_or(measured as u8).clamp(1, 99)
     }
 }
@@ -122,7 +122,7 @@ fn likely_block(measured: u64) -> Option<u64> {
 }
 
 /// `4k`, or `4k,64k` for reads and writes.
-fn both_sizes(value: &str) -> [Option<u64>; 2] {
+fn parse_block_sizes(value: &str) -> [Option<u64>; 2] {
     let mut sizes = value.split(',').map(size);
     let read = sizes.next().flatten();
     [read, sizes.next().flatten().or(read)]

@@ -54,7 +54,7 @@ impl FioTextReader {
             trimmed.strip_prefix("fio-").filter(|version| version.starts_with(|c: char| c.is_ascii_digit()))
         {
             self.starts += 1;
-            self.start(Some(version.to_owned()));
+            self.begin_report(Some(version.to_owned()));
         } else if trimmed.starts_with("Run status group") {
             self.summed_up = true;
         } else if let Some((name, options)) = asked(line) {
@@ -62,15 +62,15 @@ impl FioTextReader {
         } else if let Some(report) = JobReport::parse(line) {
             self.report(&report);
         } else if let Some(row) = trimmed.strip_prefix('|') {
-            self.percentiles(row);
+            self.read_percentiles(row);
         } else if let Some((key, rest)) = trimmed.split_once(':') {
-            self.percentiles_in_us = key.strip_prefix("clat percentiles (").and_then(microseconds);
-            self.detail(key.trim_end(), rest);
+            self.percentiles_in_us = key.strip_prefix("clat percentiles (").and_then(microseconds_per_unit);
+            self.read_detail(key.trim_end(), rest);
         }
     }
 
     /// Begins a report. fio prints its version after the jobs' options and before their results.
-    fn start(&mut self, version: Option<String>) {
+    fn begin_report(&mut self, version: Option<String>) {
         if !self.document.jobs.is_empty() {
             self.documents.push(std::mem::take(&mut self.document));
         }
@@ -80,7 +80,7 @@ impl FioTextReader {
 
     fn report(&mut self, report: &JobReport<'_>) {
         if self.summed_up {
-            self.start(self.document.version.clone());
+            self.begin_report(self.document.version.clone());
         }
         self.direction = Some(0);
         let options = self.asked.get(report.name).cloned().unwrap_or_default();
@@ -98,7 +98,7 @@ impl FioTextReader {
     }
 
     /// `99.00th=[ 5800], 99.50th=[ 6390], 99.90th=[ 7308]`
-    fn percentiles(&mut self, row: &str) {
+    fn read_percentiles(&mut self, row: &str) {
         let side =
             self.document.jobs.last_mut().zip(self.direction).and_then(|(job, at)| job.sides[at].as_mut());
         let (Some(side), Some(in_us)) = (side, self.percentiles_in_us) else { return };
@@ -112,7 +112,7 @@ impl FioTextReader {
         }
     }
 
-    fn detail(&mut self, key: &str, rest: &str) {
+    fn read_detail(&mut self, key: &str, rest: &str) {
         if key.starts_with("Disk stats") {
             self.disks_follow = true;
         } else if self.disks_follow && rest.trim_start().starts_with("ios=") {
@@ -120,10 +120,10 @@ impl FioTextReader {
         } else if let Some(job) = self.document.jobs.last_mut() {
             if let Some(direction) = DIRECTIONS.iter().position(|known| *known == key) {
                 self.direction = Some(direction);
-                job.sides[direction] = bandwidth(rest);
+                job.sides[direction] = parse_bandwidth(rest);
             } else if key == "trim" {
                 self.direction = None;
-                job.trims |= bandwidth(rest).is_some();
+                job.trims |= parse_bandwidth(rest).is_some();
             } else if let Some(side) = self.direction.and_then(|at| job.sides[at].as_mut()) {
                 add_latency(side, key, rest);
             }
@@ -132,7 +132,7 @@ impl FioTextReader {
 }
 
 /// Microseconds in one unit of a heading: `usec)`.
-fn microseconds(unit: &str) -> Option<f64> {
+fn microseconds_per_unit(unit: &str) -> Option<f64> {
     match unit.trim_end_matches(')') {
         "nsec" => Some(1e-3),
         "usec" => Some(1.0),
@@ -149,7 +149,7 @@ fn asked(line: &str) -> Option<(&str, JobOptions)> {
     let mut options = JobOptions::default();
     for (key, value) in settings.split(", ").filter_map(|setting| setting.split_once('=')) {
         match key {
-            "bs" => options.blocks = blocks(settings),
+            "bs" => options.blocks = parse_blocks(settings),
             "rw" | "ioengine" | "iodepth" => options.set(key, value.trim()),
             _ => {}
         }
@@ -160,7 +160,7 @@ fn asked(line: &str) -> Option<(&str, JobOptions)> {
 }
 
 /// Block size of reads and of writes, if it is a single one: `bs=(R) 4096B-4096B, (W) …`, `bs=4K-4K/4K-4K/4K-4K`.
-fn blocks(settings: &str) -> [Option<u64>; 2] {
+fn parse_blocks(settings: &str) -> [Option<u64>; 2] {
     let ranges = settings.split("bs=").nth(1).unwrap_or_default();
     let mut sizes = ranges.split(['/', ',']).take(2).map(|range| {
         let range = range.trim().trim_start_matches("(R)").trim_start_matches("(W)").trim();
@@ -199,7 +199,7 @@ impl<'a> JobReport<'a> {
 }
 
 /// `IOPS=22, BW=22.5MiB/s (23.6MB/s)(8192MiB/363725msec)`, `io=1024.0MB, bw=22345KB/s, iops=5586, runt= 46932msec`.
-fn bandwidth(text: &str) -> Option<JobDirection> {
+fn parse_bandwidth(text: &str) -> Option<JobDirection> {
     let setting = |key: &str| {
         let value = text.split_once(key)?.1;
         Some(value.split([',', ' ', '(']).find(|part| !part.is_empty()).unwrap_or_default())
@@ -211,7 +211,7 @@ fn bandwidth(text: &str) -> Option<JobDirection> {
     let unit_at = printed.find(|c: char| c.is_ascii_alphabetic())?;
     let (value, unit) = (speed(&printed[..unit_at])?, &printed[unit_at..]);
     let bytes_s = value * unit_bytes(unit, old)?;
-    let iops = setting("IOPS=").or_else(|| setting("iops=")).and_then(counted).unwrap_or(0.0);
+    let iops = setting("IOPS=").or_else(|| setting("iops=")).and_then(parse_count).unwrap_or(0.0);
     let printed = ToolPrints { value, unit: unit.to_owned() };
     (bytes_s > 0.0).then_some(JobDirection {
         bytes_s,
@@ -230,15 +230,15 @@ fn unit_bytes(unit: &str, old: bool) -> Option<f64> {
 }
 
 /// `5586`, `12.3k`, `1.2M`.
-fn counted(text: &str) -> Option<f64> {
+fn parse_count(text: &str) -> Option<f64> {
     scaled(text.trim(), &[("k", 1e3), ("M", 1e6), ("", 1.0)])
 }
 
 /// Adds `clat (usec): min=43, max=5719, avg=353.49, stdev=168.04`. Total latency counts only if this is missing.
 fn add_latency(side: &mut JobDirection, key: &str, rest: &str) {
     let Some((kind, unit)) = key.split_once('(') else { return };
-    let Some(us) = microseconds(unit) else { return };
-    let value = |name: &str| counted(rest.split_once(name)?.1.split(',').next()?).map(|value| value * us);
+    let Some(us) = microseconds_per_unit(unit) else { return };
+    let value = |name: &str| parse_count(rest.split_once(name)?.1.split(',').next()?).map(|value| value * us);
     if kind.trim() == "clat" || (kind.trim() == "lat" && side.latency_us.is_none()) {
         side.latency_us = value("avg=").or(side.latency_us);
         side.max_latency_us = value("max=").or(side.max_latency_us);

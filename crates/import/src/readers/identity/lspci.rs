@@ -12,7 +12,7 @@ use cardscope_sd::bus::PcieLink;
 use serde_json::json;
 
 /// Device classes of cards and of slots.
-const KINDS: [&str; 2] = ["Non-Volatile memory controller", "SD Host controller"];
+const CARD_CLASSES: [&str; 2] = ["Non-Volatile memory controller", "SD Host controller"];
 
 struct LspciDevice<'a> {
     address: &'a str,
@@ -27,9 +27,9 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 /// Reads the text; each card, or each slot that could hold one, is a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut devices = devices(text);
-    devices.retain(|device| KINDS.iter().any(|kind| device.title.starts_with(kind)));
+    devices.retain(|device| CARD_CLASSES.iter().any(|kind| device.title.starts_with(kind)));
     if devices.is_empty() {
-        return Err(format!("none of its devices is a {}", KINDS.join(" or a ")));
+        return Err(format!("none of its devices is a {}", CARD_CLASSES.join(" or a ")));
     }
     Ok(devices.iter().map(LspciDevice::log).collect())
 }

@@ -11,11 +11,11 @@ use cardscope_sd::bus::MmcBus;
 use serde_json::json;
 
 /// Beginnings of lines. No other file has two of them.
-const LINES: [&str; 3] = ["clock:", "bus width:", "timing spec:"];
+const LINE_STARTS: [&str; 3] = ["clock:", "bus width:", "timing spec:"];
 
 pub(crate) fn recognise(text: &LogText) -> bool {
     let has = |name: &str| text.head().lines().any(|line| line.trim_start().starts_with(name));
-    LINES.iter().filter(|name| has(name)).count() >= 2
+    LINE_STARTS.iter().filter(|name| has(name)).count() >= 2
 }
 
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
@@ -27,13 +27,13 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     if let Some(mode) = &bus.mode {
         log.condition.set("bus_mode", mode.clone(), ConditionOrigin::Read);
     }
-    log.doubts.extend(slower_than_its_name(&bus));
+    log.doubts.extend(slow_clock_doubt(&bus));
     log.other.insert("mmc".into(), json!(bus));
     Ok(vec![log])
 }
 
 /// Doubt about a host that names a mode, but does not drive its clock.
-fn slower_than_its_name(bus: &MmcBus) -> Option<String> {
+fn slow_clock_doubt(bus: &MmcBus) -> Option<String> {
     let (row, running) = (bus.timing_row()?, bus.running_hz()?);
     let nominal = row.nominal_hz.filter(|hz| running < hz / 2)?;
     Some(format!(

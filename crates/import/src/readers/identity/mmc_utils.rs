@@ -30,16 +30,16 @@ pub(crate) fn recognise(text: &LogText) -> bool {
         line.starts_with("Extended CSD rev 1.")
             || line.starts_with("======SD/C")
             || line.starts_with("======MMC/C")
-            || matches!(bracket(line), Some(("SEC_COUNT", _)))
+            || matches!(parse_bracket(line), Some(("SEC_COUNT", _)))
     };
     // Either of these two alone could be from any YAML file.
     let line = |begin: &str| text.lines().any(|line| line.trim().starts_with(begin));
-    text.lines().any(own) || (line("manufacturer: '") && line("product: '")) || raw(text).is_some()
+    text.lines().any(own) || (line("manufacturer: '") && line("product: '")) || raw_register(text).is_some()
 }
 
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut log = CardLog::default();
-    let ext_csd = raw(text).unwrap_or_else(|| fields(text));
+    let ext_csd = raw_register(text).unwrap_or_else(|| fields(text));
     if !ext_csd.is_empty() {
         log.card.form = Some("eMMC".to_owned());
         // Below 2 GiB the register leaves the capacity to the CSD.
@@ -47,7 +47,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
         log.card.capacity_bytes = sectors.and_then(|n| n.checked_mul(512));
         log.other.insert("ext_csd".into(), document(ext_csd));
     }
-    text.lines().for_each(|line| take_card(line.trim(), &mut log));
+    text.lines().for_each(|line| read_card_line(line.trim(), &mut log));
     if !log.is_empty() {
         log.tool = log_of("mmc-utils", None).tool;
     }
@@ -72,13 +72,13 @@ fn document(fields: Map<String, Value>) -> Value {
 /// name counts.
 fn fields(text: &LogText) -> Map<String, Value> {
     let mut fields = Map::new();
-    for (name, value) in text.lines().filter_map(bracket) {
+    for (name, value) in text.lines().filter_map(parse_bracket) {
         fields.entry(name).or_insert(json!(value));
     }
     fields
 }
 
-fn bracket(line: &str) -> Option<(&str, u64)> {
+fn parse_bracket(line: &str) -> Option<(&str, u64)> {
     let (_, rest) = line.split_once('[')?;
     let (inside, after) = rest.split_once(']')?;
     let (name, value) = inside.split_once(':').unwrap_or((inside, after.trim_start_matches([':', ' '])));
@@ -89,7 +89,7 @@ fn bracket(line: &str) -> Option<(&str, u64)> {
 }
 
 /// Register in hex, as in `/sys/kernel/debug/mmc0/mmc0:0001/ext_csd`.
-fn raw(text: &LogText) -> Option<Map<String, Value>> {
+fn raw_register(text: &LogText) -> Option<Map<String, Value>> {
     let line = text.lines().map(str::trim).find(|line| line.len() == RAW_DIGITS)?;
     let byte = |at: usize| u8::from_str_radix(line.get(2 * at..2 * at + 2)?, 16).ok();
     let bytes: Vec<u8> = (0..RAW_DIGITS / 2).map(byte).collect::<Option<_>>()?;
@@ -101,7 +101,7 @@ fn raw(text: &LogText) -> Option<Map<String, Value>> {
 }
 
 /// Reads a line of `cid read`, or of its fields with `-v`.
-fn take_card(line: &str, log: &mut CardLog) {
+fn read_card_line(line: &str, log: &mut CardLog) {
     let Some((name, value)) = line.split_once(':') else { return };
     let value = value.trim();
     let card = &mut log.card;
@@ -111,7 +111,7 @@ fn take_card(line: &str, log: &mut CardLog) {
         "product" => card.model = quoted(),
         "PNM" => card.model = filled(value),
         "serial" | "PSN" => card.serial = value.split_whitespace().next().map(str::to_owned),
-        "manufacturing date" | "MDT" => card.made = made(value),
+        "manufacturing date" | "MDT" => card.made = manufacturing_month(value),
         "type" => card.form = Some(value.trim_matches('\'').replace("MMC", "eMMC")),
         "capacity" => card.capacity_bytes = card.capacity_bytes.or_else(|| capacity(value)),
         _ => {}
@@ -119,7 +119,7 @@ fn take_card(line: &str, log: &mut CardLog) {
 }
 
 /// `2024 may`, or with `-v` after the digits: `0x185 2024 may`.
-fn made(text: &str) -> Option<String> {
+fn manufacturing_month(text: &str) -> Option<String> {
     let mut words = text.split_whitespace().rev();
     let name = words.next()?.get(..3)?;
     month("%Y %b", &format!("{} {name}", words.next()?))

@@ -13,7 +13,7 @@ use cardscope_sd::bus::MmcBus;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-const NAMES: &str = "cid csd scr ssr ocr name manfid oemid serial date hwrev fwrev type erase_size \
+const REGISTER_NAMES: &str = "cid csd scr ssr ocr name manfid oemid serial date hwrev fwrev type erase_size \
     preferred_erase_size";
 
 /// Most cards of one text; garbage can look like millions.
@@ -53,7 +53,7 @@ fn log(card: &Values) -> CardLog {
         }
         Err(error) => log.doubts.push(error.to_string()),
     }
-    named(card, &mut log);
+    add_kernel_facts(card, &mut log);
     let number = |name: &str| value(name).and_then(|text| text.parse().ok());
     let bus = MmcBus {
         kind: value("type").map(str::to_owned),
@@ -68,7 +68,7 @@ fn log(card: &Values) -> CardLog {
 }
 
 /// Adds facts that the kernel decoded, if the register itself is missing.
-fn named(card: &Values, log: &mut CardLog) {
+fn add_kernel_facts(card: &Values, log: &mut CardLog) {
     let owned = |name: &str| card.get(name).cloned();
     let facts = &mut log.card;
     facts.model = facts.model.take().or_else(|| owned("name"));
@@ -83,9 +83,9 @@ fn cards(text: &str) -> Vec<Values> {
     let mut asked = None;
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let found = match asked.take() {
-            Some(name) if command(line).is_none() => vec![(name, line)],
+            Some(name) if printed_register(line).is_none() => vec![(name, line)],
             _ => {
-                asked = command(line);
+                asked = printed_register(line);
                 if asked.is_some() { Vec::new() } else { pairs(line) }
             }
         };
@@ -111,11 +111,11 @@ fn known(name: &str) -> Option<&'static str> {
         _ if name.eq_ignore_ascii_case("oem") => "oemid",
         name => name,
     };
-    NAMES.split(' ').find(|known| name.eq_ignore_ascii_case(known))
+    REGISTER_NAMES.split(' ').find(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// Register that the next line prints: `# cat /sys/block/mmcblk0/device/cid`, `==> /sys/…/cid <==`.
-fn command(line: &str) -> Option<&'static str> {
+fn printed_register(line: &str) -> Option<&'static str> {
     let path = match line.strip_prefix("==> ").and_then(|rest| rest.strip_suffix(" <==")) {
         Some(path) => path,
         None => line.split_once("cat ")?.1.split_whitespace().next()?,
@@ -124,12 +124,12 @@ fn command(line: &str) -> Option<&'static str> {
 }
 
 fn pairs(line: &str) -> Vec<(&'static str, &str)> {
-    let several: Option<Vec<_>> = line.split_whitespace().map(pair).collect();
-    several.filter(|pairs| pairs.len() > 1).unwrap_or_else(|| pair(line).into_iter().collect())
+    let several: Option<Vec<_>> = line.split_whitespace().map(parse_pair).collect();
+    several.filter(|pairs| pairs.len() > 1).unwrap_or_else(|| parse_pair(line).into_iter().collect())
 }
 
 /// `cid: 0353…`, `cid=0353…`, `/sys/bus/mmc/devices/mmc0:aaaa/cid:0353…`, `ATTRS{cid}=="0353…"`
-fn pair(text: &str) -> Option<(&'static str, &str)> {
+fn parse_pair(text: &str) -> Option<(&'static str, &str)> {
     let (left, right) = match text.starts_with('/') {
         true => text.rsplit_once(':'),
         false => text.split_once(['=', ':']),

@@ -34,7 +34,7 @@ pub(super) fn read(text: &str) -> Result<PlotlyChart, String> {
     let chart = json::whole(text).map_err(|error| error.to_string())?;
     let data = chart.get("data").and_then(Value::as_array).ok_or("no data")?;
     let common = chart.get("common_data").unwrap_or(&Value::Null);
-    let series: Vec<BarSeries> = data.iter().filter_map(|trace| one_series(trace, common)).collect();
+    let series: Vec<BarSeries> = data.iter().filter_map(|trace| read_series(trace, common)).collect();
     if series.is_empty() {
         return Err("its series have no numbers".to_owned());
     }
@@ -46,7 +46,7 @@ pub(super) fn read(text: &str) -> Result<PlotlyChart, String> {
 }
 
 /// Reads a series. Names may be on either axis; fields that a trace lacks are in `common`.
-fn one_series(trace: &Value, common: &Value) -> Option<BarSeries> {
+fn read_series(trace: &Value, common: &Value) -> Option<BarSeries> {
     let axis = |name: &str| trace.get(name).or_else(|| common.get(name)).and_then(Value::as_array);
     let (x, y) = (axis("x")?, axis("y")?);
     let (names, numbers) = if x.iter().all(Value::is_string) { (x, y) } else { (y, x) };

@@ -46,7 +46,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     while let Some(line) = lines.next() {
         if line.trim_start().starts_with(OPEN) {
             let chart = lines.by_ref().take_while(|line| !line.trim_start().starts_with(CLOSE));
-            page.block(&chart.collect::<String>());
+            page.read_chart(&chart.collect::<String>());
         } else {
             page.line(line.trim_end_matches('\n'));
         }
@@ -98,11 +98,11 @@ impl ChartPage {
         } else {
             let text = plain(item(line).unwrap_or(line));
             if let Some((key, value)) = text.split_once('=') {
-                self.setting(key.trim(), value.trim());
+                self.read_setting(key.trim(), value.trim());
             } else if let Some((key, value)) = text.split_once(':') {
-                self.property(key.trim(), value.trim().trim_end_matches('.'));
+                self.read_property(key.trim(), value.trim().trim_end_matches('.'));
             } else if let Some((_, rest)) = text.split_once("formatted with the ") {
-                self.file_system = rest.split_once(" filesystem").map(|(name, _)| line_of(name));
+                self.file_system = rest.split_once(" filesystem").map(|(name, _)| shorten_line(name));
             }
         }
     }
@@ -110,7 +110,7 @@ impl ChartPage {
     /// Begins a section. A heading of the same or a higher level than the card's ends that card.
     fn heading(&mut self, level: usize, text: &str) {
         self.condition = Condition::default();
-        self.heading = line_of(&plain(text));
+        self.heading = shorten_line(&plain(text));
         if level > self.level && !self.card.is_empty() {
             return;
         }
@@ -126,7 +126,7 @@ impl ChartPage {
     }
 
     /// Sets an option of the script for all cards of the page.
-    fn setting(&mut self, key: &str, value: &str) {
+    fn read_setting(&mut self, key: &str, value: &str) {
         match key {
             "Size" => self.head.size_bytes = parse_size(value).ok(),
             "Loops" => self.head.loops = value.parse().ok(),
@@ -135,7 +135,7 @@ impl ChartPage {
     }
 
     /// Reads a property of the card, such as `Firmware revision: X1`.
-    fn property(&mut self, key: &str, value: &str) {
+    fn read_property(&mut self, key: &str, value: &str) {
         if self.card.is_empty() {
             return;
         }
@@ -145,11 +145,11 @@ impl ChartPage {
             // NVMe has whole degrees and a difference of 273 between the scales.
             self.nvme.insert(format!("{}_celsius", name.to_lowercase()), json!(kelvin - 273));
         } else if key.starts_with("Firmware") && !value.is_empty() {
-            self.card.firmware = Some(line_of(value));
+            self.card.firmware = Some(shorten_line(value));
         }
     }
 
-    fn block(&mut self, json: &str) {
+    fn read_chart(&mut self, json: &str) {
         match chart::read(json) {
             Ok(chart) => self.chart(chart),
             Err(why) if self.doubts.len() < MOST_DOUBTS => self.doubts.push(format!(
@@ -242,7 +242,7 @@ impl ChartPage {
             self.doubts.push(format!("skipped {more} series: too many"));
         }
         published.truncate(MOST_PUBLISHED);
-        published.into_iter().for_each(|published| self.publish(published));
+        published.into_iter().for_each(|published| self.add_published(published));
         let lost = self.doubts.join("; ");
         if self.logs.is_empty() {
             return Err(if lost.is_empty() { "its charts are empty".to_owned() } else { lost });
@@ -252,7 +252,7 @@ impl ChartPage {
     }
 
     /// Adds published figures to the first log of the card in their name, or to a new log.
-    fn publish(&mut self, published: PublishedSeries) {
+    fn add_published(&mut self, published: PublishedSeries) {
         let named = |name: &str| test_name(name).map_or_else(|| name.to_owned(), |test| test.to_string());
         let values = published.series.values.iter().map(|(name, value)| (named(name), json!(value)));
         let values: Map<String, Value> = values.collect();
@@ -270,7 +270,7 @@ impl ChartPage {
 }
 
 /// Shortens a text of the page, since every log of the page has it.
-fn line_of(text: &str) -> String {
+fn shorten_line(text: &str) -> String {
     text.chars().take(LONGEST_TEXT).collect()
 }
 

@@ -27,9 +27,9 @@ pub(super) fn described(text: &str) -> DescribedCard {
     let (main, after) = outside.split_once(", ").unwrap_or((&outside, ""));
     let mut card = CardFacts::default();
     if let Ok(label) = parse(&with_spelled_speed_class(&outside)) {
-        printed(&label, &mut card);
+        add_printed_marks(&label, &mut card);
     }
-    let words: Vec<&str> = main.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = main.split_whitespace().map(trim_signs).filter(|word| !word.is_empty()).collect();
     card.form = words.iter().find_map(|word| form(word));
     let mut names = words.iter().filter(|word| !is_capacity(word)).take_while(|word| !is_rating(word));
     card.brand = names.next().map(|word| (*word).to_owned());
@@ -38,7 +38,7 @@ pub(super) fn described(text: &str) -> DescribedCard {
     DescribedCard { card, brackets }
 }
 
-fn printed(label: &CardLabel, card: &mut CardFacts) {
+fn add_printed_marks(label: &CardLabel, card: &mut CardFacts) {
     card.capacity_label = label.capacity.as_ref().map(|capacity| capacity.printed.clone());
     let buses = label.buses.iter().map(ToString::to_string);
     card.marks = buses.chain(label.marks.iter().map(ToString::to_string)).collect();
@@ -61,11 +61,11 @@ fn is_rating(word: &str) -> bool {
 }
 
 fn only_ratings(text: &str) -> bool {
-    text.split_whitespace().all(|word| is_rating(bare(word)))
+    text.split_whitespace().all(|word| is_rating(trim_signs(word)))
 }
 
 /// Word without the signs around it: `“1TB”`, `Example®`.
-fn bare(word: &str) -> &str {
+fn trim_signs(word: &str) -> &str {
     word.trim_matches(|c: char| !c.is_alphanumeric() && c != '+')
 }
 
@@ -73,7 +73,7 @@ fn bare(word: &str) -> &str {
 fn with_spelled_speed_class(text: &str) -> String {
     let mut out: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
-        let grade = matches!(bare(word), "1" | "3")
+        let grade = matches!(trim_signs(word), "1" | "3")
             && matches!(out.as_slice(), [.., bus, class]
             if bus.to_lowercase().starts_with("uhs-") && class.eq_ignore_ascii_case("class"));
         if grade {

@@ -20,7 +20,7 @@ pub(super) fn plain(text: &str) -> String {
     while let Some(open) = rest.find('[') {
         let link = rest[open..]
             .split_once("](")
-            .and_then(|(name, after)| (!name.contains(']')).then_some((&name[1..], behind_address(after)?)));
+            .and_then(|(name, after)| (!name.contains(']')).then_some((&name[1..], after_address(after)?)));
         let Some((name, after)) = link else { break };
         out.push_str(&rest[..open]);
         out.push_str(name);
@@ -31,7 +31,7 @@ pub(super) fn plain(text: &str) -> String {
 }
 
 /// Text after the bracket that closes an address, which may contain brackets.
-fn behind_address(text: &str) -> Option<&str> {
+fn after_address(text: &str) -> Option<&str> {
     let mut open = 1_u32;
     let close = text.find(|c| {
         open = match c {

@@ -7,7 +7,7 @@ use cardscope_model::test_name::{AccessPattern, IoOrder, TestName, TestOp};
 use cardscope_model::units::{KIB, MB, MIB};
 
 /// Words without meaning for the test.
-const FILL: &str = "buffered disk direct speed speeds test tests performance throughput average avg mean block blocks size io i o \
+const FILLER_WORDS: &str = "buffered disk direct speed speeds test tests performance throughput average avg mean block blocks size io i o \
     in of at";
 
 /// A tool in a heading, with step, test and MB/s as in its own reader.
@@ -52,10 +52,11 @@ pub(super) fn label(text: &str) -> Option<TestLabel> {
             "t" => said.threads = Some(number(&tokens.next()?)?),
             "iops" => said.unit = Some("IOPS".to_owned()),
             digits if digits.starts_with(|c: char| c.is_ascii_digit()) => {
-                said.block = Some(u64::from(number(digits)?).checked_mul(size(&tokens.next()?)?)?);
+                said.block =
+                    Some(u64::from(number(digits)?).checked_mul(block_unit_bytes(&tokens.next()?)?)?);
             }
             word if word.contains('/') => said.unit = Some(unit(word)?),
-            word if FILL.split_whitespace().any(|fill| fill == word) => {}
+            word if FILLER_WORDS.split_whitespace().any(|fill| fill == word) => {}
             word => said.tool = Some(TOOLS.iter().find(|(name, _)| *name == word)?.1),
         }
     }
@@ -81,7 +82,7 @@ fn tokens(text: &str) -> Vec<String> {
 }
 
 /// Bytes of a unit of block size, which is binary in either spelling.
-fn size(word: &str) -> Option<u64> {
+fn block_unit_bytes(word: &str) -> Option<u64> {
     match word {
         "k" | "kb" | "kib" => Some(KIB),
         "m" | "mb" | "mib" => Some(MIB),

@@ -15,7 +15,7 @@ use cardscope_model::run::TestFigure;
 use std::collections::BTreeSet;
 
 /// Headings without a result that a doubt names.
-const NAMED: usize = 8;
+const MOST_NAMED: usize = 8;
 
 /// A table with the heading above it.
 struct PageTable {
@@ -46,7 +46,7 @@ fn logs(text: &LogText) -> Vec<CardLog> {
                     .iter()
                     .position(|(name, log, _)| *name == card && (card.is_some() || log.part == table.above));
                 let at = known.unwrap_or_else(|| {
-                    cards.push((card.clone(), log_of(card.as_deref(), &table), RunBuilder::default()));
+                    cards.push((card.clone(), card_log(card.as_deref(), &table), RunBuilder::default()));
                     cards.len() - 1
                 });
                 cards[at].2.add(figure);
@@ -57,17 +57,17 @@ fn logs(text: &LogText) -> Vec<CardLog> {
         let left: Vec<&str> =
             all.map(String::as_str).filter(|head| !head.is_empty() && !used.contains(head)).collect();
         if let Some((_, log, _)) = cards.last_mut().filter(|_| !left.is_empty() && !used.is_empty()) {
-            let more = if left.len() > NAMED { " …" } else { "" };
+            let more = if left.len() > MOST_NAMED { " …" } else { "" };
             log.doubts.push(format!(
                 "not understood in a table: {}{more}",
-                left[..left.len().min(NAMED)].join("; ")
+                left[..left.len().min(MOST_NAMED)].join("; ")
             ));
         }
     }
     cards.into_iter().map(|(_, log, runs)| CardLog { runs: runs.finish(), ..log }).collect()
 }
 
-fn log_of(card: Option<&str>, table: &PageTable) -> CardLog {
+fn card_log(card: Option<&str>, table: &PageTable) -> CardLog {
     let part = card.map(str::to_owned).or_else(|| table.above.clone());
     let card = card.map(|name| described(name).card).unwrap_or_default();
     let doubt = "MB/s in the table are taken for 10^6 bytes/s, hdparm's for 2^20".to_owned();
@@ -128,8 +128,8 @@ fn tables(text: &LogText) -> Vec<PageTable> {
         let rows = lines[at + 1..].iter().take_while(|line| line.contains('|') && !is_rule(line));
         tables.push(PageTable {
             above: above.clone(),
-            heads: cells(lines[at - 1]),
-            rows: rows.map(|row| cells(row)).collect(),
+            heads: split_cells(lines[at - 1]),
+            rows: rows.map(|row| split_cells(row)).collect(),
         });
     }
     tables
@@ -143,7 +143,7 @@ fn is_rule(line: &str) -> bool {
         && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
 }
 
-fn cells(line: &str) -> Vec<String> {
+fn split_cells(line: &str) -> Vec<String> {
     let inner = line.trim().trim_start_matches('|').trim_end_matches('|');
     inner.split('|').map(plain).collect()
 }

@@ -15,7 +15,7 @@ use cardscope_model::verify::{SectorCounts, Verdict};
 use serde_json::{Value, json};
 
 /// Beginnings of lines with speeds.
-const SPEEDS: [(&str, TestOp); 4] = [
+const SPEED_LINES: [(&str, TestOp); 4] = [
     ("Writing speed:", TestOp::Write),
     ("Schreibrate:", TestOp::Write),
     ("Reading speed:", TestOp::Read),
@@ -44,39 +44,39 @@ struct H2testwSummary {
 
 /// True if the text has the program's name or one of its speeds.
 pub(crate) fn recognise(text: &LogText) -> bool {
-    text.lines().any(|line| line.trim_start().starts_with("H2testw v") || figure(line).is_some())
+    text.lines().any(|line| line.trim_start().starts_with("H2testw v") || parse_figure(line).is_some())
 }
 
 /// Reads the text; each report, which begins with its verdict, is a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let verdict = |line: &str| WITHOUT_ERRORS.iter().chain(&DEFECTIVE).any(|words| line.contains(words));
-    parts::reports(text, verdict, report)
+    parts::reports(text, verdict, read_report)
 }
 
-fn report(text: &LogText) -> ReaderOutcome {
+fn read_report(text: &LogText) -> ReaderOutcome {
     let mut versions = text.lines().filter_map(|line| line.trim().strip_prefix("H2testw v"));
     let version = versions.rfind(|version| !version.starts_with("ersion"));
     let mut log = log_of("H2testw", version.map(str::trim));
-    let summary = H2testwSummary::of(text);
-    let results: Vec<TestFigure> = text.lines().filter_map(figure).collect();
+    let summary = H2testwSummary::from_text(text);
+    let results: Vec<TestFigure> = text.lines().filter_map(parse_figure).collect();
     if !results.is_empty() {
         log.runs.push(Run { run: 1, size_bytes: summary.tested_bytes(), results, ..Run::default() });
     }
-    if summary.says_something() {
+    if summary.has_result() {
         log.other.insert("h2testw".into(), summary.document());
     }
     Ok(vec![log])
 }
 
-fn figure(line: &str) -> Option<TestFigure> {
+fn parse_figure(line: &str) -> Option<TestFigure> {
     let line = line.trim();
-    let (rest, op) = SPEEDS.iter().find_map(|(begin, op)| Some((line.strip_prefix(begin)?, *op)))?;
+    let (rest, op) = SPEED_LINES.iter().find_map(|(begin, op)| Some((line.strip_prefix(begin)?, *op)))?;
     let speed = amount(rest).filter(|speed| speed.unit.ends_with("Byte/s"))?;
     Some(step("h2testw", sequential(MIB, op), speed, binary_mb_s(speed.unit)?))
 }
 
 impl H2testwSummary {
-    fn of(text: &LogText) -> Self {
+    fn from_text(text: &LogText) -> Self {
         let mut summary = H2testwSummary::default();
         let mut counts = Vec::new();
         for line in text.lines() {
@@ -96,7 +96,7 @@ impl H2testwSummary {
         summary
     }
 
-    fn says_something(&self) -> bool {
+    fn has_result(&self) -> bool {
         self.without_errors || self.defective || self.lost.is_some() || self.tested.is_some()
     }
 

@@ -19,7 +19,7 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let table = TextTable::of(text.body());
-    let rows: Vec<MfstRow> = table.rows().filter_map(|row| MfstRow::of(&row)).collect();
+    let rows: Vec<MfstRow> = table.rows().filter_map(|row| MfstRow::from_row(&row)).collect();
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
         return Err("it has no complete row".to_owned());
     };
@@ -33,8 +33,8 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
             "rounds_completed": last.rounds,
             "bytes_written": last.written,
             "bytes_read": last.read,
-            "write_mb_s": spread(rows.iter().filter_map(|row| row.write_mb_s)),
-            "read_mb_s": spread(rows.iter().filter_map(|row| row.read_mb_s)),
+            "write_mb_s": mean_min_max(rows.iter().filter_map(|row| row.write_mb_s)),
+            "read_mb_s": mean_min_max(rows.iter().filter_map(|row| row.read_mb_s)),
             "bad_sectors": last.bad,
             "first_error": rows.iter().find(|row| row.bad > 0.0).map(MfstRow::state),
         }),
@@ -53,7 +53,7 @@ struct MfstRow {
 }
 
 impl MfstRow {
-    fn of(row: &crate::readers::table::TableRow<'_>) -> Option<Self> {
+    fn from_row(row: &crate::readers::table::TableRow<'_>) -> Option<Self> {
         let value = |name: &str| row.get(name).and_then(speed);
         // An interval without writes has no rate.
         let rate = |name: &str| value(name).map(|bytes| bytes / 1e6).filter(|mb_s| *mb_s > 0.0);
@@ -75,7 +75,7 @@ impl MfstRow {
 }
 
 /// Mean, minimum and maximum; `None` without values.
-fn spread(values: impl Iterator<Item = f64> + Clone) -> Option<Value> {
+fn mean_min_max(values: impl Iterator<Item = f64> + Clone) -> Option<Value> {
     let n = values.clone().count();
     let low = values.clone().reduce(f64::min)?;
     let high = values.clone().reduce(f64::max)?;

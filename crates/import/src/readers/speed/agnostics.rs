@@ -47,7 +47,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let size_bytes = Some(if since_2024 { 256 * MIB } else { 64 * MIB });
     for (run, one) in (1..).zip(&tries) {
         let results = one.results(since_2024);
-        log.doubts.extend(one.contradictions(run, &results));
+        log.doubts.extend(one.contradiction(run, &results));
         log.runs.push(Run { run, size_bytes, results, ..Run::default() });
     }
     let judged: Vec<Value> =
@@ -93,7 +93,7 @@ impl ScriptTry {
         json!({"passed": self.targets.len() == SENTENCES.len() && self.targets.iter().all(|t| t.passed), "targets": each})
     }
 
-    fn contradictions(&self, run: u32, results: &[TestFigure]) -> Option<String> {
+    fn contradiction(&self, run: u32, results: &[TestFigure]) -> Option<String> {
         let differs = |target: &&TargetLine| {
             let row = results.iter().find(|figure| figure.step.as_deref() == Some(target.step));
             row.is_some_and(|figure| (figure.printed().value - target.value).abs() > 0.5)

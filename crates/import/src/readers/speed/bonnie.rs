@@ -17,14 +17,14 @@ use csv::ReaderBuilder;
 use serde_json::{Map, Value, json};
 
 /// bonnie++'s default chunk.
-const CHUNK: u64 = 8 * KIB;
+const DEFAULT_CHUNK: u64 = 8 * KIB;
 
 /// Names of the six sequential and random measurements, in the line's order.
-const SPEEDS: [&str; 6] =
+const SPEED_NAMES: [&str; 6] =
     ["per_char_write", "block_write", "rewrite", "per_char_read", "block_read", "seeks"];
 
 /// Names of the six file tests, in the line's order.
-const FILES: [&str; 6] = [
+const FILE_TEST_NAMES: [&str; 6] = [
     "sequential_create",
     "sequential_stat",
     "sequential_delete",
@@ -55,13 +55,13 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut all: Vec<BonnieRun> = text.lines().filter_map(of_csv).collect();
     if all.is_empty() {
-        all = of_tables(text);
+        all = parse_tables(text);
     }
     let mut log = log_of("bonnie++", all.iter().find_map(|one| one.version.as_deref()));
     let mut runs = RunBuilder::default();
     for one in &all {
         runs.begin(Run { size_bytes: one.size_bytes, ..Run::default() });
-        one.figures().for_each(|figure| runs.add(figure));
+        one.block_figures().for_each(|figure| runs.add(figure));
     }
     log.runs = runs.finish();
     let others: Vec<_> = all.iter().map(BonnieRun::other).filter(|other| !other.is_empty()).collect();
@@ -72,7 +72,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
 }
 
 impl BonnieRun {
-    fn figures(&self) -> impl Iterator<Item = TestFigure> {
+    fn block_figures(&self) -> impl Iterator<Item = TestFigure> {
         [(1, TestOp::Write), (4, TestOp::Read)].into_iter().filter_map(|(at, op)| {
             let printed = PrintedAmount { value: self.speeds[at]?, unit: "K/sec" };
             let figure = step("bonnie++ block", sequential(self.chunk, op), printed, KIB_S);
@@ -83,14 +83,16 @@ impl BonnieRun {
     /// All values by name that are not figures.
     fn other(&self) -> Map<String, Value> {
         let mut other = Map::new();
-        let speeds = SPEEDS.iter().zip(self.speeds).filter(|(name, _)| !name.starts_with("block"));
+        let speeds = SPEED_NAMES.iter().zip(self.speeds).filter(|(name, _)| !name.starts_with("block"));
         for (name, value) in speeds.filter_map(|(name, value)| Some((name, value?))) {
             match *name {
                 "seeks" => other.insert("seeks_per_s".to_owned(), json!(value)),
                 _ => other.insert(format!("{name}_mb_s"), json!(value * KIB_S)),
             };
         }
-        for (name, value) in FILES.iter().zip(self.files).filter_map(|(name, value)| Some((name, value?))) {
+        for (name, value) in
+            FILE_TEST_NAMES.iter().zip(self.files).filter_map(|(name, value)| Some((name, value?)))
+        {
             other.insert(format!("{name}_per_s"), json!(value));
         }
         other
@@ -113,7 +115,11 @@ fn of_csv(line: &str) -> Option<BonnieRun> {
     Some(BonnieRun {
         version: Some(cells.get(1)?.to_owned()).filter(|v| !v.is_empty()),
         size_bytes,
-        chunk: cells.get(6).and_then(|cell| parse_size(cell).ok()).filter(|n| *n > 0).unwrap_or(CHUNK),
+        chunk: cells
+            .get(6)
+            .and_then(|cell| parse_size(cell).ok())
+            .filter(|n| *n > 0)
+            .unwrap_or(DEFAULT_CHUNK),
         // Without a size nothing was measured, and an old version omits a field then.
         speeds: std::array::from_fn(|n| size_bytes.and_then(|_| value(first + 2 * n))),
         // `21806us`, `15431ms`.
@@ -131,27 +137,27 @@ fn is_heading(line: &str) -> bool {
 }
 
 /// Rows below such headings.
-fn of_tables(text: &LogText) -> Vec<BonnieRun> {
+fn parse_tables(text: &LogText) -> Vec<BonnieRun> {
     let lines: Vec<&str> = text.lines().collect();
-    let rows = lines.windows(2).filter(|pair| is_heading(pair[0])).filter_map(|pair| of_row(pair[1]));
+    let rows = lines.windows(2).filter(|pair| is_heading(pair[0])).filter_map(|pair| parse_row(pair[1]));
     rows.collect()
 }
 
 /// Parses `host          512M   568  96  5275   0 …`: six values, each with its share of the processor.
-fn of_row(line: &str) -> Option<BonnieRun> {
+fn parse_row(line: &str) -> Option<BonnieRun> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let at = words.len().checked_sub(12)?;
     let (size, chunk) = words[at.checked_sub(1)?].split_once(':').unwrap_or((words[at - 1], ""));
     Some(BonnieRun {
         size_bytes: parse_size(size).ok(),
-        chunk: parse_size(chunk).unwrap_or(CHUNK).max(1),
-        speeds: std::array::from_fn(|n| lettered(words[at + 2 * n])),
+        chunk: parse_size(chunk).unwrap_or(DEFAULT_CHUNK).max(1),
+        speeds: std::array::from_fn(|n| parse_lettered(words[at + 2 * n])),
         ..BonnieRun::default()
     })
 }
 
 /// Parses `978k`, as printed since 2.00; the older headings state `k`.
-fn lettered(text: &str) -> Option<f64> {
+fn parse_lettered(text: &str) -> Option<f64> {
     scaled(text, &[("k", 1.0), ("m", 1024.0), ("g", 1024.0 * 1024.0), ("", 1.0)])
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn finished<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Finished
         } else if line.starts_with("dd: ") {
             error = Some(line.to_owned());
         } else {
-            let new = DdCommand::all(line);
+            let new = DdCommand::parse_line(line);
             if !new.is_empty() {
                 (commands, records, error) = (new.into(), None, None);
             }
@@ -110,7 +110,7 @@ struct DdCommand {
 
 impl DdCommand {
     /// Commands of a line, in order: `dd if=/dev/zero of=a … && dd if=a of=/dev/null …` are two.
-    fn all(line: &str) -> Vec<Self> {
+    fn parse_line(line: &str) -> Vec<Self> {
         let parts = line.contains("dd").then(|| line.split("&&").flat_map(|part| part.split(';')));
         parts.into_iter().flatten().filter_map(DdCommand::of).collect()
     }
@@ -124,7 +124,7 @@ impl DdCommand {
         let is_dd = words.iter().any(|word| *word == "dd" || word.ends_with("/dd"));
         let (source, sink) = (operand("if"), operand("of"));
         (is_dd && (source.is_some() || sink.is_some())).then(|| DdCommand {
-            op: direction(source, sink),
+            op: copy_direction(source, sink),
             block: operand("bs").or(operand("ibs")).and_then(block),
             direct: ["oflag", "iflag"]
                 .iter()
@@ -142,7 +142,7 @@ impl DdCommand {
 
 /// Direction of a copy: zeros and random data are written, data for /dev/null are read. A copy from a card to a file is a read,
 /// the reverse a write. `None` for copies between two files or two cards.
-fn direction(source: Option<&str>, sink: Option<&str>) -> Option<TestOp> {
+fn copy_direction(source: Option<&str>, sink: Option<&str>) -> Option<TestOp> {
     const SOURCES: [&str; 3] = ["/dev/zero", "/dev/urandom", "/dev/random"];
     match (source, sink) {
         (_, Some("/dev/null")) => Some(TestOp::Read),
@@ -166,7 +166,7 @@ fn block(text: &str) -> Option<u64> {
 }
 
 /// Relative deviation of a printed speed from bytes over seconds: rounding to two digits, and MB that are MiB.
-const ROUNDING: f64 = 0.15;
+const MOST_DEVIATION: f64 = 0.15;
 
 /// Values of a result line.
 #[derive(Debug, Clone, PartialEq)]
@@ -201,7 +201,7 @@ fn copied(line: &str) -> Option<DdResult> {
     // In every language the unit of speed has a slash.
     let numbers = line.contains('/').then(|| numbers(line))?;
     let [(bytes, ..), .., (seconds, _), (speed, after)] = &numbers[..] else { return None };
-    if let Some(copied) = bsd(line, &numbers) {
+    if let Some(copied) = parse_bsd_result(line, &numbers) {
         return Some(copied);
     }
     let bytes: u64 = bytes.parse().ok()?;
@@ -209,7 +209,7 @@ fn copied(line: &str) -> Option<DdResult> {
     // busybox prints MiB as MB, which is close enough to recognise the line.
     let (elapsed, value) = (number(seconds)?, number(speed)?);
     let progress = !seconds.contains(['.', ',']);
-    consistent(bytes, elapsed, value * decimal_mb_s(unit)?).then(|| DdResult {
+    is_consistent(bytes, elapsed, value * decimal_mb_s(unit)?).then(|| DdResult {
         bytes,
         seconds: elapsed,
         value,
@@ -220,19 +220,19 @@ fn copied(line: &str) -> Option<DdResult> {
 
 /// Parses a line of BSD or macOS, with bytes a second in brackets: `1048576 bytes transferred in 0.5 secs (2097152
 /// bytes/sec)`.
-fn bsd(line: &str, numbers: &[(&str, &str)]) -> Option<DdResult> {
+fn parse_bsd_result(line: &str, numbers: &[(&str, &str)]) -> Option<DdResult> {
     let (head, _) = line.split_once("bytes/sec")?;
     let (_, speed) = head.rsplit_once('(')?;
     let bytes: u64 = numbers.first()?.0.parse().ok()?;
     let (seconds, value) = (number(numbers.get(numbers.len().checked_sub(2)?)?.0)?, number(speed)?);
     let copied = DdResult { bytes, seconds, value, unit: "bytes/sec".to_owned(), progress: false };
-    consistent(bytes, seconds, value / MB).then_some(copied)
+    is_consistent(bytes, seconds, value / MB).then_some(copied)
 }
 
-fn consistent(bytes: u64, seconds: f64, mb_s: f64) -> bool {
+fn is_consistent(bytes: u64, seconds: f64, mb_s: f64) -> bool {
     let true_mb_s = bytes as f64 / MB / seconds;
     let nothing = bytes == 0 && mb_s == 0.0;
-    seconds > 0.0 && (nothing || (true_mb_s - mb_s).abs() <= ROUNDING * mb_s.max(true_mb_s))
+    seconds > 0.0 && (nothing || (true_mb_s - mb_s).abs() <= MOST_DEVIATION * mb_s.max(true_mb_s))
 }
 
 /// Unit after the last number: letters, a slash, and the word for a second in any language.
@@ -272,7 +272,7 @@ mod tests {
             ("if=/dev/sda of=/dev/sdb", None),
             ("if=a of=b", None),
         ] {
-            assert_eq!(DdCommand::all(&format!("dd {operands} bs=1M"))[0].op, op, "{operands}");
+            assert_eq!(DdCommand::parse_line(&format!("dd {operands} bs=1M"))[0].op, op, "{operands}");
         }
     }
 }

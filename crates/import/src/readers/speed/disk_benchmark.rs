@@ -24,30 +24,30 @@ const ROWS: [(&str, &str, TestName); 6] = [
 ];
 
 /// Test of fio in the older script: four jobs of depth 64.
-const FIO: TestName = TestName {
+const FIO_TEST: TestName = TestName {
     pattern: AccessPattern { order: IoOrder::Sequential, block: MIB, queue: 64, threads: 4 },
     op: TestOp::Read,
 };
 
 /// True if the text has two rows of the table.
 pub(crate) fn recognise(text: &LogText) -> bool {
-    text.head().lines().filter_map(figure).take(2).count() == 2
+    text.head().lines().filter_map(parse_row).take(2).count() == 2
 }
 
 /// Reads the text; each table is a run.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut log = log_of("disk-benchmark.sh", None);
-    log.runs = RunBuilder::of(text.lines().filter_map(figure));
+    log.runs = RunBuilder::of(text.lines().filter_map(parse_row));
     Ok(vec![log])
 }
 
 /// Parses `| iozone 4K random read      | 12.09 MB/s |`.
-fn figure(line: &str) -> Option<TestFigure> {
+fn parse_row(line: &str) -> Option<TestFigure> {
     let cells: Vec<&str> = line.trim().strip_prefix('|')?.split('|').map(str::trim).collect();
     let (name, printed) = (cells.first()?.to_lowercase(), amount(cells.get(1)?)?);
     let mb_s = decimal_mb_s(printed.unit)?;
     if name == "fio 1m sequential read" {
-        return Some(step("fio 1M sequential read", FIO, printed, mb_s));
+        return Some(step("fio 1M sequential read", FIO_TEST, printed, mb_s));
     }
     let name = name.strip_prefix("iozone ").unwrap_or(&name);
     let (_, step_name, test) = ROWS.into_iter().find(|(row, ..)| *row == name)?;

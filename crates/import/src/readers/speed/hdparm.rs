@@ -15,7 +15,7 @@ use cardscope_model::units::MIB;
 use serde_json::json;
 
 /// Bytes of one read of hdparm (TIMING_BUF_MB).
-const BLOCK: u64 = 2 * MIB;
+const READ_BLOCK: u64 = 2 * MIB;
 
 /// A result line of hdparm.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,10 +32,10 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 /// Reads the text; every timed read is a run, every disk a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    parts::of_devices(text, |line| device(line).map(whole_disk), of_one_disk)
+    parts::of_devices(text, |line| parse_device(line).map(whole_disk), read_disk)
 }
 
-fn of_one_disk(text: &LogText) -> ReaderOutcome {
+fn read_disk(text: &LogText) -> ReaderOutcome {
     let mut log = log_of("hdparm", None);
     let runs = (1..).zip(figures(text));
     log.runs = runs.map(|(run, figure)| Run { run, results: vec![figure], ..Run::default() }).collect();
@@ -63,7 +63,7 @@ pub(crate) fn other(text: &LogText, log: &mut CardLog) {
 
 fn figure(timing: &HdparmTiming<'_>) -> TestFigure {
     let name = if timing.direct { "hdparm -t --direct" } else { "hdparm -t" };
-    step(name, sequential(BLOCK, TestOp::Read), timing.speed, timing.mb_s)
+    step(name, sequential(READ_BLOCK, TestOp::Read), timing.speed, timing.mb_s)
 }
 
 fn timing(line: &str) -> Option<HdparmTiming<'_>> {
@@ -79,13 +79,13 @@ fn timing(line: &str) -> Option<HdparmTiming<'_>> {
 }
 
 fn devices<'a>(text: &'a LogText<'_>) -> Vec<&'a str> {
-    let mut devices: Vec<&str> = text.lines().filter_map(device).collect();
+    let mut devices: Vec<&str> = text.lines().filter_map(parse_device).collect();
     devices.dedup();
     devices
 }
 
 /// Device in a heading such as `/dev/mmcblk0:`.
-fn device(line: &str) -> Option<&str> {
+fn parse_device(line: &str) -> Option<&str> {
     line.strip_suffix(':').filter(|name| name.starts_with("/dev/") && !name.contains(' '))
 }
 

@@ -19,7 +19,7 @@ use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};
 use std::fmt;
 
 /// Size of requests with `-L`.
-const LINEAR: u64 = 256 * KIB;
+const LINEAR_REQUEST: u64 = 256 * KIB;
 
 /// True if the text has statistics.
 pub(crate) fn recognise(text: &LogText) -> bool {
@@ -28,7 +28,7 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 /// Reads the text; each block of statistics is a figure.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    let all = if is_json(text.body()) { of_json(text.body())? } else { of_text(text) };
+    let all = if is_json(text.body()) { parse_json(text.body())? } else { parse_text(text) };
     let mut log = log_of("ioping", None);
     log.date = all.iter().find_map(|one| one.date.clone());
     if let Some(file_system) = all.iter().find_map(|one| one.file_system.clone()) {
@@ -37,14 +37,14 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     if all.iter().any(|one| one.op.is_none()) {
         log.doubts.push("ioping does not show whether it read or wrote; assumed reading".to_owned());
     }
-    log.runs = RunBuilder::of(all.iter().filter_map(figure));
+    log.runs = RunBuilder::of(all.iter().filter_map(to_figure));
     Ok(vec![log])
 }
 
-fn figure(one: &IopingBlock) -> Option<TestFigure> {
+fn to_figure(one: &IopingBlock) -> Option<TestFigure> {
     let block = one.block().filter(|block| (1..=64 * MIB).contains(block))?;
     let op = one.op.unwrap_or(TestOp::Read);
-    let test = if block == LINEAR { sequential(block, op) } else { random(block, 1, op) };
+    let test = if block == LINEAR_REQUEST { sequential(block, op) } else { random(block, 1, op) };
     Some(TestFigure {
         step: Some("ioping".to_owned()),
         iops: one.iops,
@@ -88,25 +88,25 @@ fn is_title(line: &str) -> bool {
     line.starts_with("--- ") && line.trim_end().ends_with(" ioping statistics ---")
 }
 
-fn of_text(text: &LogText) -> Vec<IopingBlock> {
+fn parse_text(text: &LogText) -> Vec<IopingBlock> {
     let mut all: Vec<IopingBlock> = Vec::new();
     let mut next = IopingBlock::default();
     for line in text.lines().map(str::trim) {
         if is_title(line) {
             next.file_system = file_system(line);
             all.push(std::mem::take(&mut next));
-        } else if let Some((size, op)) = request(line) {
+        } else if let Some((size, op)) = parse_request(line) {
             (next.request_bytes, next.op) = (Some(size), Some(op));
         } else if let Some(last) = all.last_mut() {
-            completed(line, last);
-            latencies(line, last);
+            read_completed(line, last);
+            read_latencies(line, last);
         }
     }
     all
 }
 
 /// Parses `4 KiB <<< /mnt …: request=2 time=149.7 us`.
-fn request(line: &str) -> Option<(f64, TestOp)> {
+fn parse_request(line: &str) -> Option<(f64, TestOp)> {
     let (size, op) = match (line.split_once(" <<< "), line.split_once(" >>> ")) {
         (Some((size, _)), _) => (size, TestOp::Read),
         (_, Some((size, _))) => (size, TestOp::Write),
@@ -123,16 +123,16 @@ fn file_system(title: &str) -> Option<String> {
 }
 
 /// Parses `9.35 k requests completed in 472.0 ms, 36.5 MiB read, 19.8 k iops, 77.4 MiB/s`.
-fn completed(line: &str, into: &mut IopingBlock) -> Option<()> {
+fn read_completed(line: &str, into: &mut IopingBlock) -> Option<()> {
     let (requests, rest) = line.split_once(" requests completed in ")?;
-    into.requests = counted(requests)?;
+    into.requests = parse_count(requests)?;
     for part in rest.split(", ").skip(1) {
         if let Some(size) = part.strip_suffix(" read") {
             (into.op, into.bytes) = (Some(TestOp::Read), bytes(size)?);
         } else if let Some(size) = part.strip_suffix(" written") {
             (into.op, into.bytes) = (Some(TestOp::Write), bytes(size)?);
         } else if let Some(iops) = part.strip_suffix(" iops") {
-            into.iops = counted(iops);
+            into.iops = parse_count(iops);
         } else if let Some((value, unit)) = part.split_once(' ') {
             into.printed = (speed(value)?, unit.to_owned());
             into.mb_s = binary_mb_s(unit).map(|one| one * into.printed.0);
@@ -142,20 +142,20 @@ fn completed(line: &str, into: &mut IopingBlock) -> Option<()> {
 }
 
 /// Parses `min/avg/max/mdev = 149.7 us / 159.9 us / 176.6 us / 11.1 us`.
-fn latencies(line: &str, into: &mut IopingBlock) -> Option<()> {
+fn read_latencies(line: &str, into: &mut IopingBlock) -> Option<()> {
     let (_, rest) = line.split_once("min/avg/max/mdev = ")?;
-    let mut times = rest.split(" / ").map(micros);
+    let mut times = rest.split(" / ").map(parse_micros);
     (into.mean_us, into.max_us) = (times.nth(1)?, times.next()?);
     Some(())
 }
 
-fn micros(text: &str) -> Option<f64> {
+fn parse_micros(text: &str) -> Option<f64> {
     let (short, long) = ([(" ns", 1e-3), (" us", 1.0), (" ms", 1e3)], [(" s", 1e6), (" min", 60e6)]);
     scaled(text.trim(), &[&short[..], &long, &[(" hour", 3600e6), (" h", 3600e6)]].concat())
 }
 
 /// Parses a count with its thousands or millions: `6.25 k`.
-fn counted(text: &str) -> Option<f64> {
+fn parse_count(text: &str) -> Option<f64> {
     scaled(text.trim(), &[(" k", 1e3), (" m", 1e6), (" M", 1e6), ("", 1.0)])
 }
 
@@ -203,7 +203,7 @@ fn is_json(body: &str) -> bool {
     head.starts_with("[{\"timestamp\":") && (body.contains("\"io\"") || body.contains("\"stat\""))
 }
 
-fn of_json(body: &str) -> Result<Vec<IopingBlock>, String> {
+fn parse_json(body: &str) -> Result<Vec<IopingBlock>, String> {
     let mut reader = serde_json::Deserializer::from_str(body.trim());
     let read = reader.deserialize_seq(ElementVisitor).and_then(|all| reader.end().map(|()| all));
     read.map_err(|error| format!("its JSON cannot be read: {error}"))

@@ -79,12 +79,13 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
 fn runs(text: &LogText) -> Vec<Run> {
     let mut runs = RunBuilder::default();
     let mut size_bytes = None;
-    for row in rows(text) {
+    for row in table_rows(text) {
         if size_bytes != Some(row.file_bytes) {
             size_bytes = Some(row.file_bytes);
             runs.begin(Run { size_bytes, ..Run::default() });
         }
-        let figures = row.cells.iter().filter_map(|(column, kib_s)| cell(column, row.record_bytes, *kib_s));
+        let figures =
+            row.cells.iter().filter_map(|(column, kib_s)| cell_figure(column, row.record_bytes, *kib_s));
         figures.for_each(|figure| runs.add(figure));
     }
     runs.finish()
@@ -93,7 +94,7 @@ fn runs(text: &LogText) -> Vec<Run> {
 /// Adds the other columns, and a doubt if the page cache was not bypassed.
 fn other(text: &LogText, log: &mut CardLog) {
     let mut others: Vec<Value> = Vec::new();
-    for IozoneRow { record_bytes, cells, .. } in rows(text) {
+    for IozoneRow { record_bytes, cells, .. } in table_rows(text) {
         let strange = cells.iter().filter(|(column, _)| column.test.is_none());
         others.extend(strange.map(|(column, kib_s)| {
             json!({"test": column.name, "record_bytes": record_bytes, "mb_s": *kib_s as f64 * KIB_S})
@@ -108,7 +109,7 @@ fn other(text: &LogText, log: &mut CardLog) {
     }
 }
 
-fn cell(column: &IozoneColumn, record_bytes: u64, kib_s: u64) -> Option<TestFigure> {
+fn cell_figure(column: &IozoneColumn, record_bytes: u64, kib_s: u64) -> Option<TestFigure> {
     let (test, step) = column.test(record_bytes)?;
     Some(TestFigure { step: step.map(str::to_owned), ..figure(test, kib_s as f64, "kBytes/sec", KIB_S) })
 }
@@ -122,8 +123,8 @@ impl IozoneColumn {
     }
 }
 
-fn rows(text: &LogText) -> impl Iterator<Item = IozoneRow> {
-    let flags = asked_for(text);
+fn table_rows(text: &LogText) -> impl Iterator<Item = IozoneRow> {
+    let flags = requested_flags(text);
     let mut heading: Option<IozoneHeading> = None;
     text.lines().filter_map(move |line| {
         if let Some(new) = IozoneHeading::of(line) {
@@ -135,7 +136,7 @@ fn rows(text: &LogText) -> impl Iterator<Item = IozoneRow> {
 }
 
 /// Numbers after `-i` in the command, if the log has it.
-fn asked_for(text: &LogText) -> Vec<u8> {
+fn requested_flags(text: &LogText) -> Vec<u8> {
     let Some(line) = text.lines().find(|line| line.contains("iozone ") && line.contains(" -i")) else {
         return Vec::new();
     };
@@ -181,15 +182,15 @@ impl IozoneHeading {
         let numbers: Vec<(u64, usize)> =
             words.iter().map(|(word, end)| Some((word.parse().ok()?, *end))).collect::<Option<_>>()?;
         let [(file_kib, size_end), (record_kib, _), speeds @ ..] = &numbers[..] else { return None };
-        let aligned = if self.aligned { self.by_position(speeds, *size_end) } else { None };
-        let cells = aligned.or_else(|| by_flags(speeds, asked))?;
+        let aligned = if self.aligned { self.assign_by_position(speeds, *size_end) } else { None };
+        let cells = aligned.or_else(|| assign_by_flags(speeds, asked))?;
         let file_bytes = file_kib.checked_mul(KIB)?;
         let record_bytes = record_kib.checked_mul(KIB).filter(|bytes| (1..=file_bytes).contains(bytes))?;
         Some(IozoneRow { file_bytes, record_bytes, cells })
     }
 
     /// Assigns each number to the column that ends nearest, after a shift by the offset of the file size.
-    fn by_position(
+    fn assign_by_position(
         &self,
         speeds: &[(u64, usize)],
         size_end: usize,
@@ -212,7 +213,7 @@ impl IozoneHeading {
 }
 
 /// Assigns numbers in order to the requested columns. Without a command only a row of all first columns is unambiguous.
-fn by_flags(speeds: &[(u64, usize)], asked: &[u8]) -> Option<Vec<(&'static IozoneColumn, u64)>> {
+fn assign_by_flags(speeds: &[(u64, usize)], asked: &[u8]) -> Option<Vec<(&'static IozoneColumn, u64)>> {
     let wanted = |flag: u8| asked.is_empty() || asked.contains(&flag);
     let columns: Vec<&IozoneColumn> = COLUMNS.iter().filter(|column| wanted(column.asked_by)).collect();
     let clear = if asked.is_empty() { matches!(speeds.len(), 6 | 13) } else { speeds.len() == columns.len() };

@@ -23,9 +23,15 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut log = CardLog { tool: log_of("hdparm, dd, iozone", None).tool, ..table };
     let copies = dd::finished(text.lines());
     let mut runs: Vec<Run> = Vec::new();
-    collect(&mut runs, hdparm::figures(text).into_iter().map(|figure| vec![figure]));
-    collect(&mut runs, copies.iter().filter_map(|copy| copy.figure(None, "dd")).map(|figure| vec![figure]));
-    collect(&mut runs, log.runs.into_iter().map(|run| run.results.into_iter().map(named).collect()));
+    add_to_runs(&mut runs, hdparm::figures(text).into_iter().map(|figure| vec![figure]));
+    add_to_runs(
+        &mut runs,
+        copies.iter().filter_map(|copy| copy.figure(None, "dd")).map(|figure| vec![figure]),
+    );
+    add_to_runs(
+        &mut runs,
+        log.runs.into_iter().map(|run| run.results.into_iter().map(with_recipe_step).collect()),
+    );
     log.runs = runs;
     hdparm::other(text, &mut log);
     // The script's dd writes, though its command is not in the output. In any other log the direction is unknown.
@@ -34,7 +40,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     Ok(vec![log])
 }
 
-fn collect(runs: &mut Vec<Run>, parts: impl Iterator<Item = Vec<TestFigure>>) {
+fn add_to_runs(runs: &mut Vec<Run>, parts: impl Iterator<Item = Vec<TestFigure>>) {
     for (at, results) in parts.enumerate() {
         match runs.get_mut(at) {
             Some(run) => run.results.extend(results),
@@ -44,7 +50,7 @@ fn collect(runs: &mut Vec<Run>, parts: impl Iterator<Item = Vec<TestFigure>>) {
 }
 
 /// Renames the step of iozone's figure as in the recipe.
-fn named(figure: TestFigure) -> TestFigure {
+fn with_recipe_step(figure: TestFigure) -> TestFigure {
     let step = match (&figure.step, figure.test.order) {
         (Some(step), _) => format!("iozone {step}"),
         (None, IoOrder::Random) => format!("iozone random {}", figure.op),

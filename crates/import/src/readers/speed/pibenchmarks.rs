@@ -38,24 +38,24 @@ const TESTS: [(&str, &str, TestName); 9] = [
 /// True if the text has two rows of the table.
 pub(crate) fn recognise(text: &LogText) -> bool {
     // The table follows all output of the script's installation, so the head of the text is not enough.
-    text.lines().filter_map(row).take(2).count() == 2
+    text.lines().filter_map(parse_row).take(2).count() == 2
 }
 
 /// Reads the text; each table is a run.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut log = log_of("PiBenchmarks", None);
-    log.runs = RunBuilder::of(text.lines().filter_map(row));
-    settle_dd(text, &mut log);
+    log.runs = RunBuilder::of(text.lines().filter_map(parse_row));
+    correct_dd_speed(text, &mut log);
     let scores: Vec<f64> =
         text.lines().filter_map(|line| number(line.trim().strip_prefix("Score:")?)).collect();
     if !scores.is_empty() {
         log.other.insert("pibenchmarks".into(), json!({ "scores": scores }));
     }
-    text.lines().for_each(|line| identify(line.trim(), &mut log));
+    text.lines().for_each(|line| read_facts(line.trim(), &mut log));
     Ok(vec![log])
 }
 
-fn row(line: &str) -> Option<TestFigure> {
+fn parse_row(line: &str) -> Option<TestFigure> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_program = |word: &&str| TESTS.iter().any(|(program, ..)| program == word);
     let name = words.first().filter(|word| is_program(word)).and(words.get(1..))?.join(" ");
@@ -85,7 +85,7 @@ fn mb_s(program: &str, printed: PrintedAmount<'_>) -> Option<f64> {
 }
 
 /// Corrects the table's row of dd, which lacks the unit, by dd's own line.
-fn settle_dd(text: &LogText, log: &mut CardLog) {
+fn correct_dd_speed(text: &LogText, log: &mut CardLog) {
     let copies = dd::finished(text.lines());
     // The table copies dd's number digit by digit, so the first dd with that number is the right one.
     let mut by_number: HashMap<u64, &dd::FinishedDd> = HashMap::new();
@@ -109,7 +109,7 @@ fn settle_dd(text: &LogText, log: &mut CardLog) {
 }
 
 /// Reads facts from `MicroSD information: Clock Speed: 50.0 - Manufacturer: SanDisk - Model: SL16G - …`.
-fn identify(line: &str, log: &mut CardLog) {
+fn read_facts(line: &str, log: &mut CardLog) {
     let Some((title, rest)) = line.split_once(": ") else { return };
     let fields = || rest.split(" - ").filter_map(|field| field.split_once(':'));
     let field =
@@ -117,8 +117,8 @@ fn identify(line: &str, log: &mut CardLog) {
     match title {
         "Board information" => {
             let kernel = field("OS").map(|os| format!("{os}, {}", field("Architecture").unwrap_or_default()));
-            set(&mut log.condition, "board", field("Model"));
-            set(&mut log.condition, "kernel", kernel);
+            set_condition(&mut log.condition, "board", field("Model"));
+            set_condition(&mut log.condition, "kernel", kernel);
         }
         "MicroSD information" | "Drive information" => {
             let card = &mut log.card;
@@ -126,21 +126,21 @@ fn identify(line: &str, log: &mut CardLog) {
             (card.form, card.firmware) = (field("Product"), field("FW Version"));
             card.made = field("Date Manufactured").and_then(|date| month("%m/%Y", &date));
             let clock = field("Clock Speed").map(|mhz| format!("SD bus at {mhz} MHz"));
-            set(&mut log.condition, "board_clock", clock);
+            set_condition(&mut log.condition, "board_clock", clock);
         }
-        "Class" => log.card.marks = marks(rest),
+        "Class" => log.card.marks = parse_marks(rest),
         _ => {}
     }
 }
 
-fn set(condition: &mut Condition, word: &str, value: Option<String>) {
+fn set_condition(condition: &mut Condition, word: &str, value: Option<String>) {
     if let Some(value) = value {
         condition.set(word, value, ConditionOrigin::Read);
     }
 }
 
 /// Marks in `A1 Class 10 V10 U1`: `A1`, `C10`, `V10`, `U1`.
-fn marks(text: &str) -> Vec<String> {
+fn parse_marks(text: &str) -> Vec<String> {
     let joined = text.replace("Class ", "C");
     let is_mark = |word: &&str| {
         let number = word.strip_prefix(['A', 'C', 'E', 'U', 'V']);

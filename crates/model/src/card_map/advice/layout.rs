@@ -33,17 +33,17 @@ const MOST_MBR: u64 = 1 << 41;
 pub(super) fn advise(measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
     let unit = measured.erase_block_bytes.value.filter(|unit| *unit > 0);
     match unit {
-        Some(unit) => from_unit(unit, measured, facts, advice),
-        None => safe_default(&measured.erase_block_bytes, facts, advice),
+        Some(unit) => advise_aligned_start(unit, measured, facts, advice),
+        None => advise_safe_start(&measured.erase_block_bytes, facts, advice),
     }
-    ext4(unit, measured, facts, advice);
+    advise_ext4(unit, measured, facts, advice);
     if let Some(unit) = unit {
-        f2fs(unit, measured, facts, advice);
+        advise_f2fs(unit, measured, facts, advice);
     }
-    exfat(unit, measured, facts, advice);
+    advise_exfat(unit, measured, facts, advice);
 }
 
-fn from_unit(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
+fn advise_aligned_start(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
     let (sure, block) = (measured.erase_block_bytes.confidence * 100.0, BinarySize(unit));
     if facts.target_kind == TargetKind::Partition {
         advice.words.push(format!(
@@ -83,7 +83,7 @@ fn partition_command(start: u64, facts: &AdviceFacts) -> String {
 }
 
 /// Advises a start that is safe for any erase block, and gives the reason.
-fn safe_default(unit: &Property<u64>, facts: &AdviceFacts, advice: &mut MapAdvice) {
+fn advise_safe_start(unit: &Property<u64>, facts: &AdviceFacts, advice: &mut MapAdvice) {
     let why = match (unit.status, &unit.reason, unit.bound) {
         (PropertyStatus::None, ..) => "reads and writes show no erase block on this card".to_owned(),
         (PropertyStatus::AtLeast, _, Some(bound)) => {
@@ -109,7 +109,7 @@ fn safe_default(unit: &Property<u64>, facts: &AdviceFacts, advice: &mut MapAdvic
     ));
 }
 
-fn ext4(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
+fn advise_ext4(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
     let page = measured.page_bytes.value.filter(|page| *page > 0);
     advice.ext4_stride = page.map(|page| page.div_ceil(EXT4_BLOCK)).filter(|stride| *stride <= MOST_STRIDE);
     advice.ext4_stripe_width = unit.map(|unit| unit / EXT4_BLOCK).filter(|width| *width > 0);
@@ -131,8 +131,8 @@ fn ext4(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, advice: 
     ));
 }
 
-fn f2fs(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
-    let Some(segments) = sections(unit) else { return };
+fn advise_f2fs(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
+    let Some(segments) = segments_per_section(unit) else { return };
     advice.f2fs_segments_per_section = Some(segments);
     let (section, block) = (BinarySize(segments * F2FS_SEGMENT), BinarySize(unit));
     advice.words.push(format!(
@@ -156,7 +156,7 @@ fn f2fs(unit: u64, measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut Map
 }
 
 /// Returns the segments in the smallest section that is a whole number of erase blocks.
-fn sections(unit: u64) -> Option<u64> {
+fn segments_per_section(unit: u64) -> Option<u64> {
     (1..=1024).find(|segments| (segments * F2FS_SEGMENT).is_multiple_of(unit))
 }
 
@@ -169,14 +169,14 @@ fn active_logs(measured: &MeasuredMap) -> Option<(u32, u32)> {
     (open < 7).then_some((logs, open))
 }
 
-fn exfat(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
+fn advise_exfat(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
     let curve = write_curve(measured);
     let fast = smallest_reaching(curve.points, 0.8);
     let page = measured.page_bytes.value.unwrap_or(EXT4_BLOCK);
     let cluster = fast.map(|bytes| {
         let least = bytes.max(page).max(EXT4_BLOCK).next_power_of_two();
         // A cluster that does not divide the erase block would cross its boundary.
-        let whole = unit.map_or(MOST_CLUSTER, power_of_two_in);
+        let whole = unit.map_or(MOST_CLUSTER, power_of_two_factor);
         least.min(MOST_CLUSTER).min(whole.max(EXT4_BLOCK))
     });
     advice.exfat_cluster_bytes = cluster;
@@ -211,6 +211,6 @@ fn exfat(unit: Option<u64>, measured: &MeasuredMap, facts: &AdviceFacts, advice:
     }
 }
 
-fn power_of_two_in(unit: u64) -> u64 {
+fn power_of_two_factor(unit: u64) -> u64 {
     1 << unit.trailing_zeros().min(63)
 }

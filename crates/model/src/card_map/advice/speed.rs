@@ -44,12 +44,12 @@ pub fn smallest_reaching(points: &[SizePoint], share: f64) -> Option<u64> {
 }
 
 pub(super) fn advise(measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
-    sizes(measured, advice);
-    files_at_once(measured, advice);
-    mounting(measured, facts, advice);
+    advise_sizes(measured, advice);
+    advise_open_files(measured, advice);
+    advise_mounting(measured, facts, advice);
 }
 
-fn sizes(measured: &MeasuredMap, advice: &mut MapAdvice) {
+fn advise_sizes(measured: &MeasuredMap, advice: &mut MapAdvice) {
     let curve = write_curve(measured);
     let Some(half) = smallest_reaching(curve.points, 0.5) else { return };
     advice.slow_below_bytes = Some(half);
@@ -67,7 +67,7 @@ fn sizes(measured: &MeasuredMap, advice: &mut MapAdvice) {
         "Let programs write {enough} at once: {writes}{below} of {size} {at_size}, at best {at_best}, and \
          80 % of that takes {enough}."
     ));
-    stripe(curve, advice);
+    advise_stripe(curve, advice);
 }
 
 /// Share of the best speed at which the stripe is set: 10.4 of 11.2 MB/s, with 64 blocks, in
@@ -76,7 +76,7 @@ const STRIPE_SHARE: f64 = 0.9;
 
 /// Advises ext4's stripe at mount time, derived as in docs/reference/reports.md#lexar-review. It overrides the stripe
 /// width of mkfs, so it is not a mount option if that width is already a whole erase block.
-fn stripe(curve: WriteCurve<'_>, advice: &mut MapAdvice) {
+fn advise_stripe(curve: WriteCurve<'_>, advice: &mut MapAdvice) {
     let enough = smallest_reaching(curve.points, STRIPE_SHARE);
     let Some(bytes) = enough.filter(|bytes| *bytes > EXT4_BLOCK && bytes.is_multiple_of(EXT4_BLOCK)) else {
         return;
@@ -97,17 +97,17 @@ fn stripe(curve: WriteCurve<'_>, advice: &mut MapAdvice) {
     }
 }
 
-fn files_at_once(measured: &MeasuredMap, advice: &mut MapAdvice) {
+fn advise_open_files(measured: &MeasuredMap, advice: &mut MapAdvice) {
     let (linear, random) = (&measured.open_blocks.linear, &measured.open_blocks.random);
     let sure = linear.confidence * 100.0;
     let text = match (linear.status, linear.value, linear.bound) {
         (PropertyStatus::Measured, Some(open), _) => format!(
             "Write to at most {} at once: the card keeps {open} erase blocks open ({sure:.1} % sure), and \
              the file system needs one.",
-            files(open.saturating_sub(1).max(1))
+            count_of_files(open.saturating_sub(1).max(1))
         ),
         (PropertyStatus::AtLeast, _, Some(bound)) => {
-            format!("Write up to {} at once without a measurable slowdown.", files(bound))
+            format!("Write up to {} at once without a measurable slowdown.", count_of_files(bound))
         }
         (PropertyStatus::None, ..) => {
             "Write any number of files at once: no slowdown was measured.".to_owned()
@@ -124,11 +124,11 @@ fn files_at_once(measured: &MeasuredMap, advice: &mut MapAdvice) {
     }
 }
 
-fn files(n: u32) -> String {
+fn count_of_files(n: u32) -> String {
     if n == 1 { "1 file".to_owned() } else { format!("{n} files") }
 }
 
-fn mounting(measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
+fn advise_mounting(measured: &MeasuredMap, facts: &AdviceFacts, advice: &mut MapAdvice) {
     let curves = &measured.curves;
     let small = curves.random_write.iter().find(|p| p.bytes == 4 * KIB);
     let all = curves.sequential_write.iter().chain(&curves.random_write);

@@ -23,22 +23,22 @@ pub(super) fn advise(facts: &AdviceFacts, advice: &mut MapAdvice) {
     let tried = &facts.tried;
     let named = |what: &str| tried.iter().find(|t| t.what == what);
     if let Some(after) = named(AFTER_DISCARD) {
-        discard(named(AS_IT_WAS), after, advice);
+        advise_discard(named(AS_IT_WAS), after, advice);
     }
     let others: Vec<&TriedState> =
         tried.iter().filter(|t| ![AS_IT_WAS, AFTER_DISCARD].contains(&t.what.as_str())).collect();
     if !others.is_empty() {
-        file_systems(&others, advice);
+        advise_file_systems(&others, advice);
     }
 }
 
-fn discard(before: Option<&TriedState>, after: &TriedState, advice: &mut MapAdvice) {
+fn advise_discard(before: Option<&TriedState>, after: &TriedState, advice: &mut MapAdvice) {
     if let Some(reason) = &after.reason {
         advice.words.push(format!("Discard was not tested: {reason}."));
         return;
     }
     let Some(before) = before else { return };
-    let (Some(was), Some(is)) = (figures(before), figures(after)) else { return };
+    let (Some(was), Some(is)) = (trial_figures(before), trial_figures(after)) else { return };
     match apart(before, after) {
         Some(true) => {
             advice.words.push(format!(
@@ -59,16 +59,16 @@ fn discard(before: Option<&TriedState>, after: &TriedState, advice: &mut MapAdvi
     }
 }
 
-fn figures(tried: &TriedState) -> Option<String> {
+fn trial_figures(tried: &TriedState) -> Option<String> {
     let iops = tried.iops?;
     let interval = tried.ci95.map_or_else(String::new, |(low, high)| format!(" ({low:.1} to {high:.1})"));
     let longest = tried.longest_s.map_or_else(String::new, |s| format!(", the longest {s:.2} s"));
     Some(format!("{iops:.1} per second{interval}{longest}"))
 }
 
-fn file_systems(others: &[&TriedState], advice: &mut MapAdvice) {
+fn advise_file_systems(others: &[&TriedState], advice: &mut MapAdvice) {
     let rows: Vec<String> =
-        others.iter().filter_map(|t| Some(format!("{} {}", t.what, figures(t)?))).collect();
+        others.iter().filter_map(|t| Some(format!("{} {}", t.what, trial_figures(t)?))).collect();
     for left_out in others {
         if let Some(reason) = &left_out.reason {
             advice.words.push(format!("{} was not tested: {reason}.", left_out.what));

@@ -8,11 +8,11 @@ use crate::svg::palette::SERIES;
 use std::fmt::Write;
 
 /// Width of the SVG of a full bar. Whole units are fine enough for any screen.
-const LENGTH: f64 = 1000.0;
+const FULL_LENGTH: f64 = 1000.0;
 
 /// Longest names, in characters, for which two groups fit in a row: with the interval in figures, and without it.
-const SHORT: usize = 12;
-const LONG: usize = 25;
+const MAX_NAME_WITH_INTERVAL: usize = 12;
+const MAX_NAME_IN_HALF_ROW: usize = 25;
 
 pub(super) fn drawn(bars: &BarGroups) -> String {
     let groups: String = bars.groups.iter().map(|one| group(one, bars)).collect();
@@ -23,9 +23,9 @@ pub(super) fn drawn(bars: &BarGroups) -> String {
     let longest = bars.names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let beside = match longest {
         _ if bars.groups.len() == 1 => " alone",
-        n if n <= SHORT => "",
+        n if n <= MAX_NAME_WITH_INTERVAL => "",
         // The interval in figures has no room after such a name. It is drawn, and the tables list it.
-        n if n <= LONG => " long",
+        n if n <= MAX_NAME_IN_HALF_ROW => " long",
         _ => " alone",
     };
     format!("<div class=\"bars{coloured}{beside}\">\n{groups}</div>\n")
@@ -41,7 +41,7 @@ fn group(group: &BarGroup, bars: &BarGroups) -> String {
         escaped(&bars.scale(group))
     );
     for limit in &group.limits {
-        out += &limit_name(limit, end);
+        out += &limit_html(limit, end);
     }
     for bar in &group.bars {
         let name = bars.names.get(bar.of).map_or("", String::as_str);
@@ -50,9 +50,9 @@ fn group(group: &BarGroup, bars: &BarGroups) -> String {
             out,
             "<li data-of=\"{}\"{}><span>{}</span>{}<b>{}</b><small>{ends}</small></li>",
             bar.of,
-            attributes(bar),
+            bar_attributes(bar),
             escaped(name),
-            picture(bar, &group.limits, end),
+            bar_svg(bar, &group.limits, end),
             bars.write(bar.value)
         );
     }
@@ -61,7 +61,7 @@ fn group(group: &BarGroup, bars: &BarGroups) -> String {
 }
 
 /// Values for the script: the value or its four measures, the interval, the runs.
-fn attributes(bar: &ChartBar) -> String {
+fn bar_attributes(bar: &ChartBar) -> String {
     let all = |values: &[f64]| values.iter().map(|v| number(*v)).collect::<Vec<_>>().join(" ");
     let values = bar.measures.map_or_else(|| number(bar.value), |four| all(&four));
     let ends = bar.interval.map(|ends| format!(" data-ci=\"{}\"", all(&ends))).unwrap_or_default();
@@ -70,12 +70,12 @@ fn attributes(bar: &ChartBar) -> String {
 }
 
 fn along(value: f64, end: f64) -> f64 {
-    (LENGTH * (value / end).clamp(0.0, 1.0)).round()
+    (FULL_LENGTH * (value / end).clamp(0.0, 1.0)).round()
 }
 
 /// Name of a limit over its line, on the side that has more room.
-fn limit_name(limit: &LimitLine, end: f64) -> String {
-    let at = along(limit.value, end) / LENGTH * 100.0;
+fn limit_html(limit: &LimitLine, end: f64) -> String {
+    let at = along(limit.value, end) / FULL_LENGTH * 100.0;
     let (class, room) = if at > 50.0 { ("before", 100.0 - at) } else { ("behind", at) };
     format!(
         "<li class=\"limit {class}\" data-at=\"{}\"><span style=\"--room:{room:.1}%\">{}</span></li>\n",
@@ -85,7 +85,7 @@ fn limit_name(limit: &LimitLine, end: f64) -> String {
 }
 
 /// SVG of a bar with its whisker, and below it the ticks of its runs. It is stretched to the width available.
-fn picture(bar: &ChartBar, limits: &[LimitLine], end: f64) -> String {
+fn bar_svg(bar: &ChartBar, limits: &[LimitLine], end: f64) -> String {
     let along = |value: f64| along(value, end);
     let high = if bar.runs.is_empty() { 10 } else { 14 };
     let whisker = bar.interval.map(|ends| {
@@ -99,7 +99,7 @@ fn picture(bar: &ChartBar, limits: &[LimitLine], end: f64) -> String {
     let runs = bar.runs.iter().map(|run| format!("M{} 11v3", along(*run))).collect();
     let across = limits.iter().map(|limit| format!("M{} 0v{high}", along(limit.value))).collect();
     format!(
-        "<svg viewBox=\"0 0 {LENGTH} {high}\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect width=\"{}\" height=\"10\"/>{}{}{}</svg>",
+        "<svg viewBox=\"0 0 {FULL_LENGTH} {high}\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect width=\"{}\" height=\"10\"/>{}{}{}</svg>",
         along(bar.value),
         whisker.unwrap_or_default(),
         path("runs", runs),

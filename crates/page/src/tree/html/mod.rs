@@ -13,11 +13,11 @@ use crate::svg;
 use cardscope_model::answer::Answer;
 use std::fmt::Write;
 
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+const PAGE_STYLE: &str = include_str!("page.css");
+const PAGE_SCRIPT: &str = include_str!("page.js");
 
 /// Starts the script, which is a module because the browser app imports it too.
-const START: &str = "enhance(document);\n";
+const SCRIPT_START: &str = "enhance(document);\n";
 
 /// SHA-256 of script and start in base64, for the content security policy. A test compares it with the script.
 const SCRIPT_HASH: &str = "z5FOz8m2dadl2XSu3/YTzs0fUh0esyMtmbZTAKcH9n0=";
@@ -44,7 +44,7 @@ pub fn document(page: &Page) -> String {
     let (header, main, footer) = parts(page);
     format!(
         "{HEAD}<html lang=\"en\">\n{}<body{sheet}>\n<header class=\"{}\">\n{header}</header>\n\
-         <main>\n{main}</main>\n<footer>{footer}</footer>\n<script type=\"module\">{SCRIPT}{START}</script>\n</body>\n</html>\n",
+         <main>\n{main}</main>\n<footer>{footer}</footer>\n<script type=\"module\">{PAGE_SCRIPT}{SCRIPT_START}</script>\n</body>\n</html>\n",
         head(&escaped(title)),
         class(page.tone),
     )
@@ -73,7 +73,7 @@ fn parts(page: &Page) -> (String, String, String) {
     let answer = answer(&page.answer);
     let (of, reasons, figures) = (of(page), reasons(&page.reasons), figures(&page.figures));
     let header = format!("{of}<h1>{answer}</h1>\n{reasons}{figures}");
-    (header, format!("{}{}{details}", all(open), next(page)), footer(page))
+    (header, format!("{}{}{details}", all(open), next_steps_html(page)), footer(page))
 }
 
 fn head(title: &str) -> String {
@@ -81,7 +81,7 @@ fn head(title: &str) -> String {
         "<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
          img-src data:; script-src 'sha256-{SCRIPT_HASH}'; base-uri 'none'; form-action 'none'\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title} – Cardscope</title>\n<style>\n{}{STYLE}</style>\n</head>\n",
+         <meta name=\"referrer\" content=\"no-referrer\">\n<title>{title} – Cardscope</title>\n<style>\n{}{PAGE_STYLE}</style>\n</head>\n",
         svg::palette::page()
     )
 }
@@ -135,7 +135,7 @@ fn figures(figures: &[PageFact]) -> String {
     if tiles.is_empty() { tiles } else { format!("<dl class=\"figures\">\n{tiles}</dl>\n") }
 }
 
-fn next(page: &Page) -> String {
+fn next_steps_html(page: &Page) -> String {
     let mut out = String::new();
     for step in &page.next {
         let command = step
@@ -168,7 +168,7 @@ fn section(section: &PageSection, level: u8) -> String {
     let place = BlockPlace { head: &section.head, level: level + 1, folded: section.folded };
     let body = body(&section.blocks, place);
     let print = if section.printed { " print" } else { "" };
-    let id = slug(&section.head);
+    let id = part_attribute(&section.head);
     match (section.folded, section.head.is_empty()) {
         (true, _) => folded(&section.head, &format!(" class=\"part{print}\"{id}"), &body),
         (false, true) => format!("<section class=\"part{print}\">\n{body}</section>\n"),
@@ -180,7 +180,7 @@ fn section(section: &PageSection, level: u8) -> String {
 }
 
 /// Attribute made of the letters and digits of a heading: `data-part="iops-of-the-4-kib-tests"`.
-fn slug(head: &str) -> String {
+fn part_attribute(head: &str) -> String {
     let words = head.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let name = words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-");
     if name.is_empty() { name } else { format!(" data-part=\"{name}\"") }

@@ -5,22 +5,22 @@ use base64::Engine;
 use cardscope_model::publication::CardPicture;
 use sha2::Digest;
 
-const STRANGE: &str = "</script><img src=x onerror=alert(1)>\"'&\u{1}\u{202e}";
+const HOSTILE_TEXT: &str = "</script><img src=x onerror=alert(1)>\"'&\u{1}\u{202e}";
 
 #[test]
 fn policy_allows_only_the_page_script() {
-    let hash =
-        base64::engine::general_purpose::STANDARD.encode(sha2::Sha256::digest(format!("{SCRIPT}{START}")));
+    let hash = base64::engine::general_purpose::STANDARD
+        .encode(sha2::Sha256::digest(format!("{PAGE_SCRIPT}{SCRIPT_START}")));
     assert_eq!(hash, SCRIPT_HASH, "page.js changed: SCRIPT_HASH follows");
     for forbidden in ["</script", "fetch(", "XMLHttpRequest", "innerHTML", "eval("] {
-        assert!(!SCRIPT.contains(forbidden), "{forbidden}");
+        assert!(!PAGE_SCRIPT.contains(forbidden), "{forbidden}");
     }
 }
 
 #[test]
 fn photographs_are_embedded() {
     let mut page = Page::new("a card", NewsTone::Plain, "One card.");
-    let picture = CardPicture { caption: STRANGE.into(), media_type: "image/png", bytes: vec![1, 2, 3] };
+    let picture = CardPicture { caption: HOSTILE_TEXT.into(), media_type: "image/png", bytes: vec![1, 2, 3] };
     page.add("", [PageBlock::Picture(picture)]);
     let page = document(&page);
     assert!(

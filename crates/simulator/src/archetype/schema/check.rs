@@ -38,12 +38,12 @@ pub(super) fn numbers(path: &str, value: &Value) -> ValueCheck {
             _ => numbers(&format!("{path}.{key}"), value),
         }),
         Value::Array(all) => all.iter().try_for_each(|value| numbers(path, value)),
-        Value::Float(value) => number(path, *value),
+        Value::Float(value) => check_number(path, *value),
         _ => Ok(()),
     }
 }
 
-fn number(path: &str, value: f64) -> ValueCheck {
+fn check_number(path: &str, value: f64) -> ValueCheck {
     let key = path.rsplit('.').next().unwrap_or(path);
     let ends = |units: &[&str]| units.iter().any(|unit| key.ends_with(unit));
     let (fits, range) = match key {

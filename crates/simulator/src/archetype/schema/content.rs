@@ -104,27 +104,33 @@ with_defaults! {
 const CACHE_BLOCK: u64 = 4096;
 
 /// The truth is derived unit by unit, so more units would make a card slow to open.
-const MOST_UNITS: u64 = 1 << 24;
+const MAX_UNITS: u64 = 1 << 24;
 
 impl FakeCapacity {
     pub(super) fn check(&self, announced: u64) -> ValueCheck {
         self.sizes(announced)?;
-        self.cache()?;
+        self.check_cache()?;
         let real = ("fake.real_bytes (fake_bytes=…)", self.real_bytes);
         let wrap = ("fake.wrap_bytes (wrap_bytes=…)", self.wrap_bytes);
         match self.kind {
             FakeKind::None | FakeKind::ReadOnly => Ok(()),
-            FakeKind::Limbo => given([real]).map(drop),
-            FakeKind::Wraparound => given([wrap]).and_then(|[wrap]| some_bytes("fake.wrap_bytes", wrap)),
-            FakeKind::Chain => given([real, wrap]).and_then(|[real, wrap]| chain(real, wrap)),
-            FakeKind::AddressLine => given([wrap]).and_then(|[wrap]| line(wrap, announced)),
+            FakeKind::Limbo => required_sizes([real]).map(drop),
+            FakeKind::Wraparound => {
+                required_sizes([wrap]).and_then(|[wrap]| some_bytes("fake.wrap_bytes", wrap))
+            }
+            FakeKind::Chain => required_sizes([real, wrap]).and_then(|[real, wrap]| check_chain(real, wrap)),
+            FakeKind::AddressLine => {
+                required_sizes([wrap]).and_then(|[wrap]| check_address_line(wrap, announced))
+            }
             FakeKind::Damaged => {
-                chosen_units("fake.damaged_unit_bytes", self.damaged_unit_bytes, announced)?;
+                check_unit_size("fake.damaged_unit_bytes", self.damaged_unit_bytes, announced)?;
                 ensure(self.damaged_share != 0.0, || {
                     "this kind of fake needs fake.damaged_share above 0".to_owned()
                 })
             }
-            FakeKind::Overcommitted => given([real]).and_then(|[real]| some_bytes("fake.real_bytes", real)),
+            FakeKind::Overcommitted => {
+                required_sizes([real]).and_then(|[real]| some_bytes("fake.real_bytes", real))
+            }
         }
     }
 
@@ -143,7 +149,7 @@ impl FakeCapacity {
         Ok(())
     }
 
-    fn cache(&self) -> ValueCheck {
+    fn check_cache(&self) -> ValueCheck {
         let loses = matches!(self.kind, FakeKind::Limbo | FakeKind::Chain | FakeKind::Damaged);
         match self.cache_bytes {
             Some(0) => Err("fake.cache_bytes must not be 0; leave it out for no cache".to_owned()),
@@ -156,13 +162,13 @@ impl FakeCapacity {
 }
 
 /// Returns the sizes that a kind of fake needs; the error names all that are missing.
-fn given<const N: usize>(sizes: [(&str, Option<u64>); N]) -> Result<[u64; N], String> {
+fn required_sizes<const N: usize>(sizes: [(&str, Option<u64>); N]) -> Result<[u64; N], String> {
     let missing = sizes.iter().filter(|(_, size)| size.is_none()).map(|(key, _)| *key).collect::<Vec<_>>();
     ensure(missing.is_empty(), || format!("this kind of fake needs {}", missing.join(" and ")))?;
     Ok(sizes.map(|(_, size)| size.unwrap_or_default()))
 }
 
-fn chain(real: u64, wrap: u64) -> ValueCheck {
+fn check_chain(real: u64, wrap: u64) -> ValueCheck {
     some_bytes("fake.real_bytes", real)?;
     some_bytes("fake.wrap_bytes", wrap)?;
     ensure(real < wrap, || {
@@ -172,7 +178,7 @@ fn chain(real: u64, wrap: u64) -> ValueCheck {
     })
 }
 
-fn line(worth: u64, announced: u64) -> ValueCheck {
+fn check_address_line(worth: u64, announced: u64) -> ValueCheck {
     ensure(worth.is_power_of_two() && (SECTOR..announced).contains(&worth), || {
         format!(
             "fake.wrap_bytes = {worth} must be a power of two from {SECTOR} on and less than the card announces for an address line"
@@ -180,10 +186,10 @@ fn line(worth: u64, announced: u64) -> ValueCheck {
     })
 }
 
-fn chosen_units(key: &str, bytes: u64, announced: u64) -> ValueCheck {
+fn check_unit_size(key: &str, bytes: u64, announced: u64) -> ValueCheck {
     whole_sectors(key, bytes)?;
-    ensure(announced / bytes <= MOST_UNITS, || {
-        format!("{key} = {bytes} cuts this card into more than {MOST_UNITS} units; take larger ones")
+    ensure(announced / bytes <= MAX_UNITS, || {
+        format!("{key} = {bytes} cuts this card into more than {MAX_UNITS} units; take larger ones")
     })
 }
 
@@ -238,7 +244,7 @@ impl CardFaults {
     }
 
     pub(super) fn check(&self, announced: u64) -> ValueCheck {
-        chosen_units("faults.unit_bytes", self.unit_bytes, announced)?;
+        check_unit_size("faults.unit_bytes", self.unit_bytes, announced)?;
         let CardFaults { error_tries: tries, stall_every_ios: every, stall_s, .. } = *self;
         ensure(tries > 0, || "faults.error_tries must not be 0".to_owned())?;
         ensure((every > 0) == (stall_s > 0.0), || {

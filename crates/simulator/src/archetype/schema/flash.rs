@@ -14,7 +14,7 @@ with_defaults! {
         /// Effective page: planes and dies joined (docs/reference/flash.md#pages).
         pub page_bytes: u64 = 16384,
         /// Planes of a page. A write occupies whole planes, and of two queued reads on one plane the second waits.
-        #[serde(default = "one")]
+        #[serde(default = "one_plane")]
         pub planes: u32 = 1,
         /// Bytes that one read fetches into the controller's buffer.
         pub read_unit_bytes: u64 = 4096,
@@ -25,7 +25,7 @@ with_defaults! {
     }
 }
 
-fn one() -> u32 {
+fn one_plane() -> u32 {
     1
 }
 
@@ -223,7 +223,7 @@ with_defaults! {
 }
 
 /// Readers that count wrongly announce one sector too many (Linux: `FIX_CAPACITY`).
-const MOST_EXTRA_SECTORS: u64 = 2048;
+const MAX_EXTRA_SECTORS: u64 = 2048;
 
 /// Reads that return the data of the read before them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -258,9 +258,9 @@ impl TestRig {
         }
         self.shown_bytes.map_or(Ok(()), |bytes| capacity("rig.shown_bytes", bytes))?;
         let extra = self.extra_sectors;
-        ensure(extra <= MOST_EXTRA_SECTORS, || {
+        ensure(extra <= MAX_EXTRA_SECTORS, || {
             format!(
-                "rig.extra_sectors = {extra} must be at most {MOST_EXTRA_SECTORS}; rig.shown_bytes sets any capacity"
+                "rig.extra_sectors = {extra} must be at most {MAX_EXTRA_SECTORS}; rig.shown_bytes sets any capacity"
             )
         })?;
         let TestRig { reader_cache_bytes: cache, disturb_for_s: lasts, disturb_every_s: every, .. } = *self;

@@ -139,7 +139,7 @@ pub struct CardTruth {
     pub map_segment_bytes: Option<u64>,
     /// Region at the start that is treated differently.
     pub fat_region_bytes: Option<u64>,
-    #[serde(default = "genuine")]
+    #[serde(default = "default_verdict")]
     pub verdict: Verdict,
     /// Prefix from 0 that keeps its data, after all faults have begun.
     pub usable_bytes: u64,
@@ -167,6 +167,6 @@ pub struct OpenBlocks {
     pub random: u32,
 }
 
-fn genuine() -> Verdict {
+fn default_verdict() -> Verdict {
     Verdict::Genuine
 }

@@ -100,8 +100,8 @@ impl Archetype {
             format!("name = {name:?} must be a word without a slash that begins with no dot")
         })?;
         capacity("announced_bytes", self.announced_bytes)?;
-        self.sources_of_time()?;
-        self.check_numbers()?;
+        self.check_time_tables()?;
+        self.check_all_numbers()?;
         self.flash.check()?;
         self.front.check()?;
         self.queue.check()?;
@@ -117,13 +117,13 @@ impl Archetype {
     }
 
     /// Identity and truth are left out: the identity is what the card claims, and the truth follows from the rest.
-    fn check_numbers(&self) -> ValueCheck {
+    fn check_all_numbers(&self) -> ValueCheck {
         let mut tables = toml::Table::try_from(self).map_err(|e| e.to_string())?;
         tables.retain(|key, _| key != "identity" && key != "truth");
         numbers("", &tables.into())
     }
 
-    fn sources_of_time(&self) -> ValueCheck {
+    fn check_time_tables(&self) -> ValueCheck {
         let constant = self.constant.is_some();
         ensure(constant != self.read.is_some() && constant != self.write.is_some(), || {
             "a card needs either [constant], or [read] and [write]".to_owned()

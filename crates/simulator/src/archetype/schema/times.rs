@@ -157,16 +157,16 @@ pub struct HybridWrite {
 }
 
 /// Limit of open blocks, since each write that changes blocks searches them; real cards have 1 to some dozens.
-const MOST_OPEN: u32 = 1024;
+const MAX_OPEN_BLOCKS: u32 = 1024;
 
 impl HybridWrite {
     pub(super) fn check(&self) -> ValueCheck {
         some_bytes("write.random_log_bytes", self.random_log_bytes)?;
         some_bytes("write.open_linear", u64::from(self.open_linear))?;
         let (linear, random) = (self.open_linear, self.open_random);
-        ensure(linear.max(random) <= MOST_OPEN, || {
+        ensure(linear.max(random) <= MAX_OPEN_BLOCKS, || {
             format!(
-                "write.open_linear = {linear} and write.open_random = {random} must be at most {MOST_OPEN}"
+                "write.open_linear = {linear} and write.open_random = {random} must be at most {MAX_OPEN_BLOCKS}"
             )
         })?;
         self.small_log.as_ref().map_or(Ok(()), SmallLog::check)

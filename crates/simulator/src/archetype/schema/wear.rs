@@ -46,13 +46,13 @@ pub struct ThermalNode {
     /// Speed of writes under light throttling, as a share.
     pub light_write: f64,
     /// Share of `busy_w` that a throttled card draws: a lower clock draws less.
-    #[serde(default = "one")]
+    #[serde(default = "full_share")]
     pub throttled_busy: f64,
     /// Speed under heavy throttling, as a share.
     pub heavy: f64,
 }
 
-fn one() -> f64 {
+fn full_share() -> f64 {
     1.0
 }
 
@@ -134,7 +134,7 @@ pub struct PslcCache {
     /// `bits` bytes.
     pub bits: Option<u32>,
     /// Share of the free bytes that a dynamic cache may take.
-    #[serde(default = "all")]
+    #[serde(default = "whole_alpha")]
     pub alpha: f64,
     #[serde(default)]
     pub when_full: WhenFull,
@@ -154,7 +154,7 @@ pub struct PslcCache {
     /// limit.
     pub pool_bytes: Option<u64>,
     /// Seconds without any command after which these blocks are available again.
-    #[serde(default = "minutes")]
+    #[serde(default = "default_pool_rest_s")]
     pub pool_rest_s: f64,
     /// Speed of writes into the cache (B_slc).
     pub write_mb_s: f64,
@@ -170,11 +170,11 @@ pub struct PslcCache {
     pub read_serial_s: Option<f64>,
 }
 
-fn all() -> f64 {
+fn whole_alpha() -> f64 {
     1.0
 }
 
-fn minutes() -> f64 {
+fn default_pool_rest_s() -> f64 {
     300.0
 }
 

@@ -7,34 +7,34 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Clients that negotiate at a time; one more cuts off the first of them.
-const NEGOTIATING: usize = 64;
+const MAX_NEGOTIATING: usize = 64;
 
 /// Clients with a card at a time.
-const SEATS: usize = 64;
+const MAX_SEATED: usize = 64;
 
 /// A client that moved nothing for this time loses its seat to a waiting one.
-const IDLE: Duration = Duration::from_secs(1);
+const MIN_IDLE: Duration = Duration::from_secs(1);
 
 /// Bytes of data in flight for all clients: incomplete writes, and answers that were not taken.
-const TOTAL: u64 = 128 << 20;
+const TOTAL_BYTES: u64 = 128 << 20;
 
 /// Bytes that a client may have in flight even if others have used up the total, so that none can block it.
-const OWN: u64 = 2 << 20;
+const GUARANTEED_BYTES: u64 = 2 << 20;
 
 /// Bytes that a client may have in flight, except for a single longer request.
-const EACH: u64 = 32 << 20;
+const CLIENT_BYTES: u64 = 32 << 20;
 
 /// Least bytes that a request counts; limits a client to 8192 requests.
-const LEAST: u64 = 4 << 10;
+const MIN_REQUEST_BYTES: u64 = 4 << 10;
 
-/// Time in which a transfer must end if others wait for its memory, plus the time at [`SLOWEST`].
-const PATIENCE: Duration = Duration::from_secs(3);
+/// Time in which a transfer must end if others wait for its memory, plus the time at [`MIN_TRANSFER_RATE`].
+const TRANSFER_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Bytes per second.
-const SLOWEST: u64 = 8 << 20;
+const MIN_TRANSFER_RATE: u64 = 8 << 20;
 
 /// Interval at which waiting clients check again.
-const LOOK: Duration = Duration::from_millis(50);
+const WAIT_CHECK: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SocketDirection {
@@ -79,7 +79,7 @@ impl NbdClient {
     }
 
     pub(super) fn moving<T>(&self, direction: SocketDirection, len: u64, act: impl FnOnce() -> T) -> T {
-        let time = PATIENCE + Duration::from_millis(len * 1000 / SLOWEST);
+        let time = TRANSFER_TIMEOUT + Duration::from_millis(len * 1000 / MIN_TRANSFER_RATE);
         let due = &self.due[direction as usize];
         due.store(self.now() + time.as_millis() as u64, Ordering::Relaxed);
         let done = act();
@@ -101,7 +101,7 @@ impl NbdClient {
         self.held() > 0 && self.due.iter().any(late)
     }
 
-    fn idle(&self) -> Duration {
+    fn idle_time(&self) -> Duration {
         Duration::from_millis(self.now() - self.moved.load(Ordering::Relaxed).min(self.now()))
     }
 
@@ -135,7 +135,7 @@ impl NbdClients {
         let guest = NbdClient::new(self.since, cut);
         let mut inside = self.inside();
         inside.negotiating.push_back(Arc::clone(&guest));
-        if inside.negotiating.len() > NEGOTIATING {
+        if inside.negotiating.len() > MAX_NEGOTIATING {
             inside.negotiating.pop_front().iter().for_each(|first| first.cut());
         }
         guest
@@ -152,7 +152,7 @@ impl NbdClients {
             if guest.is_gone() || Instant::now() > until {
                 return false;
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(WAIT_CHECK);
         }
     }
 
@@ -170,12 +170,12 @@ impl NbdClients {
 
     /// Reserves memory for a request; None if the client is gone.
     pub(super) fn take(self: &Arc<Self>, guest: &Arc<NbdClient>, len: u64) -> Option<ReservedMemory> {
-        let wanted = len.max(LEAST);
+        let wanted = len.max(MIN_REQUEST_BYTES);
         let mut inside = self.inside();
         while !guest.is_gone() && !inside.has_room(guest.held(), wanted) {
             // Only now, when memory is needed, clients that hold it without moving data are cut off.
             inside.seated.iter().filter(|other| other.stalls()).for_each(|other| other.cut());
-            let woken = self.freed.wait_timeout(inside, LOOK);
+            let woken = self.freed.wait_timeout(inside, WAIT_CHECK);
             inside = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
         inside.held += wanted;
@@ -195,9 +195,9 @@ impl ClientsState {
         if guest.is_gone() {
             return false;
         }
-        if self.seated.len() >= SEATS {
-            let longest = (0..self.seated.len()).max_by_key(|place| self.seated[*place].idle());
-            let Some(place) = longest.filter(|place| self.seated[*place].idle() >= IDLE) else {
+        if self.seated.len() >= MAX_SEATED {
+            let longest = (0..self.seated.len()).max_by_key(|place| self.seated[*place].idle_time());
+            let Some(place) = longest.filter(|place| self.seated[*place].idle_time() >= MIN_IDLE) else {
                 return false;
             };
             self.seated.swap_remove(place).cut();
@@ -209,8 +209,8 @@ impl ClientsState {
 
     /// True if a client that holds `held` bytes may hold `wanted` more.
     fn has_room(&self, held: u64, wanted: u64) -> bool {
-        let its_share = held == 0 || held + wanted <= EACH;
-        its_share && (held + wanted <= OWN || self.held + wanted <= TOTAL)
+        let its_share = held == 0 || held + wanted <= CLIENT_BYTES;
+        its_share && (held + wanted <= GUARANTEED_BYTES || self.held + wanted <= TOTAL_BYTES)
     }
 }
 
@@ -223,11 +223,11 @@ pub(super) struct ReservedMemory {
 impl ReservedMemory {
     /// Releases the memory of the data; the answer remains.
     pub(super) fn shrink(&mut self) {
-        let less = self.bytes - LEAST;
-        self.give(less);
+        let less = self.bytes - MIN_REQUEST_BYTES;
+        self.release_bytes(less);
     }
 
-    fn give(&mut self, bytes: u64) {
+    fn release_bytes(&mut self, bytes: u64) {
         self.bytes -= bytes;
         let mut inside = self.guests.inside();
         inside.held -= bytes;
@@ -239,7 +239,7 @@ impl ReservedMemory {
 
 impl Drop for ReservedMemory {
     fn drop(&mut self) {
-        self.give(self.bytes);
+        self.release_bytes(self.bytes);
     }
 }
 
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn excess_negotiation_disconnects_the_first() {
         let guests = guests();
-        let all: Vec<_> = (0..NEGOTIATING + 3).map(|_| guests.enter(|| ())).collect();
+        let all: Vec<_> = (0..MAX_NEGOTIATING + 3).map(|_| guests.enter(|| ())).collect();
         let gone: Vec<bool> = all.iter().map(|guest| guest.is_gone()).collect();
         assert!(gone[..3].iter().all(|gone| *gone) && !gone[3..].contains(&true), "{gone:?}");
         assert!(!guests.seat(&all[0], Instant::now()) && guests.seat(&all[3], Instant::now()));
@@ -269,13 +269,13 @@ mod tests {
     #[test]
     fn longest_idle_client_loses_its_seat() {
         let guests = guests();
-        let all: Vec<_> = (0..SEATS).map(|_| seated(&guests)).collect();
+        let all: Vec<_> = (0..MAX_SEATED).map(|_| seated(&guests)).collect();
         let late = guests.enter(|| ());
         assert!(!guests.seat(&late, Instant::now()), "all have just come");
         let before =
             |guest: &NbdClient, ms| guest.moved.store(guest.now().saturating_sub(ms), Ordering::Relaxed);
         // Idle time is counted from the start of the listener, so that must have run for a while.
-        std::thread::sleep(IDLE + Duration::from_millis(500));
+        std::thread::sleep(MIN_IDLE + Duration::from_millis(500));
         all.iter().for_each(|guest| guest.touch());
         before(&all[5], 1200);
         before(&all[6], 1100);
@@ -287,15 +287,15 @@ mod tests {
     fn memory_is_bounded_and_guaranteed_per_client() {
         let guests = guests();
         let hoard = |guest: &Arc<NbdClient>| -> Vec<ReservedMemory> {
-            let fits = || guests.inside().has_room(guest.held(), EACH / 4);
-            std::iter::from_fn(|| fits().then(|| guests.take(guest, EACH / 4).unwrap())).collect()
+            let fits = || guests.inside().has_room(guest.held(), CLIENT_BYTES / 4);
+            std::iter::from_fn(|| fits().then(|| guests.take(guest, CLIENT_BYTES / 4).unwrap())).collect()
         };
-        let greedy: Vec<_> = (0..SEATS - 1).map(|_| seated(&guests)).collect();
+        let greedy: Vec<_> = (0..MAX_SEATED - 1).map(|_| seated(&guests)).collect();
         let hoards: Vec<_> = greedy.iter().map(hoard).collect();
         let held: u64 = greedy.iter().map(|guest| guest.held()).sum();
-        assert!(held <= TOTAL && greedy.iter().all(|guest| guest.held() <= EACH), "{held}");
+        assert!(held <= TOTAL_BYTES && greedy.iter().all(|guest| guest.held() <= CLIENT_BYTES), "{held}");
         let modest = seated(&guests);
-        assert!(guests.take(&modest, OWN).is_some(), "its own is left");
+        assert!(guests.take(&modest, GUARANTEED_BYTES).is_some(), "its own is left");
         drop(hoards);
         assert_eq!((guests.inside().held, greedy[0].held()), (0, 0));
     }
@@ -304,12 +304,12 @@ mod tests {
     fn stalled_holder_of_memory_is_disconnected() {
         let guests = guests();
         let stalled: Vec<_> = (0..4).map(|_| seated(&guests)).collect();
-        let mut held: Vec<_> = stalled.iter().map(|guest| guests.take(guest, EACH)).collect();
+        let mut held: Vec<_> = stalled.iter().map(|guest| guests.take(guest, CLIENT_BYTES)).collect();
         stalled[0].due[SocketDirection::Out as usize].store(1, Ordering::Relaxed);
         std::thread::sleep(Duration::from_millis(5));
         let waits = seated(&guests);
         std::thread::scope(|scope| {
-            let taken = scope.spawn(|| guests.take(&waits, EACH).is_some());
+            let taken = scope.spawn(|| guests.take(&waits, CLIENT_BYTES).is_some());
             while !stalled[0].is_gone() {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -323,8 +323,8 @@ mod tests {
     fn disconnected_client_gets_no_memory() {
         let guests = guests();
         let guest = seated(&guests);
-        let first = guests.take(&guest, EACH);
+        let first = guests.take(&guest, CLIENT_BYTES);
         guests.leave(&guest);
-        assert!(guests.take(&guest, EACH).is_none() && first.is_some());
+        assert!(guests.take(&guest, CLIENT_BYTES).is_none() && first.is_some());
     }
 }

@@ -7,15 +7,15 @@ use super::transmit::{
 };
 
 /// Longest option that is read; the protocol limits names to 4096 bytes.
-const LONGEST: u32 = 8192;
+const MAX_OPTION_BYTES: u32 = 8192;
 
 /// Longest option that is skipped; a longer one ends the connection.
-const SKIPPED: u32 = 1 << 20;
+const MAX_SKIPPED_BYTES: u32 = 1 << 20;
 
-const CHUNK: u32 = 4096;
+const SKIP_CHUNK: u32 = 4096;
 
 /// Smallest, preferred and largest block: a card's sector, the usual block of file systems, and [`LARGEST`].
-const BLOCKS: [u32; 3] = [SECTOR as u32, 4096, LARGEST];
+const BLOCK_SIZES: [u32; 3] = [SECTOR as u32, 4096, LARGEST];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NbdExport {
@@ -63,30 +63,32 @@ impl<'a> NbdHandshake<'a> {
         out
     }
 
-    /// Number of bytes wanted next; at most [`LONGEST`].
+    /// Number of bytes wanted next; at most [`MAX_OPTION_BYTES`].
     pub(super) fn wants(&self) -> usize {
         match self.state {
             HandshakeState::ClientFlags => 4,
             HandshakeState::OptionHead => 16,
             HandshakeState::OptionData { len, .. } => len as usize,
-            HandshakeState::Skip { left, .. } => left.min(CHUNK) as usize,
+            HandshakeState::Skip { left, .. } => left.min(SKIP_CHUNK) as usize,
         }
     }
 
     /// Takes the bytes that were wanted; appends the answer to `out`.
     pub(super) fn take(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
         match self.state {
-            HandshakeState::ClientFlags => self.client_flags(bytes),
-            HandshakeState::OptionHead => self.head(bytes, out),
+            HandshakeState::ClientFlags => self.read_client_flags(bytes),
+            HandshakeState::OptionHead => self.read_option_head(bytes, out),
             HandshakeState::OptionData { option, .. } => {
                 self.state = HandshakeState::OptionHead;
                 self.option(option, bytes, out)
             }
-            HandshakeState::Skip { option, left } => self.skip(option, left - left.min(CHUNK), out),
+            HandshakeState::Skip { option, left } => {
+                self.skip_option(option, left - left.min(SKIP_CHUNK), out)
+            }
         }
     }
 
-    fn client_flags(&mut self, bytes: &[u8]) -> HandshakeNext {
+    fn read_client_flags(&mut self, bytes: &[u8]) -> HandshakeNext {
         let known = u32::from(flag::FIXED_NEWSTYLE | flag::NO_ZEROES);
         match IntegerReader(bytes).u32() {
             Some(flags) if flags & !known == 0 => {
@@ -98,15 +100,15 @@ impl<'a> NbdHandshake<'a> {
         }
     }
 
-    fn head(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
+    fn read_option_head(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
         let mut reader = IntegerReader(bytes);
         match (reader.u64(), reader.u32(), reader.u32()) {
             (Some(OPTION_MAGIC), Some(option), Some(0)) => self.option(option, &[], out),
-            (Some(OPTION_MAGIC), Some(option), Some(len)) if len <= LONGEST => {
+            (Some(OPTION_MAGIC), Some(option), Some(len)) if len <= MAX_OPTION_BYTES => {
                 self.state = HandshakeState::OptionData { option, len };
                 HandshakeNext::Negotiate
             }
-            (Some(OPTION_MAGIC), Some(option), Some(left)) if left <= SKIPPED => {
+            (Some(OPTION_MAGIC), Some(option), Some(left)) if left <= MAX_SKIPPED_BYTES => {
                 self.state = HandshakeState::Skip { option, left };
                 HandshakeNext::Negotiate
             }
@@ -114,7 +116,7 @@ impl<'a> NbdHandshake<'a> {
         }
     }
 
-    fn skip(&mut self, option: u32, left: u32, out: &mut Vec<u8>) -> HandshakeNext {
+    fn skip_option(&mut self, option: u32, left: u32, out: &mut Vec<u8>) -> HandshakeNext {
         if left > 0 {
             self.state = HandshakeState::Skip { option, left };
             return HandshakeNext::Negotiate;
@@ -126,12 +128,12 @@ impl<'a> NbdHandshake<'a> {
 
     fn option(&mut self, number: u32, data: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
         match number {
-            option::EXPORT_NAME => return self.export_name(data, out),
+            option::EXPORT_NAME => return self.choose_by_name(data, out),
             option::ABORT => {
                 option_reply(out, number, reply::ACK, &[]);
                 return HandshakeNext::Close;
             }
-            option::LIST if data.is_empty() => self.list(out),
+            option::LIST if data.is_empty() => self.list_exports(out),
             option::LIST => option_reply(out, number, reply::INVALID, b"a list takes no data"),
             option::INFO | option::GO => return self.info(number, data, out),
             _ => option_reply(out, number, reply::UNSUPPORTED, &[]),
@@ -140,7 +142,7 @@ impl<'a> NbdHandshake<'a> {
     }
 
     /// Number of an export; the empty name is the first one.
-    fn find(&self, name: &[u8]) -> Option<usize> {
+    fn find_export(&self, name: &[u8]) -> Option<usize> {
         match name {
             [] => (!self.exports.is_empty()).then_some(0),
             _ => self.exports.iter().position(|e| e.name.as_bytes() == name),
@@ -148,8 +150,8 @@ impl<'a> NbdHandshake<'a> {
     }
 
     /// Old form of choosing an export. It has no error replies: a wrong name ends the connection.
-    fn export_name(&self, name: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
-        let Some(export) = self.find(name) else { return HandshakeNext::Close };
+    fn choose_by_name(&self, name: &[u8], out: &mut Vec<u8>) -> HandshakeNext {
+        let Some(export) = self.find_export(name) else { return HandshakeNext::Close };
         out.extend(self.exports[export].bytes.to_be_bytes());
         out.extend(EXPORT_FLAGS.to_be_bytes());
         if !self.no_zeroes {
@@ -158,7 +160,7 @@ impl<'a> NbdHandshake<'a> {
         HandshakeNext::Transmit { export, aligned: false }
     }
 
-    fn list(&self, out: &mut Vec<u8>) {
+    fn list_exports(&self, out: &mut Vec<u8>) {
         for export in self.exports {
             let mut data = (export.name.len() as u32).to_be_bytes().to_vec();
             data.extend(export.name.as_bytes());
@@ -172,7 +174,7 @@ impl<'a> NbdHandshake<'a> {
             option_reply(out, number, reply::INVALID, b"name and list do not fill the option");
             return HandshakeNext::Negotiate;
         };
-        let Some(found) = self.find(asked.name) else {
+        let Some(found) = self.find_export(asked.name) else {
             option_reply(out, number, reply::UNKNOWN, b"no card of that name is served here");
             return HandshakeNext::Negotiate;
         };
@@ -189,7 +191,7 @@ impl<'a> NbdHandshake<'a> {
         if asked.wants(info::NAME) {
             inform(info::NAME, &[export.name.as_bytes()]);
         }
-        let blocks = BLOCKS.map(u32::to_be_bytes);
+        let blocks = BLOCK_SIZES.map(u32::to_be_bytes);
         inform(info::BLOCK_SIZE, &[&blocks[0], &blocks[1], &blocks[2]]);
         option_reply(out, number, reply::ACK, &[]);
         match number {

@@ -24,16 +24,16 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Longest wait for a client before the next check for the end.
-const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+const ACCEPT_TIMEOUT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// Pause after a client could not be accepted.
-const BREATH: Duration = Duration::from_millis(50);
+const ACCEPT_RETRY: Duration = Duration::from_millis(50);
 
 /// Time for negotiating and for waiting for a seat.
-const PATIENCE: Duration = Duration::from_secs(10);
+const NEGOTIATION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Bytes of a negotiation in both directions: the longest option that is skipped, and some.
-const MOST_SAID: usize = 2 << 20;
+const MAX_NEGOTIATION_BYTES: usize = 2 << 20;
 
 enum ListenSocket {
     Tcp(TcpListener, SocketAddr),
@@ -60,7 +60,7 @@ impl NbdListener {
         cards: &[Arc<ServedCard>],
     ) -> Result<NbdListener, ServeError> {
         let socket = match address {
-            NbdAddress::Tcp(text) => tcp(text)?,
+            NbdAddress::Tcp(text) => bind_tcp(text)?,
             NbdAddress::Unix(path) => ListenSocket::Unix(UnixSocketFile::bind(path)?),
         };
         let export = |card: &Arc<ServedCard>| NbdExport { name: card.name.clone(), bytes: card.live.bytes };
@@ -69,7 +69,8 @@ impl NbdListener {
         let guests = Arc::new(NbdClients::new());
         let shared = Arc::new(ListenerShared { socket, cards: cards.to_vec(), exports, guests, stop });
         let mut listener = NbdListener { shared: Arc::clone(&shared), thread: None };
-        let started = std::thread::Builder::new().name("card-nbd".to_owned()).spawn(move || shared.run());
+        let started =
+            std::thread::Builder::new().name("card-nbd".to_owned()).spawn(move || shared.accept_clients());
         listener.thread = Some(started.map_err(|e| refused(address, &e.to_string()))?);
         Ok(listener)
     }
@@ -78,7 +79,7 @@ impl NbdListener {
     pub(in super::super) fn uri(&self, name: &str) -> String {
         match &self.shared.socket {
             ListenSocket::Tcp(_, address) => format!("nbd://{address}/{name}"),
-            ListenSocket::Unix(local) => format!("nbd+unix:///{name}?socket={}", escaped(&local.path)),
+            ListenSocket::Unix(local) => format!("nbd+unix:///{name}?socket={}", escape_path(&local.path)),
         }
     }
 
@@ -106,13 +107,13 @@ impl Drop for NbdListener {
 }
 
 /// Escapes a path for the query of a URI (RFC 3986, section 3.4).
-fn escaped(path: &Path) -> String {
+fn escape_path(path: &Path) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
     let byte = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
     path.as_os_str().as_bytes().iter().map(|b| byte(*b)).collect()
 }
 
-fn tcp(text: &str) -> Result<ListenSocket, ServeError> {
+fn bind_tcp(text: &str) -> Result<ListenSocket, ServeError> {
     let named = |error: io::Error| {
         refused(
             text,
@@ -164,17 +165,18 @@ impl ListenSocket {
 }
 
 impl ListenerShared {
-    fn run(self: &Arc<Self>) {
+    fn accept_clients(self: &Arc<Self>) {
         let mut clients: Vec<JoinHandle<()>> = Vec::new();
         while !self.stop.load(Ordering::Relaxed) {
-            let _ = poll(&mut [PollFd::from_borrowed_fd(self.socket.fd(), PollFlags::IN)], Some(&LOOK));
+            let _ =
+                poll(&mut [PollFd::from_borrowed_fd(self.socket.fd(), PollFlags::IN)], Some(&ACCEPT_TIMEOUT));
             clients.retain(|client| !client.is_finished());
             match self.socket.accept() {
-                Ok(stream) => clients.extend(self.welcome(stream)),
+                Ok(stream) => clients.extend(self.start_client(stream)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 // With too many open files, for example, the client still waits: trying again at once would only load a
                 // core.
-                Err(_) => std::thread::sleep(BREATH),
+                Err(_) => std::thread::sleep(ACCEPT_RETRY),
             }
         }
         self.guests.close();
@@ -184,7 +186,7 @@ impl ListenerShared {
     }
 
     /// Gives a client a thread; turns the client away if there is none.
-    fn welcome(self: &Arc<Self>, stream: ClientStream) -> Option<JoinHandle<()>> {
+    fn start_client(self: &Arc<Self>, stream: ClientStream) -> Option<JoinHandle<()>> {
         let (handle, shared) = (stream.try_clone().ok()?, Arc::clone(self));
         let guest = self.guests.enter(move || drop(handle.shutdown(Shutdown::Both)));
         let theirs = Arc::clone(&guest);
@@ -198,9 +200,11 @@ impl ListenerShared {
     }
 
     fn serve(&self, mut stream: ClientStream, guest: &Arc<NbdClient>) -> session::SessionResult {
-        let until = Instant::now() + PATIENCE;
-        let chosen =
-            session::negotiate(&mut LimitedReader::new(&mut stream, until, MOST_SAID), &self.exports)?;
+        let until = Instant::now() + NEGOTIATION_TIMEOUT;
+        let chosen = session::negotiate(
+            &mut LimitedReader::new(&mut stream, until, MAX_NEGOTIATION_BYTES),
+            &self.exports,
+        )?;
         let Some((export, aligned)) = chosen else { return Ok(()) };
         if !self.guests.seat(guest, until) {
             return Ok(());
@@ -227,7 +231,7 @@ impl<'a> LimitedReader<'a> {
         LimitedReader { stream, until, left: bytes }
     }
 
-    fn one(
+    fn transfer_limited(
         &mut self,
         len: usize,
         act: impl FnOnce(&mut ClientStream, usize) -> io::Result<usize>,
@@ -253,13 +257,13 @@ impl Drop for LimitedReader<'_> {
 
 impl Read for LimitedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.one(buffer.len(), |stream, len| stream.read(&mut buffer[..len]))
+        self.transfer_limited(buffer.len(), |stream, len| stream.read(&mut buffer[..len]))
     }
 }
 
 impl Write for LimitedReader<'_> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        self.one(data.len(), |stream, len| stream.write(&data[..len]))
+        self.transfer_limited(data.len(), |stream, len| stream.write(&data[..len]))
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -67,7 +67,7 @@ impl Write for ConnectionPair<'_> {
 }
 
 /// Runs a client that sends these bytes and hangs up; returns what it received.
-fn converse(bytes: &[u8]) -> Vec<u8> {
+fn run_client(bytes: &[u8]) -> Vec<u8> {
     let mut wire = ConnectionPair { sent: Cursor::new(bytes), seen: ClientView::default() };
     if let Ok(Some((_, aligned))) = negotiate(&mut wire, &exports()) {
         let guests = Arc::new(NbdClients::new());
@@ -79,13 +79,13 @@ fn converse(bytes: &[u8]) -> Vec<u8> {
     seen.clone()
 }
 
-fn option(number: u32, data: &[u8]) -> Vec<u8> {
+fn encode_option(number: u32, data: &[u8]) -> Vec<u8> {
     let head = [&OPTION_MAGIC.to_be_bytes()[..], &number.to_be_bytes(), &(data.len() as u32).to_be_bytes()];
     [&head.concat(), data].concat()
 }
 
-fn go() -> Vec<u8> {
-    option(7, &[&8u32.to_be_bytes()[..], b"constant", &0u16.to_be_bytes()].concat())
+fn encode_go() -> Vec<u8> {
+    encode_option(7, &[&8u32.to_be_bytes()[..], b"constant", &0u16.to_be_bytes()].concat())
 }
 
 fn request(flags: u16, command: u16, offset: u64, len: u32) -> Vec<u8> {
@@ -101,31 +101,31 @@ fn request(flags: u16, command: u16, offset: u64, len: u32) -> Vec<u8> {
 }
 
 /// Correct client: writes a block and reads it.
-fn good() -> Vec<u8> {
+fn correct_client() -> Vec<u8> {
     let write = [request(0, 1, 4096, 512), vec![0xab; 512]].concat();
-    [3u32.to_be_bytes().to_vec(), go(), write, request(0, 0, 4096, 512), request(0, 2, 0, 0)].concat()
+    [3u32.to_be_bytes().to_vec(), encode_go(), write, request(0, 0, 4096, 512), request(0, 2, 0, 0)].concat()
 }
 
 #[test]
 fn correct_client_is_served() {
-    let seen = converse(&good());
+    let seen = run_client(&correct_client());
     assert!(seen.ends_with(&[0xab; 512]));
 }
 
 #[test]
 fn client_may_leave_at_any_byte() {
-    let all = good();
-    (0..all.len()).for_each(|len| drop(converse(&all[..len])));
-    assert!(converse(&all).ends_with(&[0xab; 512]));
+    let all = correct_client();
+    (0..all.len()).for_each(|len| drop(run_client(&all[..len])));
+    assert!(run_client(&all).ends_with(&[0xab; 512]));
 }
 
 #[test]
 fn overlong_names_and_options_are_refused() {
-    let long_name = option(7, &[&u32::MAX.to_be_bytes()[..], b"constant"].concat());
-    let seen = converse(&[&3u32.to_be_bytes()[..], &long_name].concat());
+    let long_name = encode_option(7, &[&u32::MAX.to_be_bytes()[..], b"constant"].concat());
+    let seen = run_client(&[&3u32.to_be_bytes()[..], &long_name].concat());
     assert!(seen.windows(4).any(|w| w == 0x8000_0003u32.to_be_bytes()), "invalid: {seen:?}");
     let endless = [&3u32.to_be_bytes()[..], &OPTION_MAGIC.to_be_bytes(), &[0, 0, 0, 7], &[0xff; 4]].concat();
-    assert_eq!(converse(&endless).len(), 18, "nothing after the greeting: hung up");
+    assert_eq!(run_client(&endless).len(), 18, "nothing after the greeting: hung up");
 }
 
 proptest! {
@@ -152,9 +152,9 @@ proptest! {
     ) {
         // EXPORT_NAME, ABORT and GO end a negotiation by design.
         let kept = options.iter().filter(|(number, _)| ![1, 2, 7].contains(number));
-        let sent: Vec<u8> = kept.flat_map(|(number, data)| option(*number, data)).collect();
-        let rest = good();
-        let seen = converse(&[&rest[..4], &sent, &rest[4..]].concat());
+        let sent: Vec<u8> = kept.flat_map(|(number, data)| encode_option(*number, data)).collect();
+        let rest = correct_client();
+        let seen = run_client(&[&rest[..4], &sent, &rest[4..]].concat());
         prop_assert!(seen.ends_with(&[0xab; 512]));
     }
 
@@ -179,9 +179,9 @@ proptest! {
         rubbish in proptest::collection::vec(any::<u8>(), 0..200),
     ) {
         let sent = requests.iter().flat_map(|(flags, command, offset, len)| request(*flags, *command, *offset, *len));
-        let start = good();
-        converse(&[&start[..4 + go().len()], &sent.collect::<Vec<u8>>(), &rubbish].concat());
-        prop_assert!(converse(&start).ends_with(&[0xab; 512]));
+        let start = correct_client();
+        run_client(&[&start[..4 + encode_go().len()], &sent.collect::<Vec<u8>>(), &rubbish].concat());
+        prop_assert!(run_client(&start).ends_with(&[0xab; 512]));
         prop_assert_eq!(CARD.with(|card| card.meter.in_flight().0), 0);
     }
 }

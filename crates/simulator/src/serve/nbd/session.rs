@@ -65,7 +65,7 @@ pub(super) fn transmit<R: Read, W: Write + Send + 'static>(
         client,
         delay: if options.timing { Some(AnswerDelay::start(how)?) } else { None },
     };
-    session.run(reader)
+    session.run_requests(reader)
 }
 
 struct NbdSession<'a, W> {
@@ -77,7 +77,7 @@ struct NbdSession<'a, W> {
 }
 
 impl<W: Write + Send + 'static> NbdSession<'_, W> {
-    fn run(&self, mut reader: impl Read) -> SessionResult {
+    fn run_requests(&self, mut reader: impl Read) -> SessionResult {
         let mut head = [0; REQUEST_BYTES];
         loop {
             reader.read_exact(&mut head)?;
@@ -86,32 +86,32 @@ impl<W: Write + Send + 'static> NbdSession<'_, W> {
             match judge(&request, self.limits) {
                 RequestVerdict::Close => return Ok(()),
                 RequestVerdict::Refuse { error, skip } => {
-                    skipped(&mut reader, skip)?;
-                    let Some(taken) = self.take(0) else { return Ok(()) };
-                    self.answer(ReadyReply { cookie: request.cookie, result: Err(error), taken }, None);
+                    skip_data(&mut reader, skip)?;
+                    let Some(taken) = self.reserve_memory(0) else { return Ok(()) };
+                    self.send_answer(ReadyReply { cookie: request.cookie, result: Err(error), taken }, None);
                 }
                 RequestVerdict::Do { task, offset, len, sync } => {
                     let held = if matches!(task, NbdCommand::Read | NbdCommand::Write) { len } else { 0 };
-                    let Some(taken) = self.take(held) else { return Ok(()) };
+                    let Some(taken) = self.reserve_memory(held) else { return Ok(()) };
                     let data = match task {
                         NbdCommand::Write => self
                             .client
                             .guest
-                            .moving(SocketDirection::In, len, || received(&mut reader, len))?,
+                            .moving(SocketDirection::In, len, || read_data(&mut reader, len))?,
                         _ => Vec::new(),
                     };
-                    self.carry_out((request.cookie, taken), task, (offset, len), sync, data);
+                    self.execute_request((request.cookie, taken), task, (offset, len), sync, data);
                 }
             }
         }
     }
 
     /// Waits for memory. None if the client was cut off; its further requests are not executed.
-    fn take(&self, bytes: u64) -> Option<ReservedMemory> {
+    fn reserve_memory(&self, bytes: u64) -> Option<ReservedMemory> {
         self.client.guests.take(self.client.guest, bytes)
     }
 
-    fn carry_out(
+    fn execute_request(
         &self,
         (cookie, mut taken): (u64, ReservedMemory),
         task: NbdCommand,
@@ -138,12 +138,12 @@ impl<W: Write + Send + 'static> NbdSession<'_, W> {
         if task != NbdCommand::Read {
             taken.shrink();
         }
-        let ready = ReadyReply { cookie, result: result.map_err(|e| errno(&e)), taken };
-        self.answer(ready, Some((request, at)));
+        let ready = ReadyReply { cookie, result: result.map_err(|e| nbd_errno(&e)), taken };
+        self.send_answer(ready, Some((request, at)));
     }
 
     /// Sends an answer when it is due. A refusal, which needs no card, is sent at once, but after earlier answers.
-    fn answer(&self, ready: ReadyReply, request: Option<(InFlight, Instant)>) {
+    fn send_answer(&self, ready: ReadyReply, request: Option<(InFlight, Instant)>) {
         let (writer, guest) = (Arc::clone(&self.writer), Arc::clone(self.client.guest));
         let send = move || {
             match guest.moving(SocketDirection::Out, ready.bytes(), || ready.send(&writer)) {
@@ -186,7 +186,7 @@ fn write_both(writer: &mut impl Write, head: &[u8], data: &[u8]) -> io::Result<(
     writer.write_all(data.get(sent.saturating_sub(head.len())..).unwrap_or_default())
 }
 
-fn errno(error: &CardIoError) -> NbdErrno {
+fn nbd_errno(error: &CardIoError) -> NbdErrno {
     match error.errno() {
         libc::ENOSPC => NbdErrno::NoSpace,
         _ => NbdErrno::Io,
@@ -194,7 +194,7 @@ fn errno(error: &CardIoError) -> NbdErrno {
 }
 
 /// Reads the data of a write. Memory is committed only for bytes that arrive.
-fn received(reader: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
+fn read_data(reader: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
     let mut data = Vec::with_capacity(len as usize);
     reader.by_ref().take(len).read_to_end(&mut data)?;
     match data.len() as u64 == len {
@@ -203,7 +203,7 @@ fn received(reader: &mut impl Read, len: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-fn skipped(reader: &mut impl Read, len: u64) -> io::Result<()> {
+fn skip_data(reader: &mut impl Read, len: u64) -> io::Result<()> {
     match io::copy(&mut reader.by_ref().take(len), &mut io::sink())? {
         all if all == len => Ok(()),
         _ => Err(io::ErrorKind::UnexpectedEof.into()),

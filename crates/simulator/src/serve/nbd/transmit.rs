@@ -61,7 +61,7 @@ pub(super) fn judge(request: &WireRequest, limits: ExportLimits) -> RequestVerdi
         // Skipping gigabytes for a client that ignores the announced limit would delay the others.
         return if task == NbdCommand::Write { RequestVerdict::Close } else { refuse(NbdErrno::Overflow) };
     }
-    match check(request, task, limits) {
+    match invalid_reason(request, task, limits) {
         Some(error) => refuse(error),
         None => {
             let sync = request.flags & command_flag::FUA != 0 && task != NbdCommand::Read;
@@ -70,7 +70,7 @@ pub(super) fn judge(request: &WireRequest, limits: ExportLimits) -> RequestVerdi
     }
 }
 
-fn check(request: &WireRequest, task: NbdCommand, limits: ExportLimits) -> Option<NbdErrno> {
+fn invalid_reason(request: &WireRequest, task: NbdCommand, limits: ExportLimits) -> Option<NbdErrno> {
     if request.flags & !(command_flag::FUA | command_flag::NO_HOLE) != 0 {
         return Some(NbdErrno::Invalid);
     }

@@ -57,7 +57,7 @@ struct ScaledCard {
 /// Runs the script once for each size of its file, in MiB.
 pub(crate) fn session(name: &str, sizes_mib: &[u64], form: RunForm) -> ScriptSession {
     let divisor = if form == RunForm::Full { 1 } else { 16 };
-    let card = SimTarget::named(&scaled(name, divisor)).unwrap();
+    let card = SimTarget::named(&scaled_name(name, divisor)).unwrap();
     let mut rig = ScaledCard { card, size: GIB, divisor, places: 0x9e37_79b9 };
     let idle_c = rig.card.temperature().unwrap();
     let mut highest_c = idle_c;
@@ -72,7 +72,7 @@ pub(crate) fn session(name: &str, sizes_mib: &[u64], form: RunForm) -> ScriptSes
     ScriptSession { runs, idle_c, highest_c, throttled }
 }
 
-fn scaled(name: &str, divisor: u64) -> String {
+fn scaled_name(name: &str, divisor: u64) -> String {
     let card = target_spec::parse(name).unwrap().archetype;
     let (cache, thermal) = (card.cache.unwrap(), card.thermal.unwrap());
     let start = cache.start_bytes.unwrap_or(cache.clean_bytes) / divisor;
@@ -90,7 +90,7 @@ fn scaled(name: &str, divisor: u64) -> String {
 impl ScaledCard {
     fn run(&mut self, highest_c: &mut f64) -> ScriptRun {
         let (size, start) = (self.size, self.card.now());
-        self.drive(true, size, 1, size, false);
+        self.run_pattern(true, size, 1, size, false);
         let patterns = [
             (size, 1, 5, false),
             (512 * KIB, 1, 5, false),
@@ -102,7 +102,7 @@ impl ScaledCard {
         let mut mib_s = [0.0; 12];
         for (i, (block, depth, loops, random)) in patterns.into_iter().enumerate() {
             for write in [false, true] {
-                let speed = self.drive(write, block, depth, loops * size, random);
+                let speed = self.run_pattern(write, block, depth, loops * size, random);
                 mib_s[2 * i + usize::from(write)] = speed.floor();
                 *highest_c = highest_c.max(self.card.temperature().unwrap());
             }
@@ -113,7 +113,7 @@ impl ScaledCard {
 
     /// Moves `bytes` in blocks over the file; returns MiB/s. Written without the bookkeeping of the helpers, since a
     /// full run has 26 million I/Os.
-    fn drive(&mut self, write: bool, block: u64, depth: u32, bytes: u64, random: bool) -> f64 {
+    fn run_pattern(&mut self, write: bool, block: u64, depth: u32, bytes: u64, random: bool) -> f64 {
         self.card.plan(&plan(depth, block)).unwrap();
         let direction = if write { IoDirection::Write } else { IoDirection::Read };
         let (began, blocks, count) = (self.card.now(), self.size / block, bytes / block);

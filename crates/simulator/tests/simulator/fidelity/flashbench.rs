@@ -11,7 +11,7 @@ const MASKS: [(u32, u64); 4] = [(8, 0xb8), (9, 0x110), (10, 0x240), (11, 0x500)]
 
 /// Order in which flashbench visits `count` places: ascending, or shuffled by a shift register whose values from
 /// `count` on are skipped, with zero last.
-fn order(count: u64, random: bool) -> Vec<u64> {
+fn visit_order(count: u64, random: bool) -> Vec<u64> {
     if !random {
         return (0..count).collect();
     }
@@ -25,7 +25,7 @@ fn order(count: u64, random: bool) -> Vec<u64> {
 
 /// MB/s of `--open-au`: each position written in each of `n` erase blocks, which are 12 blocks apart.
 pub(crate) fn open_au(card: &mut SimTarget, n: u64, block: u64, random: bool) -> f64 {
-    let places = order(AU / block, random)
+    let places = visit_order(AU / block, random)
         .into_iter()
         .flat_map(|position| (0..n).map(move |au| 16 * MIB + au * 12 * AU + position * block));
     (n * AU) as f64 / 1e6 / drive(card, &plan(1, block), true, places)
@@ -34,8 +34,8 @@ pub(crate) fn open_au(card: &mut SimTarget, n: u64, block: u64, random: bool) ->
 #[test]
 fn shuffled_order_visits_each_place_once() {
     for count in [1, 2, 4, 64, 512, 1024] {
-        let mut places = order(count, true);
+        let mut places = visit_order(count, true);
         places.sort_unstable();
-        assert_eq!(places, order(count, false), "{count}");
+        assert_eq!(places, visit_order(count, false), "{count}");
     }
 }

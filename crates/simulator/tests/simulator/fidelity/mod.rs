@@ -38,7 +38,7 @@ fn run(form: RunForm) -> Vec<Vec<FidelityRow>> {
     })
 }
 
-fn faults(results: &[Vec<FidelityRow>]) -> Vec<String> {
+fn row_errors(results: &[Vec<FidelityRow>]) -> Vec<String> {
     results.iter().flatten().filter_map(FidelityRow::fault).collect()
 }
 
@@ -49,7 +49,7 @@ fn sections(form: RunForm, results: &[Vec<FidelityRow>]) -> Vec<Option<String>> 
 }
 
 /// Writes the page if requested, and compares page and figures with the model.
-fn judge(form: RunForm) {
+fn check_page(form: RunForm) {
     let results = run(form);
     let shown = sections(form, &results);
     let old = std::fs::read_to_string(page::path()).unwrap_or_default();
@@ -58,7 +58,7 @@ fn judge(form: RunForm) {
     if update {
         std::fs::write(page::path(), &new).unwrap();
     }
-    assert_eq!(faults(&results), Vec::<String>::new());
+    assert_eq!(row_errors(&results), Vec::<String>::new());
     for (group, section) in GROUPS.iter().zip(&shown).filter(|_| !update) {
         match section {
             Some(text) => assert!(
@@ -77,11 +77,11 @@ fn judge(form: RunForm) {
 
 #[test]
 fn short_form_matches_sources_and_page() {
-    judge(RunForm::Short);
+    check_page(RunForm::Short);
 }
 
 #[test]
 #[ignore = "whole sessions of a quarter of a billion I/Os: run it optimised"]
 fn full_form_matches_sources_and_page() {
-    judge(RunForm::Full);
+    check_page(RunForm::Full);
 }

@@ -81,14 +81,14 @@ pub(crate) fn assemble(old: &str, groups: &[RowGroup], sections: &[Option<String
     for (group, section) in groups.iter().zip(sections) {
         match section {
             Some(text) => page += text,
-            None => page += &kept(old, &group.heading()),
+            None => page += &old_section(old, &group.heading()),
         }
     }
     page.trim_end().to_owned() + "\n"
 }
 
 /// Section of the old page, from its heading to the next one.
-fn kept(old: &str, heading: &str) -> String {
+fn old_section(old: &str, heading: &str) -> String {
     let Some(start) = old.find(heading) else { return String::new() };
     let body = &old[start..];
     let end = body[heading.len()..].find("\n## ").map_or(body.len(), |at| heading.len() + at + 1);

@@ -126,7 +126,7 @@ impl FidelityRow {
             self.what,
             self.published(),
             self.source,
-            self.with_unit(&digits(self.ours)),
+            self.with_unit(&three_digits(self.ours)),
             self.allowed()
         )
     }
@@ -143,9 +143,9 @@ impl FidelityRow {
     fn allowed(&self) -> String {
         match self.bound {
             FigureBound::Near(_, percent) => format!("± {percent} %"),
-            FigureBound::Between(low, high) => format!("{} to {}", digits(low), digits(high)),
-            FigureBound::AtMost(high) => format!("≤ {}", digits(high)),
-            FigureBound::AtLeast(low) => format!("≥ {}", digits(low)),
+            FigureBound::Between(low, high) => format!("{} to {}", three_digits(low), three_digits(high)),
+            FigureBound::AtMost(high) => format!("≤ {}", three_digits(high)),
+            FigureBound::AtLeast(low) => format!("≥ {}", three_digits(low)),
         }
     }
 
@@ -155,7 +155,7 @@ impl FidelityRow {
 }
 
 /// Three significant digits, as the sources print them.
-fn digits(value: f64) -> String {
+fn three_digits(value: f64) -> String {
     let before = value.abs().max(1e-9).log10().floor() as i32 + 1;
     format!("{value:.*}", (3 - before).clamp(0, 5) as usize)
 }

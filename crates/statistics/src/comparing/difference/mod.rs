@@ -15,16 +15,16 @@ use statrs::distribution::{ContinuousCDF, Normal};
 pub const LEAST_RUNS: u32 = 3;
 
 /// Limit of further runs. If more are needed, runs are not the problem.
-const MOST_MORE_RUNS: u32 = 100;
+const MAX_MORE_RUNS: u32 = 100;
 
 /// Standard errors beyond the limit for a power of 80 % (normal quantile).
-const POWER: f64 = 0.8416;
+const POWER_QUANTILE: f64 = 0.8416;
 
 /// Probability of two levels from which the other card may have two as well.
-const JUMPS: f64 = 0.8;
+const LIKELY_JUMPS: f64 = 0.8;
 
 /// Limit of the ratio, for cards of which one stands still.
-const MOST_FACTOR: f64 = 1e6;
+const MAX_FACTOR: f64 = 1e6;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct CardDifference {
@@ -64,8 +64,8 @@ pub fn difference(
     };
     match (first, second) {
         (Some(first), Some(second)) => UsualDifference::new(first, second, besides).difference(table),
-        (Some(_), None) => CardDifference { factor: 1.0 / MOST_FACTOR, ..nothing },
-        (None, Some(_)) => CardDifference { factor: MOST_FACTOR, ..nothing },
+        (Some(_), None) => CardDifference { factor: 1.0 / MAX_FACTOR, ..nothing },
+        (None, Some(_)) => CardDifference { factor: MAX_FACTOR, ..nothing },
         (None, None) => nothing,
     }
 }
@@ -96,10 +96,10 @@ struct UsualDifference {
 
 impl UsualDifference {
     fn new(first: &UsualSpeed, second: &UsualSpeed, besides: f64) -> UsualDifference {
-        let most = MOST_FACTOR.ln();
+        let most = MAX_FACTOR.ln();
         let apart = second.log().minus(first.log());
         // If one card has two levels, the other may have them too.
-        let steady = first.two_levels.max(second.two_levels) < JUMPS;
+        let steady = first.two_levels.max(second.two_levels) < LIKELY_JUMPS;
         let seen = if steady { second.seen().minus(first.seen()) } else { apart.clone() };
         UsualDifference {
             log: (second.middle().ln() - first.middle().ln()).clamp(-most, most),
@@ -149,14 +149,14 @@ impl UsualDifference {
             return None;
         }
         let (mut least, mut most) =
-            (LEAST_RUNS.saturating_sub(self.runs[0].min(self.runs[1])).max(1), MOST_MORE_RUNS);
+            (LEAST_RUNS.saturating_sub(self.runs[0].min(self.runs[1])).max(1), MAX_MORE_RUNS);
         let normal = Normal::standard().inverse_cdf(1.0 - level / 2.0);
-        if !self.settled_by(most, normal) {
+        if !self.is_settled_by(most, normal) {
             return None;
         }
         while least < most {
             let middle = u32::midpoint(least, most);
-            match self.settled_by(middle, normal) {
+            match self.is_settled_by(middle, normal) {
                 true => most = middle,
                 false => least = middle + 1,
             }
@@ -165,16 +165,16 @@ impl UsualDifference {
     }
 
     /// True if so many further runs would settle it. They reduce the variance of the cards, not that of other differences.
-    fn settled_by(&self, further: u32, normal: f64) -> bool {
+    fn is_settled_by(&self, further: u32, normal: f64) -> bool {
         let shrunk = |side: usize| {
             let runs = f64::from(self.runs[side]);
             self.variances[side] * runs / (runs + f64::from(further))
         };
         let error = (shrunk(0) + shrunk(1) + self.besides).sqrt();
-        let needed = (normal + POWER) * error;
+        let needed = (normal + POWER_QUANTILE) * error;
         let beyond = self.log.abs() - noticed();
         match beyond > 0.0 {
-            true => self.log.abs() > needed && beyond > POWER * error,
+            true => self.log.abs() > needed && beyond > POWER_QUANTILE * error,
             false => -beyond > needed,
         }
     }
@@ -187,7 +187,7 @@ fn grade(noticed: [f64; 2], confounded: bool) -> ChanceGrade {
 }
 
 fn factor(log: f64) -> f64 {
-    log.exp().clamp(1.0 / MOST_FACTOR, MOST_FACTOR)
+    log.exp().clamp(1.0 / MAX_FACTOR, MAX_FACTOR)
 }
 
 #[cfg(test)]

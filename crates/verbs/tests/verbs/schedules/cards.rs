@@ -39,7 +39,7 @@ impl TestCardKind {
     }
 
     /// True if the storage of a sector keeps data.
-    fn keeps(self, sector: u64) -> bool {
+    fn keeps_data(self, sector: u64) -> bool {
         sector * SECTOR % self.wrap < self.real
     }
 }
@@ -121,7 +121,7 @@ pub(super) fn changed(
             let pairs = sectors.zip(now.chunks(SECTOR as usize).zip(was.chunks(SECTOR as usize)));
             all.extend(
                 pairs
-                    .filter(|(sector, (now, was))| now != was && kind.keeps(*sector))
+                    .filter(|(sector, (now, was))| now != was && kind.keeps_data(*sector))
                     .map(|(sector, _)| sector),
             );
         }

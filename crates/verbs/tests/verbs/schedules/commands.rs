@@ -101,51 +101,51 @@ struct CommandArguments<R: Args> {
     request: R,
 }
 
-fn typed<R: Args>(words: &[String]) -> R {
+fn parse_words<R: Args>(words: &[String]) -> R {
     CommandArguments::try_parse_from(words).unwrap_or_else(|error| panic!("{words:?}: {error}")).request
 }
 
 /// Runs a command on the card in the slot.
 pub(super) fn run(words: &[String], interrupt: &InterruptFlag, events: &mut dyn Listener) -> CommandResult {
     match words[0].as_str() {
-        "verify" => verb::<verify::VerifyRequest>(words, interrupt, events),
-        "bench" => verb::<bench::BenchRequest>(words, interrupt, events),
-        "map" => verb::<map::MapRequest>(words, interrupt, events),
-        "endure" => verb::<endure::EndureRequest>(words, interrupt, events),
-        "check" => verb::<check::CheckRequest>(words, interrupt, events),
-        "format" => verb::<format::FormatRequest>(words, interrupt, events),
+        "verify" => run_verb::<verify::VerifyRequest>(words, interrupt, events),
+        "bench" => run_verb::<bench::BenchRequest>(words, interrupt, events),
+        "map" => run_verb::<map::MapRequest>(words, interrupt, events),
+        "endure" => run_verb::<endure::EndureRequest>(words, interrupt, events),
+        "check" => run_verb::<check::CheckRequest>(words, interrupt, events),
+        "format" => run_verb::<format::FormatRequest>(words, interrupt, events),
         "restore" => {
-            let request: restore::RestoreRequest = typed(words);
+            let request: restore::RestoreRequest = parse_words(words);
             let mut consent = GivenBeforehand(request.consent.yes_destroy.clone());
-            ended(restore::restore(&request, &mut consent, interrupt, events))
+            command_result(restore::restore(&request, &mut consent, interrupt, events))
         }
         "sustain" => {
-            let request: sustain::SustainRequest = typed(words);
+            let request: sustain::SustainRequest = parse_words(words);
             let mut nobody = NoManualReading;
-            performed(&request.attended(&mut nobody).unwrap(), interrupt, events)
+            run_procedure(&request.attended(&mut nobody).unwrap(), interrupt, events)
         }
         other => panic!("{other} is not a verb of the schedules"),
     }
 }
 
-fn verb<R: Args + Procedure>(
+fn run_verb<R: Args + Procedure>(
     words: &[String],
     interrupt: &InterruptFlag,
     events: &mut dyn Listener,
 ) -> CommandResult {
-    performed(&typed::<R>(words), interrupt, events)
+    run_procedure(&parse_words::<R>(words), interrupt, events)
 }
 
-fn performed<P: Procedure>(
+fn run_procedure<P: Procedure>(
     procedure: &P,
     interrupt: &InterruptFlag,
     events: &mut dyn Listener,
 ) -> CommandResult {
     let mut consent = GivenBeforehand(Some(NAME.to_owned()));
-    ended(execute(procedure, &mut consent, interrupt, events))
+    command_result(execute(procedure, &mut consent, interrupt, events))
 }
 
-fn ended<D: ReportDocument + Serialize>(outcome: Result<VerbOutcome<D>>) -> CommandResult {
+fn command_result<D: ReportDocument + Serialize>(outcome: Result<VerbOutcome<D>>) -> CommandResult {
     match outcome {
         Ok(VerbOutcome { report, failure }) => {
             let exit = report.exit_status();

@@ -29,19 +29,19 @@ pub(super) struct ScheduleRecord<'a> {
 
 /// Panics at the first violated rule, most severe first.
 pub(super) fn judge(record: &ScheduleRecord<'_>) {
-    record.stays_within_what_was_announced();
-    record.writes_no_more_than_allowed();
-    record.keeps_what_was_promised();
-    record.says_what_is_lost();
+    record.assert_writes_announced();
+    record.assert_write_limit();
+    record.assert_promise_kept();
+    record.assert_losses_reported();
     let ended = record.ended.iter().chain(&record.resumed);
-    ended.for_each(|ended| record.claims_nothing_on_spoiled_evidence(ended));
-    record.says_what_failed();
-    record.is_stored();
+    ended.for_each(|ended| record.assert_no_unfounded_claim(ended));
+    record.assert_failures_reported();
+    record.assert_document_stored();
 }
 
 impl ScheduleRecord<'_> {
     #[track_caller]
-    fn must(&self, holds: bool, otherwise: &str) {
+    fn assert_rule(&self, holds: bool, otherwise: &str) {
         assert!(holds, "{otherwise}{}", self.words());
     }
 
@@ -76,16 +76,16 @@ impl ScheduleRecord<'_> {
         }
     }
 
-    fn stays_within_what_was_announced(&self) {
-        self.must(self.truth.other_writes == 0, "another card was written to");
+    fn assert_writes_announced(&self) {
+        self.assert_rule(self.truth.other_writes == 0, "another card was written to");
         let announced = self.announced();
         let (before, rest) = self.truth.sectors.split_at(announced.start as usize);
         let outside = before.iter().chain(&rest[(announced.end - announced.start) as usize..]);
         let touched = outside.filter(|bits| **bits & sector::TOUCHED != 0).count();
-        self.must(touched == 0, "sectors were written to that were not announced");
+        self.assert_rule(touched == 0, "sectors were written to that were not announced");
     }
 
-    fn writes_no_more_than_allowed(&self) {
+    fn assert_write_limit(&self) {
         let Some(ended) = self.ended.as_ref().filter(|_| self.resumed.is_none() && self.restores.is_empty())
         else {
             return;
@@ -95,7 +95,7 @@ impl ScheduleRecord<'_> {
         let restored = ended.document.get("bytes_restored").and_then(Value::as_u64).unwrap_or_default();
         // A failed write is repeated, and only the repetition counts.
         let written = self.truth.written.saturating_sub(restored + self.truth.landed_of_failed);
-        self.must(most.is_none_or(|most| written <= most << 20), "more was written than --max-write");
+        self.assert_rule(most.is_none_or(|most| written <= most << 20), "more was written than --max-write");
     }
 
     /// Changed sectors whose content was promised.
@@ -110,7 +110,7 @@ impl ScheduleRecord<'_> {
         self.changed.iter().filter(promised).copied().collect()
     }
 
-    fn keeps_what_was_promised(&self) {
+    fn assert_promise_kept(&self) {
         let excuses = sector::LOST | sector::BAD | sector::REFUSED | sector::MISREAD;
         let lost = self.lost();
         let all = || self.ended.iter().chain(&self.resumed).chain(&self.restores);
@@ -118,24 +118,24 @@ impl ScheduleRecord<'_> {
         let unexplained = lost.iter().filter(|place| self.bits(**place) & excuses == 0);
         let unexplained: Vec<_> = unexplained.filter(|place| !is_listed(place)).collect();
         let text = format!("{} of {} sectors are lost, and not by the card", unexplained.len(), lost.len());
-        self.must(unexplained.is_empty(), &text);
+        self.assert_rule(unexplained.is_empty(), &text);
         let list =
             |ended: &CommandResult| ended.document.get("left").and_then(Value::as_array).map_or(0, Vec::len);
         let foreign: usize = self.restores.iter().map(list).sum();
         let nobody_wrote = foreign == 0 || self.truth.harmed || self.shape.kind.is_fake;
-        self.must(nobody_wrote, "sectors are taken for what somebody else wrote");
+        self.assert_rule(nobody_wrote, "sectors are taken for what somebody else wrote");
     }
 
     /// Losses must show in the exit status and in the document.
-    fn says_what_is_lost(&self) {
+    fn assert_losses_reported(&self) {
         let by_the_card = sector::LOST | sector::BAD | sector::REFUSED;
         let lost = self.lost().iter().any(|place| self.bits(*place) & by_the_card != 0);
         let mut all = self.ended.iter().chain(&self.restores);
         let said = all.any(|ended| ended.failure.is_some() || ended.exit == ExitStatus::Bad);
-        self.must(!lost || said || self.ended.is_none(), "sectors are lost and not a word");
+        self.assert_rule(!lost || said || self.ended.is_none(), "sectors are lost and not a word");
         let kept = self.ended.as_ref().and_then(|ended| ended.document.get("data_kept")?.as_bool());
         let claimed = kept == Some(true) && self.restores.is_empty();
-        self.must(!lost || !claimed, "sectors are lost, and the data is said to be kept");
+        self.assert_rule(!lost || !claimed, "sectors are lost, and the data is said to be kept");
         let ended_well = self.ended.as_ref().is_some_and(|ended| ended.failure.is_none());
         let preserves = matches!(
             self.shape.says,
@@ -143,28 +143,31 @@ impl ScheduleRecord<'_> {
         );
         let false_alarm = ended_well && preserves && kept == Some(false);
         let excused = self.truth.harmed || self.shape.kind.is_fake;
-        self.must(!false_alarm || excused, "the data is said to be lost");
+        self.assert_rule(!false_alarm || excused, "the data is said to be lost");
     }
 
-    fn claims_nothing_on_spoiled_evidence(&self, ended: &CommandResult) {
-        let verdicts = gathered(&ended.document, "verdict");
+    fn assert_no_unfounded_claim(&self, ended: &CommandResult) {
+        let verdicts = collect_texts(&ended.document, "verdict");
         let is = |words: &[&str]| verdicts.iter().any(|verdict| words.contains(verdict));
         let genuine = is(&["genuine"]);
         if self.shape.kind.is_fake {
-            self.must(!genuine, "a fake is called genuine");
+            self.assert_rule(!genuine, "a fake is called genuine");
         } else {
             let bad = ["limbo", "wraparound", "chain", "overcommitted", "damaged", "dead", "unstable"];
-            self.must(self.truth.harmed || !is(&bad), "a good card is called bad");
+            self.assert_rule(self.truth.harmed || !is(&bad), "a good card is called bad");
         }
         // A document that could not be stored is no failure of the card.
         let cut =
             matches!(ended.failure, Some(Failure::Io(_))) && !matches!(self.fault, Fault::FullDisk { .. });
         let passed = ended.document.get("verdict").is_some_and(|verdict| verdict == "genuine");
-        self.must(!cut || !passed, "an I/O failure ended it, and the card is called genuine");
+        self.assert_rule(!cut || !passed, "an I/O failure ended it, and the card is called genuine");
         let complete = ended.failure.is_none() && self.shape.words.iter().any(|word| word == "--full");
-        self.must(!genuine || !complete || !ended.is_lossy, "a card that lost a sector is called genuine");
+        self.assert_rule(
+            !genuine || !complete || !ended.is_lossy,
+            "a card that lost a sector is called genuine",
+        );
         let stale = ended.stale_reads > 0 && ended.exit != ExitStatus::Bad && ended.failure.is_none();
-        self.must(
+        self.assert_rule(
             !genuine || !stale,
             "what was read is not what was written, and the card is called genuine",
         );
@@ -172,16 +175,19 @@ impl ScheduleRecord<'_> {
         let misled = is_whole && ended.misread_stamps > 0;
         let clean = ended.exit == ExitStatus::Good
             && ["verify", "check", "endure"].contains(&self.shape.words[0].as_str());
-        self.must(!misled || !genuine && !clean, "the reader misread the card, and it is called good");
+        self.assert_rule(!misled || !genuine && !clean, "the reader misread the card, and it is called good");
         // `check` judges each part by its own I/Os.
         let fails = is_whole && ended.failed_again && self.fault.lasts(Harm::Fails);
-        self.must(!passed || !fails, "an I/O failed twice in one place, and the card is called genuine");
-        let met = gathered(&ended.document, "outcome").contains(&"met");
-        self.must(!met || !self.shape.kind.is_slow, "a slow card meets a mark");
+        self.assert_rule(
+            !passed || !fails,
+            "an I/O failed twice in one place, and the card is called genuine",
+        );
+        let met = collect_texts(&ended.document, "outcome").contains(&"met");
+        self.assert_rule(!met || !self.shape.kind.is_slow, "a slow card meets a mark");
     }
 
     /// Failed I/Os must be reported, except by `format`, which reports only permanent failures.
-    fn says_what_failed(&self) {
+    fn assert_failures_reported(&self) {
         let Some(ended) = self.ended.as_ref().filter(|_| self.restores.is_empty()) else { return };
         let text = ended.document.to_string();
         let words = ["troubles", "unread", "error"];
@@ -189,34 +195,35 @@ impl ScheduleRecord<'_> {
         let counted = counted("failed_once") || counted("failed_twice");
         let said = counted || ended.failure.is_some() || words.iter().any(|word| text.contains(word));
         let formats = self.shape.words[0] == "format";
-        self.must(self.truth.errors == 0 || said || formats, "writes failed and not a word");
+        self.assert_rule(self.truth.errors == 0 || said || formats, "writes failed and not a word");
     }
 
     /// The archive must be intact, and a document that was begun must be stored with its end.
-    fn is_stored(&self) {
+    fn assert_document_stored(&self) {
         let opened = Archive::open(&self.archive).and_then(|mut archive| archive.sessions());
         let sessions = opened.unwrap_or_else(|error| panic!("the archive is damaged: {error}"));
         let Some(ended) = &self.ended else { return };
         let Some(name) = ended.document.get("session").and_then(Value::as_str) else {
-            return self.must(ended.document.is_null() && ended.failure.is_some(), "no session was begun");
+            return self
+                .assert_rule(ended.document.is_null() && ended.failure.is_some(), "no session was begun");
         };
         let found = sessions.iter().find(|session| session.id.to_string() == name);
-        self.must(found.is_some(), "the session is not stored");
+        self.assert_rule(found.is_some(), "the session is not stored");
         let full = matches!(self.fault, Fault::FullDisk { archive: true, .. });
         let is_io = matches!(ended.failure, Some(Failure::Io(_)));
         let has_end = found.is_some_and(|session| session.ended.is_some());
-        self.must(has_end || full && is_io, "the session has no end");
+        self.assert_rule(has_end || full && is_io, "the session has no end");
     }
 }
 
 /// All texts in fields of this name, at any depth.
-fn gathered<'v>(value: &'v Value, name: &str) -> Vec<&'v str> {
+fn collect_texts<'v>(value: &'v Value, name: &str) -> Vec<&'v str> {
     match value {
         Value::Object(fields) => {
             let own = fields.get(name).and_then(Value::as_str);
-            own.into_iter().chain(fields.values().flat_map(|field| gathered(field, name))).collect()
+            own.into_iter().chain(fields.values().flat_map(|field| collect_texts(field, name))).collect()
         }
-        Value::Array(all) => all.iter().flat_map(|value| gathered(value, name)).collect(),
+        Value::Array(all) => all.iter().flat_map(|value| collect_texts(value, name)).collect(),
         _ => Vec::new(),
     }
 }

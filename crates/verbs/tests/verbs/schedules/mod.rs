@@ -33,15 +33,15 @@ struct CommandFaultPair {
 }
 
 /// First seed of these schedules, and number of schedules for each pair.
-const PAIRS: u64 = 1 << 32;
-const EACH: u64 = 20;
+const FIRST_PAIR_SEED: u64 = 1 << 32;
+const SCHEDULES_PER_PAIR: u64 = 20;
 
 impl CommandFaultPair {
     const COUNT: u64 = COMMANDS.len() as u64 * Fault::KINDS;
 
     /// Pair of a schedule; `None` if the schedule draws command and fault.
     fn of(seed: u64) -> Option<CommandFaultPair> {
-        let number = seed.checked_sub(PAIRS)? / EACH;
+        let number = seed.checked_sub(FIRST_PAIR_SEED)? / SCHEDULES_PER_PAIR;
         Some(CommandFaultPair { command: number / Fault::KINDS, fault: number % Fault::KINDS })
     }
 
@@ -51,13 +51,13 @@ impl CommandFaultPair {
 
     /// Seeds of the schedules for all pairs, or of a sample unless CARDSCOPE_LONG is set.
     fn schedules() -> Vec<u64> {
-        let last = PAIRS + CommandFaultPair::COUNT * EACH;
+        let last = FIRST_PAIR_SEED + CommandFaultPair::COUNT * SCHEDULES_PER_PAIR;
         match std::env::var_os("CARDSCOPE_LONG") {
-            Some(_) => (PAIRS..last).collect(),
+            Some(_) => (FIRST_PAIR_SEED..last).collect(),
             // Half of the pairs with a lasting fault. Striking faults are covered by the drawn schedules.
-            None => (PAIRS..last)
-                .step_by(EACH as usize)
-                .map(|first| first + first / EACH % EACH)
+            None => (FIRST_PAIR_SEED..last)
+                .step_by(SCHEDULES_PER_PAIR as usize)
+                .map(|first| first + first / SCHEDULES_PER_PAIR % SCHEDULES_PER_PAIR)
                 .filter(|seed| CommandFaultPair::of(*seed).is_some_and(CommandFaultPair::is_of_the_sample))
                 .collect(),
         }
@@ -81,7 +81,7 @@ fn seeds() -> Range<u64> {
 /// `--max-write`; endless attempts to save an unreadable block; a loss forgotten after the block was rewritten; reads of
 /// a later `restore` counted against the test before; a read of 4 KiB that failed twice counted as one that failed once;
 /// a failed read of the partition table after the restoring not counted; the only block with two answers passed.
-const FAILED_ONCE: [u64; 15] = [
+const REGRESSION_SEEDS: [u64; 15] = [
     4_597,
     2_089,
     7_549,
@@ -100,24 +100,24 @@ const FAILED_ONCE: [u64; 15] = [
 ];
 
 /// Seeds that behaved differently alone and in a group, when the first of a process met a card that had been read.
-const ALONE_AND_AMONG_OTHERS: Range<u64> = 55_262..55_292;
+const ORDER_SENSITIVE_SEEDS: Range<u64> = 55_262..55_292;
 
-fn no_failures(failures: &[String]) {
+fn assert_no_failures(failures: &[String]) {
     assert!(failures.is_empty(), "{} schedules failed:\n{}", failures.len(), failures.join("\n"));
 }
 
 #[test]
 fn regression_seeds_pass() {
     let failures: Vec<_> =
-        FAILED_ONCE.iter().flat_map(|seed| workers::play_all(*seed..seed + 1).failures).collect();
-    no_failures(&failures);
+        REGRESSION_SEEDS.iter().flat_map(|seed| workers::play_all(*seed..seed + 1).failures).collect();
+    assert_no_failures(&failures);
 }
 
 /// A schedule must behave alone as it does in a group.
 #[test]
 fn schedule_depends_only_on_seed() {
-    let among_others = workers::play_all(ALONE_AND_AMONG_OTHERS);
-    no_failures(&among_others.failures);
+    let among_others = workers::play_all(ORDER_SENSITIVE_SEEDS);
+    assert_no_failures(&among_others.failures);
     for (seed, calls) in among_others.calls {
         let alone = workers::play_all(seed..seed + 1);
         assert_eq!(alone.calls.get(&seed), Some(&calls), "schedule {seed} makes other calls alone");
@@ -126,12 +126,12 @@ fn schedule_depends_only_on_seed() {
 
 #[test]
 fn random_faults_lose_no_promised_data_and_give_no_unfounded_verdict() {
-    no_failures(&workers::play_all(seeds()).failures);
+    assert_no_failures(&workers::play_all(seeds()).failures);
 }
 
 #[test]
 fn every_command_survives_every_fault_without_silent_loss() {
     if std::env::var_os("SCHEDULE").is_none() {
-        no_failures(&workers::play_all(CommandFaultPair::schedules()).failures);
+        assert_no_failures(&workers::play_all(CommandFaultPair::schedules()).failures);
     }
 }

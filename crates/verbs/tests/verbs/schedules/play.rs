@@ -51,34 +51,34 @@ pub(super) fn play(seed: u64, desk: &FaultWorkspace) -> u64 {
     let due = Due { step: if from_the_start { 0 } else { course.step(&mut draw) }, fault };
     desk.note(&format!("{} on {}, {due:?} of {course:?}", shape.words.join(" "), shape.kind.name));
     let deaths = desk.deaths();
-    let mut play = ScheduleRun::set(desk, shape, draw, deaths > 0);
-    let ended = (deaths == 0).then(|| play.command(Some(due), course));
-    let restores = play.aftermath(deaths, course, fault);
+    let mut play = ScheduleRun::set_up(desk, shape, draw, deaths > 0);
+    let ended = (deaths == 0).then(|| play.run_command(Some(due), course));
+    let restores = play.restore_until_clean(deaths, course, fault);
     let early = ended.as_ref().is_none_or(|ended| ended.failure.is_some());
-    let resumed = if early { play.resume(course) } else { None };
+    let resumed = if early { play.resume_command(course) } else { None };
     let calls = play.table().truth.calls;
-    play.end(fault, ended, resumed, restores);
+    play.judge_result(fault, ended, resumed, restores);
     calls
 }
 
 /// Runs the command without faults, which must satisfy all rules as well.
 fn course(shape: &ScheduleCase, desk: &FaultWorkspace) -> Course {
     desk.note(&format!("{} on {}, without any fault", shape.words.join(" "), shape.kind.name));
-    let mut play = ScheduleRun::set(desk, shape.clone(), SeededDraw::of(0), false);
+    let mut play = ScheduleRun::set_up(desk, shape.clone(), SeededDraw::of(0), false);
     let unknown = Course { steps: 3_000_000, restoring_at: None };
-    let ended = play.command(None, unknown);
-    let course = play.ran();
+    let ended = play.run_command(None, unknown);
+    let course = play.last_run();
     assert!(course.steps > 20, "it is refused: {:?}", ended.failure);
     let none = Fault::Stall { seconds: 0 };
-    let restores = play.aftermath(NO_FAULTS_ANY_MORE, course, none);
-    play.end(none, Some(ended), None, restores);
+    let restores = play.restore_until_clean(NO_FAULTS_ANY_MORE, course, none);
+    play.judge_result(none, Some(ended), None, restores);
     desk.clear();
     course
 }
 
 impl<'d> ScheduleRun<'d> {
     /// Prepares the cards; after a kill with the card as it was left.
-    fn set(desk: &'d FaultWorkspace, shape: ScheduleCase, mut draw: SeededDraw, again: bool) -> Self {
+    fn set_up(desk: &'d FaultWorkspace, shape: ScheduleCase, mut draw: SeededDraw, again: bool) -> Self {
         let filled = || cards::filled(shape.kind, shape.content());
         // Read from a separate card, since reading changes a card's state.
         let before = desk.before(shape.kind.name, || cards::content(&mut filled()));
@@ -134,31 +134,31 @@ impl<'d> ScheduleRun<'d> {
         CommandResult { stale_reads, is_lossy: table.truth.is_lossy(), misread_stamps, failed_again, ..ended }
     }
 
-    fn command(&self, due: Option<Due>, course: Course) -> CommandResult {
+    fn run_command(&self, due: Option<Due>, course: Course) -> CommandResult {
         self.run(&self.shape.words.clone(), due, course)
     }
 
     /// Course of the last command.
-    fn ran(&self) -> Course {
+    fn last_run(&self) -> Course {
         let table = self.table();
         Course { steps: table.steps, restoring_at: table.restoring_at }
     }
 
     /// Restores as a user would: before any other command, and until nothing is pending.
-    fn aftermath(&mut self, deaths: u32, course: Course, fault: Fault) -> Vec<CommandResult> {
+    fn restore_until_clean(&mut self, deaths: u32, course: Course, fault: Fault) -> Vec<CommandResult> {
         let mut draw = SeededDraw::of(self.draw.below(u64::MAX) ^ u64::from(deaths));
         if matches!(fault, Fault::FullDisk { .. }) && draw.once_in(2) {
             self.restore(None, course);
         }
         self.desk.disks.free();
-        self.try_the_other_card(course);
+        self.assert_other_card_refused(course);
         self.table().slot = PutIn::Same;
         // Some users restore through the bad reader, others through another one at once.
         let stays = matches!(fault, Fault::Lasting(_)) && draw.once_in(2);
         if !stays {
-            self.end_what_lasts();
+            self.end_lasting_fault();
         }
-        self.try_another_test(course, fault);
+        self.assert_other_test_refused(course, fault);
         let mut all = Vec::new();
         for round in 0..4 {
             let putting_back = course.steps - course.restoring_at.unwrap_or(course.steps / 2);
@@ -168,7 +168,7 @@ impl<'d> ScheduleRun<'d> {
             let ended = self.restore(due, course);
             self.desk.disks.free();
             self.table().slot = PutIn::Same;
-            self.end_what_lasts();
+            self.end_lasting_fault();
             if ended.is_empty() {
                 break;
             }
@@ -178,7 +178,7 @@ impl<'d> ScheduleRun<'d> {
     }
 
     /// Ends the lasting fault, as by a good reader.
-    fn end_what_lasts(&self) {
+    fn end_lasting_fault(&self) {
         let mut table = self.table();
         table.lasting = "";
         table.own.card.as_mut().unwrap().exchange("").unwrap();
@@ -212,7 +212,7 @@ impl<'d> ScheduleRun<'d> {
     }
 
     /// A journal must not be restored to another card of any name.
-    fn try_the_other_card(&mut self, course: Course) {
+    fn assert_other_card_refused(&mut self, course: Course) {
         self.table().slot = PutIn::Other;
         let waiting = restore::waiting().unwrap_or_default();
         for journal in waiting.iter().filter(|journal| journal.state == "waits") {
@@ -223,7 +223,7 @@ impl<'d> ScheduleRun<'d> {
     }
 
     /// No other test may write before the card is restored.
-    fn try_another_test(&self, course: Course, fault: Fault) {
+    fn assert_other_test_refused(&self, course: Course, fault: Fault) {
         let waits = restore::waiting().unwrap_or_default().iter().any(|journal| journal.state == "waits");
         if !waits || self.shape.kind.is_fake || !fault.is_harmless() || self.changed().is_empty() {
             return;
@@ -240,7 +240,7 @@ impl<'d> ScheduleRun<'d> {
     }
 
     /// Resumes a full pass that ended early, if the command supports it.
-    fn resume(&self, course: Course) -> Option<CommandResult> {
+    fn resume_command(&self, course: Course) -> Option<CommandResult> {
         let resumes = ["verify", "endure"].contains(&self.shape.words[0].as_str());
         if !resumes
             || self.shape.says != DataPromise::OverwritesAll
@@ -268,7 +268,7 @@ impl<'d> ScheduleRun<'d> {
     }
 
     /// Checks all rules.
-    fn end(
+    fn judge_result(
         self,
         fault: Fault,
         ended: Option<CommandResult>,

@@ -91,7 +91,7 @@ fn environment<'c>(command: &'c mut Command, folder: &Path, number: usize, playe
 }
 
 /// Task of a child process; `None` if somebody runs the ignored tests.
-fn started_for() -> Option<(PathBuf, usize, Vec<u64>, usize)> {
+fn worker_task() -> Option<(PathBuf, usize, Vec<u64>, usize)> {
     let [folder, number, played] = [FOLDER, WORKER, PLAYED].map(|name| std::env::var(name).ok());
     let (folder, number) = (PathBuf::from(folder?), number?.parse().ok()?);
     let text = std::fs::read_to_string(folder.join(format!("seeds-{number}"))).unwrap();
@@ -103,7 +103,7 @@ fn started_for() -> Option<(PathBuf, usize, Vec<u64>, usize)> {
 #[test]
 #[ignore = "runs only as a child of other tests"]
 fn supervise() {
-    let Some((folder, number, seeds, mut next)) = started_for() else { return };
+    let Some((folder, number, seeds, mut next)) = worker_task() else { return };
     let desk = FaultWorkspace::of(&folder, number);
     desk.set_up();
     while next < seeds.len() {
@@ -114,12 +114,12 @@ fn supervise() {
             break;
         }
         // A worker that ended before its first schedule must not be restarted for ever.
-        next = reached(&folder, number).max(next);
+        next = played_count(&folder, number).max(next);
         if status.signal() == Some(rustix::process::Signal::KILL.as_raw()) {
             desk.count_death();
             continue;
         }
-        failed(&folder, number, seeds[next], &ended_by(status));
+        report_failure(&folder, number, seeds[next], &ended_by(status));
         desk.bury();
         next += 1;
     }
@@ -137,40 +137,42 @@ fn ended_by(status: ExitStatus) -> String {
 #[test]
 #[ignore = "runs only as a child of other tests"]
 fn work() {
-    let Some((folder, number, seeds, played)) = started_for() else { return };
+    let Some((folder, number, seeds, played)) = worker_task() else { return };
     let desk = FaultWorkspace::of(&folder, number);
-    watch();
+    watch_timeout();
     for (at, seed) in seeds.into_iter().enumerate().skip(played) {
         std::fs::write(folder.join(format!("reached-{number}")), at.to_string()).unwrap();
         UNDER_WAY.store(seed + 1, Ordering::Relaxed);
         let played = catch_unwind(AssertUnwindSafe(|| play(seed, &desk)));
         match played {
-            Ok(calls) => add(&folder, &format!("calls-{number}"), &format!("{seed} {calls}")),
-            Err(why) => failed(&folder, number, seed, &format!("{}: {}", desk.noted(), panicked(&*why))),
+            Ok(calls) => append_line(&folder, &format!("calls-{number}"), &format!("{seed} {calls}")),
+            Err(why) => {
+                report_failure(&folder, number, seed, &format!("{}: {}", desk.noted(), panic_text(&*why)))
+            }
         }
         desk.bury();
     }
 }
 
 /// Message of a panic.
-fn panicked(why: &(dyn Any + Send)) -> &str {
+fn panic_text(why: &(dyn Any + Send)) -> &str {
     let text = why.downcast_ref::<String>().map(String::as_str);
     text.or(why.downcast_ref::<&str>().copied()).unwrap_or_default()
 }
 
 /// Index of the schedule at which a worker ended.
-fn reached(folder: &Path, number: usize) -> usize {
+fn played_count(folder: &Path, number: usize) -> usize {
     std::fs::read_to_string(folder.join(format!("reached-{number}"))).unwrap().parse().unwrap()
 }
 
-fn failed(folder: &Path, number: usize, seed: u64, why: &str) {
+fn report_failure(folder: &Path, number: usize, seed: u64, why: &str) {
     let why = why.replace('\n', " ");
     let line = format!("SCHEDULE={seed} cargo test -p cardscope-verbs --test verbs schedules # {why}");
-    add(folder, &format!("failures-{number}"), &line);
+    append_line(folder, &format!("failures-{number}"), &line);
 }
 
 /// Appends a line to a file for the parent process.
-fn add(folder: &Path, file: &str, line: &str) {
+fn append_line(folder: &Path, file: &str, line: &str) {
     use std::io::Write;
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(folder.join(file)).unwrap();
     writeln!(file, "{line}").unwrap();
@@ -180,7 +182,7 @@ fn add(folder: &Path, file: &str, line: &str) {
 static UNDER_WAY: AtomicU64 = AtomicU64::new(0);
 
 /// Ends this process if a schedule exceeds the time limit.
-fn watch() {
+fn watch_timeout() {
     std::thread::spawn(|| {
         loop {
             let before = UNDER_WAY.load(Ordering::Relaxed);

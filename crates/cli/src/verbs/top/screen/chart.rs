@@ -10,7 +10,7 @@ use ratatui::style::{Color, Style};
 use ratatui::text::Line;
 
 /// Width of the labels left of a chart.
-const SCALE: u16 = 17;
+const LABEL_WIDTH: u16 = 17;
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -27,9 +27,9 @@ pub(super) fn charts(frame: &mut Frame<'_>, series: &SpeedSeries, area: Rect, lo
     let above = area.height.saturating_sub(below + axis);
     if let Some((_, high)) = series.range(SpeedPoint::mb_s) {
         let scale = [format!("speed {:>10}", SpeedMbS(high).to_string()), format!("{:>16}", "0")];
-        chart(
+        draw_chart(
             frame,
-            &series.columns(room(area), SpeedPoint::mb_s),
+            &series.columns(value_columns(area), SpeedPoint::mb_s),
             (0.0, high),
             &scale,
             rows.take(above),
@@ -43,9 +43,9 @@ pub(super) fn charts(frame: &mut Frame<'_>, series: &SpeedSeries, area: Rect, lo
             [format!("temp. {:>10}", format!("{top:.0} °C")), format!("{:>16}", format!("{low:.0} °C"))];
         let one = [format!("temp. {:>10}", format!("{low:.0}–{high:.0} °C")), String::new()];
         let scale = if below == 1 { one } else { scale };
-        chart(
+        draw_chart(
             frame,
-            &series.columns(room(area), SpeedPoint::celsius),
+            &series.columns(value_columns(area), SpeedPoint::celsius),
             (low, top),
             &scale,
             rows.take(below),
@@ -57,20 +57,20 @@ pub(super) fn charts(frame: &mut Frame<'_>, series: &SpeedSeries, area: Rect, lo
         let all = if span_s < 10.0 { format!("{} s", three_digits(span_s)) } else { time(span_s) };
         let line = format!(
             "{}0 s{}",
-            " ".repeat(usize::from(SCALE)),
-            cell(&all, area.width.saturating_sub(SCALE + 3), true)
+            " ".repeat(usize::from(LABEL_WIDTH)),
+            cell(&all, area.width.saturating_sub(LABEL_WIDTH + 3), true)
         );
         frame.render_widget(styled(&line, looks.dim()), rows.take(1));
     }
 }
 
 /// Number of columns for values.
-fn room(area: Rect) -> usize {
-    usize::from(area.width.saturating_sub(SCALE))
+fn value_columns(area: Rect) -> usize {
+    usize::from(area.width.saturating_sub(LABEL_WIDTH))
 }
 
 /// Draws bars of at least one eighth; the scale's limits are on the left.
-fn chart(
+fn draw_chart(
     frame: &mut Frame<'_>,
     values: &[Option<f64>],
     (low, high): (f64, f64),
@@ -96,7 +96,7 @@ fn chart(
         };
         let bars: String = values.iter().map(bar).collect();
         let y = area.y + u16::try_from(row).unwrap_or_default();
-        let line = Line::from(vec![span(&cell(label, SCALE, false), Style::new()), span(&bars, style)]);
+        let line = Line::from(vec![span(&cell(label, LABEL_WIDTH, false), Style::new()), span(&bars, style)]);
         frame.render_widget(line, Rect { y, height: 1, ..area });
     }
 }

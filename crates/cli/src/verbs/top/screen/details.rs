@@ -24,7 +24,7 @@ pub(super) fn details(
     let Some(row) = all.get(state.selected(&all)) else { return 0 };
     let mut rows = RowCursor { left: area };
     frame.render_widget(title_of(row, 0, area.width, looks), rows.take(1));
-    let lines = everything(row, area.width, looks);
+    let lines = detail_lines(row, area.width, looks);
     let last = lines.len().saturating_sub(usize::from(rows.left.height));
     show(frame, &lines[from.min(last)..], rows.left);
     last
@@ -38,53 +38,57 @@ struct DetailLines {
 }
 
 impl DetailLines {
-    fn head(&mut self, text: &str) {
+    fn add_heading(&mut self, text: &str) {
         self.lines.push(Line::default());
         self.lines.push(styled(text, self.strong));
     }
 
-    fn put(&mut self, text: &str) {
-        self.put_as(text, Style::new());
+    fn add_text(&mut self, text: &str) {
+        self.add_styled(text, Style::new());
     }
 
-    fn put_as(&mut self, text: &str, style: Style) {
+    fn add_styled(&mut self, text: &str, style: Style) {
         let lines = lines_of(text, self.wide.saturating_sub(2));
         self.lines.extend(lines.iter().map(|line| styled(&format!("  {line}"), style)));
     }
 }
 
-fn everything(row: &TopRow<'_>, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
+fn detail_lines(row: &TopRow<'_>, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
     let mut page = DetailLines { lines: Vec::new(), wide, strong: looks.strong() };
     if let Some(task) = row.task {
         page.lines.extend(about(task, wide, looks));
-        of_test(&mut page, task, looks);
+        add_test(&mut page, task, looks);
     }
     if let Some(device) = row.device {
         if row.task.is_none() {
             page.lines.extend(idle(device, row, wide));
         }
-        of_device(&mut page, device);
+        add_device(&mut page, device);
     }
     page.lines
 }
 
-fn of_test(page: &mut DetailLines, task: &TaskResource, looks: ScreenStyle) {
+fn add_test(page: &mut DetailLines, task: &TaskResource, looks: ScreenStyle) {
     if !task.findings.is_empty() {
-        page.head("Findings");
+        page.add_heading("Findings");
     }
     for found in &task.findings {
         let (word, style) = weight(found.weight, looks);
-        page.put_as(&format!("{word}: {}", found.verdict), style);
-        found.advice.iter().for_each(|advice| page.put(&format!("  {advice}")));
+        page.add_styled(&format!("{word}: {}", found.verdict), style);
+        found.advice.iter().for_each(|advice| page.add_text(&format!("  {advice}")));
     }
     if !task.figures.is_empty() {
-        page.head("Figures");
+        page.add_heading("Figures");
     }
     for figure in &task.figures {
-        page.put(&format!("{} {:>11}", cell(&figure.what, 28, false), SpeedMbS(figure.mb_s).to_string()));
+        page.add_text(&format!(
+            "{} {:>11}",
+            cell(&figure.what, 28, false),
+            SpeedMbS(figure.mb_s).to_string()
+        ));
     }
     if !task.plan.is_empty() {
-        page.head("Stages");
+        page.add_heading("Stages");
     }
     let now = task.moment.as_ref().map_or(0, |moment| moment.stage_number as usize);
     for (number, stage) in (1..).zip(&task.plan) {
@@ -94,13 +98,13 @@ fn of_test(page: &mut DetailLines, task: &TaskResource, looks: ScreenStyle) {
             Ordering::Equal if !task.state.has_ended() => "now",
             _ => "",
         };
-        page.put(&format!("{number} {} {mark}", cell(&stage.name, 40, false)));
+        page.add_text(&format!("{number} {} {mark}", cell(&stage.name, 40, false)));
     }
     if !task.notes.is_empty() {
-        page.head("Notes");
+        page.add_heading("Notes");
     }
-    task.notes.iter().for_each(|note| page.put(note));
-    page.head("Test");
+    task.notes.iter().for_each(|note| page.add_text(note));
+    page.add_heading("Test");
     let at = |name: &str, at: Option<&String>| at.map(|at| format!("{name} {at}"));
     let facts = [
         Some(format!("{} {}", task.verb, task.target)),
@@ -109,22 +113,22 @@ fn of_test(page: &mut DetailLines, task: &TaskResource, looks: ScreenStyle) {
         at("ended", task.ended_at.as_ref()),
         task.session.as_ref().map(|session| format!("cardscope archive show {session}")),
     ];
-    facts.iter().flatten().for_each(|fact| page.put(fact));
+    facts.iter().flatten().for_each(|fact| page.add_text(fact));
 }
 
-fn of_device(page: &mut DetailLines, device: &Device) {
-    page.head("Device");
+fn add_device(page: &mut DetailLines, device: &Device) {
+    page.add_heading("Device");
     let holds = |name: &str, system: &Option<String>, mounted: &[String]| {
         let at = if mounted.is_empty() { String::new() } else { format!(" at {}", mounted.join(", ")) };
         format!("{name}: {}{at}", system.as_deref().unwrap_or("unknown"))
     };
     let taken_out = if device.info.removable { "removable" } else { "fixed" };
     let writes = if device.info.read_only { ", read-only" } else { "" };
-    page.put(&format!("{} ({}, {taken_out}{writes})", device.info.path, device.info.bus));
+    page.add_text(&format!("{} ({}, {taken_out}{writes})", device.info.path, device.info.bus));
     if device.info.filesystem.is_some() || !device.info.mounted_at.is_empty() {
-        page.put(&holds(&device.info.name, &device.info.filesystem, &device.info.mounted_at));
+        page.add_text(&holds(&device.info.name, &device.info.filesystem, &device.info.mounted_at));
     }
     for part in &device.info.partitions {
-        page.put(&holds(&part.name, &part.filesystem, &part.mounted_at));
+        page.add_text(&holds(&part.name, &part.filesystem, &part.mounted_at));
     }
 }

@@ -13,7 +13,7 @@ use ratatui::style::Modifier;
 use ratatui::text::Line;
 
 /// Minimum width of the columns for latency and model.
-const WIDE: u16 = 80;
+const WIDE_LAYOUT_COLUMNS: u16 = 80;
 
 struct ColumnWidths {
     model: u16,
@@ -30,13 +30,13 @@ impl ColumnWidths {
     const CELSIUS: u16 = 3;
     const LEFT: u16 = 5;
 
-    fn of(wide: u16) -> Self {
-        let latency = if wide >= WIDE { Self::LATENCY } else { 0 };
+    fn for_width(wide: u16) -> Self {
+        let latency = if wide >= WIDE_LAYOUT_COLUMNS { Self::LATENCY } else { 0 };
         let fixed = [2, Self::NAME, Self::SIZE, Self::DONE, Self::SPEED, latency, Self::CELSIUS, Self::LEFT];
         // A blank after each column, except the mark and the last column.
-        let blanks = if wide >= WIDE { 8 } else { 6 };
+        let blanks = if wide >= WIDE_LAYOUT_COLUMNS { 8 } else { 6 };
         let free = wide.saturating_sub(fixed.iter().sum::<u16>() + blanks);
-        let model = if wide >= WIDE { (free * 2 / 5).min(30) } else { 0 };
+        let model = if wide >= WIDE_LAYOUT_COLUMNS { (free * 2 / 5).min(30) } else { 0 };
         ColumnWidths { model, state: free - model, latency }
     }
 }
@@ -44,15 +44,15 @@ impl ColumnWidths {
 /// Draws the table and the panel of the selected row.
 pub(super) fn list(frame: &mut Frame<'_>, state: &TopState, rows: &mut RowCursor, looks: ScreenStyle) {
     let (wide, all) = (rows.left.width, state.rows());
-    let widths = ColumnWidths::of(wide);
+    let widths = ColumnWidths::for_width(wide);
     let heads = ["card", "size", "model", "state"].map(str::to_owned);
     let figures = ["done", "MB/s", "latency", "°C", "left"].map(str::to_owned);
     frame.render_widget(
-        styled(&columns_of("  ", &heads, Some(&figures), &widths, wide), looks.dim()),
+        styled(&table_line("  ", &heads, Some(&figures), &widths, wide), looks.dim()),
         rows.take(1),
     );
     if all.is_empty() {
-        show(frame, &nothing(state), rows.take(2));
+        show(frame, &empty_lines(state), rows.take(2));
         return;
     }
     let selected = state.selected(&all);
@@ -72,7 +72,7 @@ pub(super) fn list(frame: &mut Frame<'_>, state: &TopState, rows: &mut RowCursor
     }
 }
 
-fn nothing(state: &TopState) -> Vec<Line<'static>> {
+fn empty_lines(state: &TopState) -> Vec<Line<'static>> {
     match state.link {
         ConnectionState::Connecting => vec![plain("  Asking the server…")],
         _ => vec![
@@ -83,7 +83,7 @@ fn nothing(state: &TopState) -> Vec<Line<'static>> {
 }
 
 /// Line of the table; without figures the state uses their columns.
-fn columns_of(
+fn table_line(
     mark: &str,
     [name, size, model, state]: &[String; 4],
     figures: Option<&[String; 5]>,
@@ -129,7 +129,7 @@ fn line(
     let some = figures.iter().any(|figure| !figure.is_empty());
     let words = [row.name().to_owned(), row.size(), row.model().to_owned(), format!("{sign}{state}")];
     let mark = if selected { "> " } else { "  " };
-    let text = columns_of(mark, &words, some.then_some(&figures), widths, wide);
+    let text = table_line(mark, &words, some.then_some(&figures), widths, wide);
     let style = looks.tone(tone);
     styled(&text, if selected { style.add_modifier(Modifier::REVERSED) } else { style })
 }

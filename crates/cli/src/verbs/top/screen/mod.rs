@@ -23,14 +23,16 @@ pub(super) use text::ScreenStyle;
 use text::{RowCursor, cell, cut_text, lines_of, plain, show, span, styled};
 
 /// Minimum size of the terminal: columns and rows.
-const LEAST: (u16, u16) = (60, 15);
+const MIN_SIZE: (u16, u16) = (60, 15);
 
 /// Draws a frame; returns the last line to which details can scroll.
 pub(super) fn draw(frame: &mut Frame<'_>, state: &TopState, looks: ScreenStyle) -> usize {
     let area = frame.area();
-    if area.width < LEAST.0 || area.height < LEAST.1 {
+    if area.width < MIN_SIZE.0 || area.height < MIN_SIZE.1 {
         let short = format!("{}×{} characters; cardscope top needs", area.width, area.height);
-        for (text, y) in [short, format!("{}×{}. q quits.", LEAST.0, LEAST.1)].iter().zip(0..area.height) {
+        for (text, y) in
+            [short, format!("{}×{}. q quits.", MIN_SIZE.0, MIN_SIZE.1)].iter().zip(0..area.height)
+        {
             frame.render_widget(plain(&cut(text, usize::from(area.width))), Rect { y, height: 1, ..area });
         }
         return 0;
@@ -42,7 +44,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &TopState, looks: ScreenStyle) 
         frame.render_widget(styled(line, looks.tone(NewsTone::Warning)), rows.take(1));
     }
     let last = match &state.mode {
-        ScreenMode::Help => help(frame, rows.left),
+        ScreenMode::Help => draw_help(frame, rows.left),
         ScreenMode::Details(from) => details(frame, state, *from, rows.left, looks),
         ScreenMode::List | ScreenMode::Confirm(_) => {
             list(frame, state, &mut rows, looks);
@@ -50,7 +52,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &TopState, looks: ScreenStyle) 
         }
     };
     let foot = Rect { y: area.y + area.height - 1, height: 1, ..area };
-    frame.render_widget(footer(state, area.width, looks), foot);
+    frame.render_widget(footer_line(state, area.width, looks), foot);
     last
 }
 
@@ -82,7 +84,7 @@ fn hint(state: &TopState) -> Option<String> {
     })
 }
 
-fn footer(state: &TopState, wide: u16, looks: ScreenStyle) -> Line<'static> {
+fn footer_line(state: &TopState, wide: u16, looks: ScreenStyle) -> Line<'static> {
     let wide = usize::from(wide);
     let question = |id: &str| {
         let task = state.find(id)?;
@@ -112,7 +114,7 @@ fn footer(state: &TopState, wide: u16, looks: ScreenStyle) -> Line<'static> {
     styled(&text, looks.strong())
 }
 
-fn help(frame: &mut Frame<'_>, area: Rect) -> usize {
+fn draw_help(frame: &mut Frame<'_>, area: Rect) -> usize {
     let mut lines: Vec<Line<'static>> = vec![Line::default()];
     lines.extend(keys::HELP.iter().map(|(key, what)| plain(&format!("  {} {what}", cell(key, 19, false)))));
     lines.push(Line::default());

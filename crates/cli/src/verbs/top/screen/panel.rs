@@ -38,7 +38,7 @@ pub(super) fn panel(frame: &mut Frame<'_>, row: &TopRow<'_>, area: Rect, looks: 
 pub(super) fn about(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if task.state.has_ended() {
-        lines.extend(answer(task, wide, looks));
+        lines.extend(answer_lines(task, wide, looks));
     } else if let Some(moment) = &task.moment {
         let bytes = moment.bytes.map(|bytes| match moment.total_bytes {
             Some(all) if all > 0 => of_bytes(bytes.min(all), all),
@@ -60,7 +60,7 @@ pub(super) fn about(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<L
 }
 
 /// Answer of an ended test, preceded by its tone as a word.
-fn answer(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
+fn answer_lines(task: &TaskResource, wide: u16, looks: ScreenStyle) -> Vec<Line<'static>> {
     let tone = state::tone(task);
     let word = match tone {
         NewsTone::Plain => "",

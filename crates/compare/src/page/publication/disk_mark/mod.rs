@@ -39,7 +39,7 @@ impl DiskMarkLine<'_> {
 
 /// CrystalDiskMark's layout: that of version 3 if the tests are those of that version.
 pub(super) fn crystaldiskmark(publication: &Publication) -> String {
-    reports(publication, RunMeasure::Best, |entry, lines| {
+    join_reports(publication, RunMeasure::Best, |entry, lines| {
         let measured: Vec<(TestName, f64)> = lines.iter().map(|line| (line.test.test, line.mb_s)).collect();
         match version_3::lines(&measured) {
             Some(old) => crystaldiskmark_3(publication, entry, lines, &old),
@@ -65,12 +65,12 @@ fn crystaldiskmark_8(publication: &Publication, entry: &ComparedEntry, lines: &[
         "Profile: {}\n   Test: {} (x{}) [{}]\n   Mode:\n   Date: {}\n     OS: {}\n",
         recipe(entry),
         size(entry),
-        loops(entry, lines),
+        total_loops(entry, lines),
         outside::line(&entry.name),
-        date(publication, entry).replace('-', "/"),
-        kernel(entry),
+        report_date(publication, entry).replace('-', "/"),
+        kernel_name(entry),
     );
-    format!("{head}{}\n{foot}", sections(lines, crystaldiskmark_line))
+    format!("{head}{}\n{foot}", format_sections(lines, crystaldiskmark_line))
 }
 
 fn crystaldiskmark_3(
@@ -86,9 +86,9 @@ fn crystaldiskmark_3(
         // MB of a size are 2^20 bytes in version 3.
         size(entry).replace("iB", "B"),
         outside::line(&entry.name),
-        loops(entry, lines),
-        date(publication, entry).replace('-', "/"),
-        kernel(entry),
+        total_loops(entry, lines),
+        report_date(publication, entry).replace('-', "/"),
+        kernel_name(entry),
     );
     format!("{head}{old}\n{foot}")
 }
@@ -105,22 +105,22 @@ pub(super) fn kdiskmark(publication: &Publication) -> String {
         "The mean of all runs counts",
         "-".repeat(KDM_WIDTH),
     );
-    reports(publication, RunMeasure::Average, |entry, lines| {
+    join_reports(publication, RunMeasure::Average, |entry, lines| {
         let foot = format!(
             "Profile: {}\n   Test: {} (x{})\n   Date: {}\n     OS: {}\n Target: {}\n",
             recipe(entry),
             size(entry),
-            loops(entry, lines),
-            date(publication, entry),
-            kernel(entry),
+            total_loops(entry, lines),
+            report_date(publication, entry),
+            kernel_name(entry),
             outside::line(&entry.name),
         );
-        format!("{head}{}\n{foot}", sections(lines, kdiskmark_line))
+        format!("{head}{}\n{foot}", format_sections(lines, kdiskmark_line))
     })
 }
 
 /// A report for each card with measurements.
-fn reports(
+fn join_reports(
     publication: &Publication,
     measure: RunMeasure,
     report: impl Fn(&ComparedEntry, &[DiskMarkLine<'_>]) -> String,
@@ -161,7 +161,7 @@ fn lines<'a>(
 }
 
 /// Reads, writes, and mixes by their share of reads.
-fn sections(lines: &[DiskMarkLine<'_>], write: impl Fn(&DiskMarkLine<'_>) -> String) -> String {
+fn format_sections(lines: &[DiskMarkLine<'_>], write: impl Fn(&DiskMarkLine<'_>) -> String) -> String {
     let ops =
         distinct([TestOp::Read, TestOp::Write].into_iter().chain(lines.iter().map(|line| line.test.test.op)));
     let mut out = String::new();
@@ -237,7 +237,7 @@ fn size(entry: &ComparedEntry) -> String {
 }
 
 /// Loops behind the figures: runs times the loops of the recipe.
-fn loops(entry: &ComparedEntry, lines: &[DiskMarkLine<'_>]) -> u32 {
+fn total_loops(entry: &ComparedEntry, lines: &[DiskMarkLine<'_>]) -> u32 {
     let runs = lines.iter().map(|line| line.runs).max().unwrap_or(0);
     let recipe = entry.settings.first().and_then(|setting| RECIPES.find(&setting.recipe).ok());
     let of_recipe = recipe.and_then(|text| recipe::parse(text, None).ok());
@@ -245,11 +245,11 @@ fn loops(entry: &ComparedEntry, lines: &[DiskMarkLine<'_>]) -> u32 {
     runs.saturating_mul(each.unwrap_or(1))
 }
 
-fn date(publication: &Publication, entry: &ComparedEntry) -> String {
+fn report_date(publication: &Publication, entry: &ComparedEntry) -> String {
     outside::line(entry.measured.as_ref().map_or(&publication.made_on, |[_, last]| last)).into_owned()
 }
 
-fn kernel(entry: &ComparedEntry) -> String {
+fn kernel_name(entry: &ComparedEntry) -> String {
     outside::line(entry.settings.iter().find_map(|s| s.condition.get("kernel")).unwrap_or("unknown"))
         .into_owned()
 }

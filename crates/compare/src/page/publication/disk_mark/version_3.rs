@@ -10,15 +10,15 @@ use std::fmt::Write;
 pub(super) const WIDTH: usize = 71;
 
 /// Width of a label, in columns.
-const LABEL: usize = 26;
+const LABEL_WIDTH: usize = 26;
 
 /// Block that no later version tests.
-const MEDIUM: u64 = 512 * KIB;
+const MEDIUM_BLOCK: u64 = 512 * KIB;
 
 /// Tests in the program's order, reads before writes: order of access, bytes of a block, I/Os in the queue.
 const TESTS: [(IoOrder, u64, u32); 4] = [
     (IoOrder::Sequential, MIB, 1),
-    (IoOrder::Random, MEDIUM, 1),
+    (IoOrder::Random, MEDIUM_BLOCK, 1),
     (IoOrder::Random, 4 * KIB, 1),
     (IoOrder::Random, 4 * KIB, 32),
 ];
@@ -27,14 +27,14 @@ const TESTS: [(IoOrder, u64, u32); 4] = [
 pub(super) fn lines(measured: &[(TestName, f64)]) -> Option<String> {
     let all: Vec<TestName> =
         TESTS.iter().flat_map(|test| [TestOp::Read, TestOp::Write].map(|op| name(*test, op))).collect();
-    let has_medium = measured.iter().any(|(test, _)| test.pattern.block == MEDIUM);
+    let has_medium = measured.iter().any(|(test, _)| test.pattern.block == MEDIUM_BLOCK);
     if !has_medium || measured.iter().any(|(test, _)| !all.contains(test)) {
         return None;
     }
     let mut out = String::new();
     for test in all {
         let found = measured.iter().filter(|(measured, _)| *measured == test);
-        found.for_each(|(_, mb_s)| out += &line(test, *mb_s));
+        found.for_each(|(_, mb_s)| out += &format_line(test, *mb_s));
     }
     Some(out)
 }
@@ -43,15 +43,15 @@ fn name((order, block, queue): (IoOrder, u64, u32), op: TestOp) -> TestName {
     TestName { pattern: AccessPattern { order, block, queue, threads: 1 }, op }
 }
 
-fn line(test: TestName, mb_s: f64) -> String {
+fn format_line(test: TestName, mb_s: f64) -> String {
     let AccessPattern { order, block, queue, .. } = test.pattern;
     let op = if test.op == TestOp::Read { "Read" } else { "Write" };
     let label = match (order, block) {
         (IoOrder::Sequential, _) => format!("Sequential {op}"),
-        (_, MEDIUM) => format!("Random {op} 512KB"),
+        (_, MEDIUM_BLOCK) => format!("Random {op} 512KB"),
         _ => format!("Random {op} 4KB (QD={queue})"),
     };
-    let mut out = format!("{label:>LABEL$} :{mb_s:>10.3} MB/s");
+    let mut out = format!("{label:>LABEL_WIDTH$} :{mb_s:>10.3} MB/s");
     let small = iops(mb_s, block).filter(|_| block == 4 * KIB);
     small.into_iter().for_each(|iops| {
         let _ = write!(out, " [{iops:>8.1} IOPS]");

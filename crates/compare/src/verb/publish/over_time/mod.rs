@@ -15,7 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 const MOST_SECONDS: usize = 600;
 
 /// Words of a condition that are irrelevant for a chart.
-const LEFT_OUT: [&str; 3] = ["note", "kernel", "tool"];
+const OMITTED_WORDS: [&str; 3] = ["note", "kernel", "tool"];
 
 /// Collects the series and latencies of one card.
 pub(super) struct OverTime<'a> {
@@ -40,7 +40,10 @@ impl<'a> OverTime<'a> {
         }
         OverTime {
             runs,
-            columns: columns.iter().map(|c| (c.entry.name.as_str(), words(&c.entry.settings))).collect(),
+            columns: columns
+                .iter()
+                .map(|c| (c.entry.name.as_str(), shared_condition(&c.entry.settings)))
+                .collect(),
             tests,
             series: Vec::new(),
             latencies: Vec::new(),
@@ -65,7 +68,7 @@ impl<'a> OverTime<'a> {
     fn add_sample(&mut self, column: usize, run: u32, record: &SampleRecord) {
         let SampleRecord { test, step, sample, .. } = record;
         let (entry, condition) = &self.columns[column];
-        let seconds = thinned(&whole_seconds(sample));
+        let seconds = thin_series(&complete_seconds(sample));
         // A single second is not a series.
         if seconds.len() > 1 {
             self.series.push(TestSeries {
@@ -108,22 +111,22 @@ impl<'a> OverTime<'a> {
 }
 
 /// Words that all settings of a column share, in a line.
-fn words(settings: &[Setting]) -> String {
+fn shared_condition(settings: &[Setting]) -> String {
     let Some((first, others)) = settings.split_first() else { return String::new() };
     let same =
         |(word, value): &(&str, &str)| others.iter().all(|other| other.condition.get(word) == Some(value));
-    let said = first.condition.iter().filter(|(word, _)| !LEFT_OUT.contains(word)).filter(same);
+    let said = first.condition.iter().filter(|(word, _)| !OMITTED_WORDS.contains(word)).filter(same);
     said.map(|(word, value)| format!("{} {value}", word.replace('_', " "))).collect::<Vec<_>>().join(" · ")
 }
 
 /// Complete seconds of a sample. The last one ends with the test, so its few bytes would pass for a slow second.
-fn whole_seconds(sample: &LoopSample) -> Vec<SeriesBucket> {
+fn complete_seconds(sample: &LoopSample) -> Vec<SeriesBucket> {
     let whole = sample.nanos / NANOS_PER_S;
     sample.series.iter().copied().filter(|bucket| bucket.end_s() <= whole).collect()
 }
 
 /// Merges neighbours until a series is short enough to draw; the longest latency and the last temperature are kept.
-fn thinned(seconds: &[SeriesBucket]) -> Vec<SeriesBucket> {
+fn thin_series(seconds: &[SeriesBucket]) -> Vec<SeriesBucket> {
     let together = seconds.len().div_ceil(MOST_SECONDS).max(1);
     let merged = |chunk: &[SeriesBucket]| chunk.iter().copied().reduce(SeriesBucket::with_next);
     seconds.chunks(together).filter_map(merged).collect()

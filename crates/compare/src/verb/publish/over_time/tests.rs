@@ -40,7 +40,7 @@ fn record(latency: u64) -> SampleRecord {
 }
 
 /// Columns of runs 1 and 2 with a fan, and run 3 without.
-fn of_two_coolings() -> Vec<ComparedColumn> {
+fn columns_of_two_coolings() -> Vec<ComparedColumn> {
     let measured = |number: u32, cooling: &str| {
         let one = run(cooling, 20.0);
         CardRun { run: Run { run: number, ..one.run }, ..one }
@@ -52,16 +52,16 @@ fn of_two_coolings() -> Vec<ComparedColumn> {
 
 #[test]
 fn incomplete_last_second_is_omitted() {
-    let seconds = whole_seconds(&sample(1000));
+    let seconds = complete_seconds(&sample(1000));
     assert_eq!(seconds.iter().map(|s| s.bytes).collect::<Vec<_>>(), [20_000_000; 2]);
     // A second that ends with the test is complete.
     let whole = LoopSample { nanos: 3 * NANOS_PER_S, ..sample(1000) };
-    assert_eq!(whole_seconds(&whole).len(), 3);
+    assert_eq!(complete_seconds(&whole).len(), 3);
 }
 
 #[test]
 fn coolings_stay_separate_and_each_run_counts_once() {
-    let columns = of_two_coolings();
+    let columns = columns_of_two_coolings();
     let mut found = OverTime::new(&columns.iter().collect::<Vec<_>>(), &[]);
     // The first run has two loops.
     for (column, number, latency) in [(0, 1, 1_000), (0, 1, 2_000), (0, 2, 3_000), (1, 1, 9_000)] {
@@ -86,7 +86,7 @@ fn coolings_stay_separate_and_each_run_counts_once() {
 
 #[test]
 fn runs_are_numbered_by_column() {
-    let columns = of_two_coolings();
+    let columns = columns_of_two_coolings();
     let found = OverTime::new(&columns.iter().collect::<Vec<_>>(), &[]);
     let session = run("cooling=active", 1.0).session;
     assert_eq!(found.runs[&(session.clone(), 2)], [(0, 2)]);
@@ -100,7 +100,7 @@ fn thinned_series_keeps_speed_and_longest_stall() {
         max_us: if at_s == 3601 { 9e5 } else { 100.0 },
         ..second(at_s, 20_000_000)
     };
-    let thin = thinned(&(0..7200).map(stall).collect::<Vec<_>>());
+    let thin = thin_series(&(0..7200).map(stall).collect::<Vec<_>>());
     assert_eq!(thin.len(), MOST_SECONDS);
     assert!(thin.iter().all(|s| s.mb_s() == 20.0 && s.seconds == 12));
     assert!(thin.iter().any(|s| s.max_us == 9e5));

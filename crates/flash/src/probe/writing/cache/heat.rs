@@ -14,10 +14,10 @@ const READS: usize = 16;
 
 /// Reads slower by this factor than at the start mean throttling; a full cache adds at most 15 %
 /// (docs/reference/flash.md#causes-of-a-slow-spell).
-const SLOWER: f64 = 1.18;
+const HEAT_FACTOR: f64 = 1.18;
 
 /// Light throttling leaves 0.67 to 0.83 of the write speed on real cards, so a larger drop has another cause.
-const LIGHT: f64 = 0.6;
+const MIN_LIGHT_SHARE: f64 = 0.6;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct HeatReading {
@@ -79,15 +79,15 @@ impl HeatSeries {
         let before = self.looks.iter().rev().find(|look| look.written < written).or(self.looks.first());
         if let (Some(now), Some(then)) = (now.counters, before.and_then(|look| look.counters)) {
             let (light, heavy) = (now[0] > then[0] || now[2] > then[2], now[1] > then[1] || now[3] > then[3]);
-            return heavy || (light && ratio > LIGHT);
+            return heavy || (light && ratio > MIN_LIGHT_SHARE);
         }
-        ratio > LIGHT && self.reads_are_slower(now)
+        ratio > MIN_LIGHT_SHARE && self.are_reads_slower(now)
     }
 
-    fn reads_are_slower(&self, now: &HeatReading) -> bool {
+    fn are_reads_slower(&self, now: &HeatReading) -> bool {
         let first: Vec<f64> = self.looks.iter().filter_map(|l| l.read_s).take(3).collect();
         let (Some(now), Some(then)) = (now.read_s, median(&first)) else { return false };
-        now > SLOWER * then
+        now > HEAT_FACTOR * then
     }
 
     pub(super) fn evidence(&self, evidence: PropertyEvidence) -> PropertyEvidence {

@@ -17,16 +17,16 @@ use cardscope_statistics::drop::SpeedFall;
 use std::time::Duration;
 use write_run::{WriteRun, WriteRunEnd};
 
-const LEAST: u64 = 64 * MIB;
+const MIN_BYTES: u64 = 64 * MIB;
 
 /// Pause before the test, in which the card empties its cache.
 const REST: Duration = Duration::from_secs(60);
 
 /// Fewest bytes, a dozen chunks and those before them, in which a drop can show. Below this the pause is skipped.
-const LEAST_FOR_AN_END: u64 = 256 * MIB;
+const MIN_BYTES_FOR_END: u64 = 256 * MIB;
 
 /// Most bytes to write on a whole card, in percent of it.
-const ROUND_PERCENT: u64 = 115;
+const MAX_PERCENT_OF_CARD: u64 = 115;
 
 /// Pause before the recovered part of the cache is measured.
 const RECOVERY: Duration = Duration::from_secs(30);
@@ -37,19 +37,19 @@ const CHUNKS_RECOVERED: usize = 8;
 
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     // A cache may be nearly as large as the card, so a whole card is written a little more than once.
-    let percent = if bench.is_whole_card() { ROUND_PERCENT } else { 100 };
+    let percent = if bench.is_whole_card() { MAX_PERCENT_OF_CARD } else { 100 };
     let round = bench.slots.bytes() / 100 * percent / MIB * MIB;
     let most = bench.options.max_cache_bytes.min(round);
-    if most < LEAST || !bench.context.may_write(LEAST) {
-        let least = LEAST / MIB;
+    if most < MIN_BYTES || !bench.context.may_write(MIN_BYTES) {
+        let least = MIN_BYTES / MIB;
         let why = format!("the write limit is below {least} MiB, too little to reach the end of a cache");
-        leave_out(bench, &why);
+        skip_cache(bench, &why);
         return Ok(());
     }
-    let rest = if most < LEAST_FOR_AN_END { Duration::ZERO } else { REST };
+    let rest = if most < MIN_BYTES_FOR_END { Duration::ZERO } else { REST };
     bench.afford(rest.as_secs_f64() + 5.0)?;
     let before = bench.context.spent();
-    empty(bench)?;
+    discard_if_allowed(bench)?;
     bench.context.settle(rest);
     let whole = most == round;
     let mut write_run = WriteRun::new(bench, most);
@@ -60,7 +60,8 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
             let after = write_run.after(bench, CHUNKS_AFTER)?;
             let recovered = write_run.recovery(bench, RECOVERY, CHUNKS_RECOVERED, fall)?;
             let cost = bench.context.cost_since(before);
-            let evidence = fallen(evidence, fall, recovered).plot(plot(&write_run, Some(fall))).cost(cost);
+            let evidence =
+                drop_evidence(evidence, fall, recovered).plot(plot(&write_run, Some(fall))).cost(cost);
             let confidence = (1.0 - (-fall.sigmas / 2.0).exp()).clamp(0.5, 0.98);
             bench.into.slc_cache_bytes = Property::measured(fall.bytes as u64, confidence, evidence.clone());
             let level = median(&after).unwrap_or(fall.after);
@@ -72,7 +73,7 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
             bench.into.after_cache_mb_s = Property::none(0.97, evidence);
         }
         WriteRunEnd::Failed if write_run.written() == 0 => {
-            leave_out(bench, "no write of it succeeded");
+            skip_cache(bench, "no write of it succeeded");
         }
         WriteRunEnd::Time if write_run.written() == 0 => return Err(ProbeStop::Limit),
         WriteRunEnd::Bytes | WriteRunEnd::Time | WriteRunEnd::Failed => {
@@ -96,7 +97,7 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
     Ok(())
 }
 
-fn leave_out(bench: &mut WriteTester<'_, '_, '_>, why: &str) {
+fn skip_cache(bench: &mut WriteTester<'_, '_, '_>, why: &str) {
     bench.into.slc_cache_bytes = Property::not_tested(why);
     bench.into.after_cache_mb_s = Property::not_tested(why);
 }
@@ -104,12 +105,12 @@ fn leave_out(bench: &mut WriteTester<'_, '_, '_>, why: &str) {
 /// Discards the write region where its data may be lost, since a dynamic cache uses the free space. Small writes
 /// are timed before, as the card's earlier state is gone afterwards. In a directory a discard would deallocate the
 /// test file's own blocks.
-fn empty(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+fn discard_if_allowed(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     if bench.context.saves_first() || !bench.options.card_addresses {
         return Ok(());
     }
     let beside = discard::seconds() + REST.as_secs_f64() + 5.0;
-    if bench.context.has_time(beside) && bench.context.may_write(discard::most_written() + LEAST) {
+    if bench.context.has_time(beside) && bench.context.may_write(discard::most_written() + MIN_BYTES) {
         bench.into.small_writes = Some(discard::small_writes(bench.context, AS_IT_WAS)?);
         bench.context.shape(LARGEST, 1)?;
     }
@@ -117,7 +118,7 @@ fn empty(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     Ok(())
 }
 
-fn fallen(evidence: PropertyEvidence, fall: SpeedFall, recovered: Option<f64>) -> PropertyEvidence {
+fn drop_evidence(evidence: PropertyEvidence, fall: SpeedFall, recovered: Option<f64>) -> PropertyEvidence {
     evidence
         .number("before the end", fall.before / 1e6, "MB/s")
         .number("after the end", fall.after / 1e6, "MB/s")

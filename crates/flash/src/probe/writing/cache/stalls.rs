@@ -6,7 +6,7 @@ use cardscope_statistics::period::strongest;
 
 const MIB: f64 = 1048576.0;
 
-const STALL: f64 = 8.0;
+const STALL_FACTOR: f64 = 8.0;
 
 /// Fewest stalls, or with at least one stall fewest bytes, for a rate.
 const LEAST_STALLS: usize = 10;
@@ -15,12 +15,12 @@ const LEAST_BYTES: f64 = 1e9;
 /// Candidate periods if the erase block is unknown.
 const PERIODS_MIB: [f64; 13] = [4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0, 128.0, 256.0, 512.0];
 
-const CHANCE: f64 = 0.01;
+const MAX_CHANCE: f64 = 0.01;
 
-const WARM: usize = 8;
+const WARM_UP_WRITES: usize = 8;
 
 /// Share by which the typical time follows each write.
-const FOLLOW: f64 = 0.05;
+const FOLLOW_SHARE: f64 = 0.05;
 
 #[derive(Debug, Clone)]
 pub(super) struct CacheStalls {
@@ -53,11 +53,11 @@ impl CacheStalls {
         if self.writes == 1 {
             self.usual = rate;
         }
-        if self.writes > WARM && rate > STALL * self.usual {
+        if self.writes > WARM_UP_WRITES && rate > STALL_FACTOR * self.usual {
             self.places.push(place as f64);
             self.lengths.push(seconds - self.usual * bytes);
         }
-        self.usual *= if rate > self.usual { 1.0 + FOLLOW } else { 1.0 - FOLLOW };
+        self.usual *= if rate > self.usual { 1.0 + FOLLOW_SHARE } else { 1.0 - FOLLOW_SHARE };
     }
 
     pub(super) fn finding(&self) -> Option<Finding> {
@@ -76,7 +76,7 @@ impl CacheStalls {
             .because("per GB", format!("{rate:.2} ({least:.2} to {most:.2})"))
             .because("median stall", format!("{:.0} ms", length(0.5)))
             .because("99 % below", format!("{:.0} ms", length(0.99)));
-        let periodic = strongest(&self.places, &self.periods).filter(|p| p.chance < CHANCE);
+        let periodic = strongest(&self.places, &self.periods).filter(|p| p.chance < MAX_CHANCE);
         let period = periodic.map(|p| format!("{:.0} MiB", p.period / MIB));
         Some(period.into_iter().fold(finding, |finding, period| finding.because("period", period)))
     }

@@ -19,12 +19,12 @@ const CHUNK_SHARE: u64 = 200;
 
 const WRITE: u32 = 4 << 20;
 
-const LOOK_EVERY: usize = 8;
+const CHUNKS_PER_READING: usize = 8;
 
-const MOST_POINTS: usize = 200;
+const MAX_POINTS: usize = 200;
 
 /// Share of the earlier speed from which a chunk counts as written into the cache.
-const RECOVERED: f64 = 0.8;
+const RECOVERED_SHARE: f64 = 0.8;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum WriteRunEnd {
@@ -81,20 +81,20 @@ impl WriteRun {
     }
 
     pub(super) fn run(&mut self, bench: &mut WriteTester<'_, '_, '_>) -> Result<WriteRunEnd, ProbeStop> {
-        self.look(bench)?;
+        self.take_heat_reading(bench)?;
         while self.at < self.most {
-            if !self.has_room(bench) {
+            if !self.may_write_chunk(bench) {
                 return Ok(WriteRunEnd::Time);
             }
             if self.write_chunk(bench)?.is_none() {
                 return Ok(if bench.context.has_time(0.0) { WriteRunEnd::Failed } else { WriteRunEnd::Time });
             }
-            if self.chunks.len().is_multiple_of(LOOK_EVERY) {
-                self.look(bench)?;
+            if self.chunks.len().is_multiple_of(CHUNKS_PER_READING) {
+                self.take_heat_reading(bench)?;
             }
             bench.context.events.progress(self.written);
             let Some(mut found) = fall(&self.chunks[self.level_from..]) else { continue };
-            self.look(bench)?;
+            self.take_heat_reading(bench)?;
             found.bytes += self.bytes_from as f64;
             found.chunks += self.level_from;
             let before = self.chunks.iter().take(found.chunks).map(|c| c.bytes as u64).sum();
@@ -116,7 +116,7 @@ impl WriteRun {
     ) -> Result<Vec<f64>, ProbeStop> {
         let mut rates = Vec::new();
         for _ in 0..n {
-            if !self.has_room(bench) {
+            if !self.may_write_chunk(bench) {
                 break;
             }
             let Some(chunk) = self.write_chunk(bench)? else { break };
@@ -139,7 +139,7 @@ impl WriteRun {
         bench.context.settle(rest);
         let rates = self.after(bench, n)?;
         let tail = &self.chunks[self.chunks.len() - rates.len()..];
-        let fast = tail.iter().take_while(|c| c.rate() > RECOVERED * fall.before);
+        let fast = tail.iter().take_while(|c| c.rate() > RECOVERED_SHARE * fall.before);
         Ok((!rates.is_empty()).then(|| fast.map(|c| c.bytes).sum()))
     }
 
@@ -150,7 +150,7 @@ impl WriteRun {
             .min(self.len - self.at % self.len)
     }
 
-    fn has_room(&self, bench: &mut WriteTester<'_, '_, '_>) -> bool {
+    fn may_write_chunk(&self, bench: &mut WriteTester<'_, '_, '_>) -> bool {
         bench.context.has_time(self.chunk_seconds()) && bench.context.may_write(self.chunk_bytes())
     }
 
@@ -186,7 +186,7 @@ impl WriteRun {
         Ok(Some(chunk))
     }
 
-    fn look(&mut self, bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
+    fn take_heat_reading(&mut self, bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
         self.heat.add(HeatReading::at(bench, self.start, self.at.min(self.len), self.written)?);
         Ok(())
     }
@@ -204,7 +204,7 @@ impl WriteRun {
 
     /// Points of the chart: bytes written and MB/s, thinned.
     pub(super) fn points(&self) -> Vec<(f64, f64)> {
-        let step = self.chunks.len().div_ceil(MOST_POINTS).max(1);
+        let step = self.chunks.len().div_ceil(MAX_POINTS).max(1);
         let mut at = 0.0;
         let all = self.chunks.iter().map(|c| {
             at += c.bytes;

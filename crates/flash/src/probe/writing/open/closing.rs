@@ -16,7 +16,7 @@ const REPEATS: usize = 3;
 const UNITS_MIB: [u64; 12] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
 
 /// Share of a closing's cost below which opening the next block counts as free.
-const GONE: f64 = 0.15;
+const FREE_SHARE: f64 = 0.15;
 
 /// Cost ratio of closing with a quarter written to little written: 3/4 if the card copies the rest, 1 if it copies
 /// the whole block, far more if it copies what was written. Public logs have 0.71 to 0.73 and 0.85 to 0.95.
@@ -24,48 +24,48 @@ const RATIOS: (f64, f64) = (0.82, 1.6);
 
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>, linear: &OpenBlockLimit) -> Result<(), ProbeStop> {
     let Some(limit) = linear.limit.filter(|limit| *limit > 0) else {
-        leave_out(bench, linear);
+        skip_closing(bench, linear);
         return Ok(());
     };
-    fill(bench, limit)?;
+    open_beyond_limit(bench, limit)?;
     let (Some(usual), Some(beyond)) = (median(&linear.usual), median(&linear.beyond)) else { return Ok(()) };
     // With a limit of one block, the typical time is from the first round; beyond the limit every write closes a
     // block.
     let short = beyond - usual;
     if bench.into.erase_block_bytes.status != PropertyStatus::Measured && bench.options.card_addresses {
-        unit_by_closing(bench, usual, short)?;
+        measure_erase_block(bench, usual, short)?;
         bench.lay_out_anew();
-        fill(bench, limit)?;
+        open_beyond_limit(bench, limit)?;
     }
     let Some(unit) = bench.into.erase_block_bytes.value else {
-        not_tested(bench, "the erase block is not known");
+        set_not_tested(bench, "the erase block is not known");
         return Ok(());
     };
     let before = bench.context.spent();
     let long = quarter_closings(bench, limit, unit, usual)?;
     let cost = bench.context.cost_since(before);
     match median(&long) {
-        Some(long) => conclude(bench, BlockClosings { unit, short, long }, cost),
-        None => not_tested(bench, "closing a partly written block could not be timed"),
+        Some(long) => set_merge_and_speed(bench, BlockClosings { unit, short, long }, cost),
+        None => set_not_tested(bench, "closing a partly written block could not be timed"),
     }
     Ok(())
 }
 
 /// Opens one block more than the limit, so that all blocks of earlier tests are closed.
-fn fill(bench: &mut WriteTester<'_, '_, '_>, limit: u32) -> Result<(), ProbeStop> {
+fn open_beyond_limit(bench: &mut WriteTester<'_, '_, '_>, limit: u32) -> Result<(), ProbeStop> {
     let Some(places) = bench.places(limit as usize + 1) else { return Ok(()) };
     bench.open(&places).map(drop)
 }
 
-fn leave_out(bench: &mut WriteTester<'_, '_, '_>, linear: &OpenBlockLimit) {
+fn skip_closing(bench: &mut WriteTester<'_, '_, '_>, linear: &OpenBlockLimit) {
     let why = match linear.free {
         0 => linear.ended.to_owned(),
         free => format!("no closing within {free} blocks in turn"),
     };
-    not_tested(bench, &why);
+    set_not_tested(bench, &why);
 }
 
-fn not_tested(bench: &mut WriteTester<'_, '_, '_>, why: &str) {
+fn set_not_tested(bench: &mut WriteTester<'_, '_, '_>, why: &str) {
     bench.into.merge = Property::not_tested(why);
     bench.into.copy_mb_s = Property::not_tested(why);
 }
@@ -79,7 +79,7 @@ struct BlockClosings {
     long: f64,
 }
 
-fn conclude(bench: &mut WriteTester<'_, '_, '_>, c: BlockClosings, cost: SearchCost) {
+fn set_merge_and_speed(bench: &mut WriteTester<'_, '_, '_>, c: BlockClosings, cost: SearchCost) {
     let (few, quarter) = (f64::from(BLOCK), c.unit as f64 / 4.0);
     let ratio = c.long / c.short;
     let (kind, bytes, seconds) = match ratio {
@@ -111,7 +111,7 @@ fn quarter_closings(
     let mut closings = Vec::new();
     for _ in 0..REPEATS {
         let Some(place) = bench.places(1).map(|p| p[0]) else { break };
-        let Some(touch) = close(bench, place, unit / 4, limit)? else { break };
+        let Some(touch) = close_block(bench, place, unit / 4, limit)? else { break };
         // Without the typical cost of opening a block, only the closing is left.
         closings.push((touch - usual).max(0.0));
     }
@@ -120,7 +120,7 @@ fn quarter_closings(
 
 /// Writes `bytes` sequentially, then opens blocks until the written one is closed. Returns the seconds of the
 /// closing write, or `None` without enough unused positions.
-fn close(
+fn close_block(
     bench: &mut WriteTester<'_, '_, '_>,
     place: u64,
     bytes: u64,
@@ -133,16 +133,16 @@ fn close(
 }
 
 /// Finds the erase block as the shortest aligned write after which opening another block is free.
-fn unit_by_closing(bench: &mut WriteTester<'_, '_, '_>, usual: f64, short: f64) -> Result<(), ProbeStop> {
+fn measure_erase_block(bench: &mut WriteTester<'_, '_, '_>, usual: f64, short: f64) -> Result<(), ProbeStop> {
     let before = bench.context.spent();
     let mut ruler = vec![(f64::from(BLOCK), short)];
     for mib in UNITS_MIB {
         bench.afford(4.0 * short)?;
-        let Some(opening) = opening_after(bench, mib * MIB, usual)? else { break };
+        let Some(opening) = opening_cost_after(bench, mib * MIB, usual)? else { break };
         ruler.push(((mib * MIB) as f64, opening));
         // Repeated, since a closing may be absent for another reason.
-        if opening < GONE * short
-            && opening_after(bench, mib * MIB, usual)?.is_some_and(|again| again < GONE * short)
+        if opening < FREE_SHARE * short
+            && opening_cost_after(bench, mib * MIB, usual)?.is_some_and(|again| again < FREE_SHARE * short)
         {
             let evidence = evidence(&ruler, mib).cost(bench.context.cost_since(before));
             bench.into.erase_block_bytes = Property::measured(mib * MIB, 0.97, evidence);
@@ -155,7 +155,7 @@ fn unit_by_closing(bench: &mut WriteTester<'_, '_, '_>, usual: f64, short: f64) 
 /// Extra seconds to open another block after `bytes` were written sequentially with all other blocks open. A block
 /// written as a whole is closed without a copy and leaves room; a partly written one is still open, so a block must
 /// be closed.
-fn opening_after(
+fn opening_cost_after(
     bench: &mut WriteTester<'_, '_, '_>,
     bytes: u64,
     usual: f64,

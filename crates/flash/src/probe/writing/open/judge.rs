@@ -8,18 +8,18 @@ use cardscope_statistics::robust::{TimeShift, shift};
 use cardscope_statistics::sprt::{SprtTest, SprtVerdict};
 
 /// Factor over the typical time from which a write is a closing.
-const SLOW: f64 = 4.0;
+const SLOW_FACTOR: f64 = 4.0;
 
 /// Share of slow writes below the limit and above it. In cyclic order every write misses, whether the card closes
 /// the block used or opened longest ago; a card that closes a random one still has more than three in four slow.
-const SHARE: (f64, f64) = (0.03, 0.8);
+const SLOW_SHARES: (f64, f64) = (0.03, 0.8);
 
 /// Factor from which a write counts as dear: above the scatter of 3 to 8 %, below every soft limit.
-const DEAR: f64 = 1.12;
+const DEAR_FACTOR: f64 = 1.12;
 
 const ERROR: f64 = 0.01;
 
-const FEWEST: usize = 6;
+const MIN_WRITES: usize = 6;
 
 /// A limit of open blocks is sharp: at most this share of repeated writes to an open block is slow, and at least
 /// this share of opening writes is dear. A share that grows with the number of blocks is no such limit.
@@ -38,7 +38,7 @@ pub(super) enum RoundJudgement {
 pub(super) struct JudgedRound {
     pub(super) judgement: RoundJudgement,
     pub(super) slow: f64,
-    /// Share of writes above [`DEAR`].
+    /// Share of writes above [`DEAR_FACTOR`].
     pub(super) dear: f64,
     /// Share of slow writes among the repeated writes to an open block.
     pub(super) slow_later: f64,
@@ -55,16 +55,16 @@ pub(super) fn judge(timed: &TurnTimes, usual: &[f64], n: u32, soft: f64) -> Opti
     let times = timed.first.as_slice();
     let tau = median(usual)?;
     let shift = shift(usual, times)?;
-    let is_slow = |t: &&f64| **t > SLOW * tau;
+    let is_slow = |t: &&f64| **t > SLOW_FACTOR * tau;
     let mut test = SprtTest::new(ERROR, ERROR);
-    times.iter().for_each(|t| test.add_event(is_slow(&t), SHARE.0, SHARE.1));
+    times.iter().for_each(|t| test.add_event(is_slow(&t), SLOW_SHARES.0, SLOW_SHARES.1));
     let slow = times.iter().filter(is_slow).count() as f64 / times.len() as f64;
-    let dear = times.iter().filter(|t| **t > DEAR * tau).count() as f64 / times.len() as f64;
+    let dear = times.iter().filter(|t| **t > DEAR_FACTOR * tau).count() as f64 / times.len() as f64;
     let slow_later = timed.later.iter().filter(is_slow).count() as f64 / timed.later.len().max(1) as f64;
     let judgement = match test.verdict() {
-        _ if times.len() < FEWEST => RoundJudgement::Open,
+        _ if times.len() < MIN_WRITES => RoundJudgement::Open,
         SprtVerdict::Alternative => RoundJudgement::Hard,
-        _ if times.len() < FEWEST.max(n as usize) => RoundJudgement::Open,
+        _ if times.len() < MIN_WRITES.max(n as usize) => RoundJudgement::Open,
         _ if shift.is_above(soft) => RoundJudgement::Soft,
         // Neither clearly slower nor clearly equal, so more writes are needed.
         _ if shift.log_ratio + 2.0 * shift.error > soft.ln() => RoundJudgement::Open,
@@ -98,7 +98,7 @@ mod tests {
 
     const USUAL: [f64; 6] = [0.0040, 0.0041, 0.0039, 0.0042, 0.0040, 0.0038];
 
-    fn said(times: &[f64], n: u32) -> RoundJudgement {
+    fn judgement_of(times: &[f64], n: u32) -> RoundJudgement {
         judge(&timed(times), &USUAL, n, 1.25).unwrap().judgement
     }
 
@@ -108,14 +108,17 @@ mod tests {
 
     #[test]
     fn slow_writes_are_a_hard_limit_and_one_hiccup_is_not() {
-        assert_eq!(said(&[0.5, 0.6, 0.5, 0.5, 0.6, 0.5], 4), RoundJudgement::Hard);
-        assert_eq!(said(&[0.004, 0.004, 0.5, 0.0041, 0.0039, 0.004, 0.0042, 0.004], 4), RoundJudgement::Free);
-        assert_eq!(said(&[0.004, 0.0041], 4), RoundJudgement::Open);
+        assert_eq!(judgement_of(&[0.5, 0.6, 0.5, 0.5, 0.6, 0.5], 4), RoundJudgement::Hard);
+        assert_eq!(
+            judgement_of(&[0.004, 0.004, 0.5, 0.0041, 0.0039, 0.004, 0.0042, 0.004], 4),
+            RoundJudgement::Free
+        );
+        assert_eq!(judgement_of(&[0.004, 0.0041], 4), RoundJudgement::Open);
     }
 
     #[test]
     fn writes_half_slower_are_a_soft_limit() {
-        assert_eq!(said(&[0.006, 0.0061, 0.0059, 0.0062, 0.006, 0.0061], 4), RoundJudgement::Soft);
+        assert_eq!(judgement_of(&[0.006, 0.0061, 0.0059, 0.0062, 0.006, 0.0061], 4), RoundJudgement::Soft);
     }
 
     #[test]

@@ -18,10 +18,10 @@ use search::{MOST, OpenBlockLimit, search};
 use turns::{PositionOrder, TurnTest};
 
 /// Factor from which a random write in a single block is slow by itself, compared with a sequential one.
-const OUT_OF_ORDER: f64 = 4.0;
+const OUT_OF_ORDER_FACTOR: f64 = 4.0;
 
 /// Largest ratio of times that count as equal.
-const SAME: f64 = 1.15;
+const MAX_EQUAL_RATIO: f64 = 1.15;
 
 pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeStop> {
     bench.into.open_blocks.chosen_unit_bytes = bench.options.unit;
@@ -29,13 +29,13 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
     let mut linear = search(bench, PositionOrder::Linear, None, None)?;
     let cost = bench.context.cost_since(before);
     // Recorded before the next search, which the limits may end.
-    bench.into.open_blocks.linear = property(&linear, PositionOrder::Linear, cost);
+    bench.into.open_blocks.linear = limit_property(&linear, PositionOrder::Linear, cost);
     let before = bench.context.spent();
     let mut random = search(bench, PositionOrder::Random, Some(&linear.single), linear.limit)?;
-    correct(bench, &mut linear, &mut random)?;
+    reconcile_orders(bench, &mut linear, &mut random)?;
     let cost_of_random = bench.context.cost_since(before);
-    bench.into.open_blocks.linear = property(&linear, PositionOrder::Linear, cost);
-    bench.into.open_blocks.random = property(&random, PositionOrder::Random, cost_of_random);
+    bench.into.open_blocks.linear = limit_property(&linear, PositionOrder::Linear, cost);
+    bench.into.open_blocks.random = limit_property(&random, PositionOrder::Random, cost_of_random);
     if linear.graded || random.graded {
         bench.into.findings.push(log_finding(&linear, &random));
     }
@@ -43,7 +43,7 @@ pub(super) fn measure(bench: &mut WriteTester<'_, '_, '_>) -> Result<(), ProbeSt
 }
 
 /// Corrects each limit by the results of the other order.
-fn correct(
+fn reconcile_orders(
     bench: &mut WriteTester<'_, '_, '_>,
     linear: &mut OpenBlockLimit,
     random: &mut OpenBlockLimit,
@@ -57,10 +57,12 @@ fn correct(
     let open = random.limit.is_none() && random.free > 0;
     let Some(limit) = linear.limit.filter(|_| open) else { return Ok(()) };
     // Random writes that are slow by themselves may hide the cost of closing a block, so larger ones are tried.
-    let Some(dearer) = dearer_beyond(bench, limit)? else { return Ok(()) };
+    let Some(dearer) = are_writes_dearer_beyond(bench, limit)? else { return Ok(()) };
     if dearer {
         random.limit = Some(limit);
-    } else if random.round(1).is_some_and(|r| r.shift.ratio() > OUT_OF_ORDER) && stays_dear(bench, linear)? {
+    } else if random.round(1).is_some_and(|r| r.shift.ratio() > OUT_OF_ORDER_FACTOR)
+        && stays_dear(bench, linear)?
+    {
         random.limit = Some(0);
     } else {
         // No card keeps more blocks open at random than in order, so the sequential limit is an effect of a log.
@@ -71,21 +73,21 @@ fn correct(
 }
 
 /// Runs in a single block after which a log has dropped most data of other blocks.
-const TESTS: usize = 3;
+const SINGLE_BLOCK_RUNS: usize = 3;
 
 /// Share of slow writes if every one merges its block.
-const EVERY: f64 = 0.9;
+const ALWAYS_SLOW_SHARE: f64 = 0.9;
 
 /// True if random writes in a single block remain slow when repeated. A log that still holds data of many blocks
 /// gets faster.
 fn stays_dear(bench: &mut WriteTester<'_, '_, '_>, linear: &OpenBlockLimit) -> Result<bool, ProbeStop> {
     let turns = TurnTest { n: 1, block: BLOCK, order: PositionOrder::Random };
     let mut last = None;
-    for _ in 0..TESTS {
+    for _ in 0..SINGLE_BLOCK_RUNS {
         last = turns.run(bench, |_| false)?;
     }
     let judged = last.and_then(|times| judge(&times, &linear.single, 1, f64::INFINITY));
-    Ok(judged.is_some_and(|j| j.slow >= EVERY && j.slow_later >= EVERY))
+    Ok(judged.is_some_and(|j| j.slow >= ALWAYS_SLOW_SHARE && j.slow_later >= ALWAYS_SLOW_SHARE))
 }
 
 /// True for a card that writes everything out of order to one log: beyond the sequential "limit" writes cost as
@@ -95,7 +97,9 @@ fn is_log(linear: &OpenBlockLimit, random: &OpenBlockLimit) -> bool {
     if random.graded || linear.graded || costs_little_beyond(linear, random) {
         return true;
     }
-    let same = |a: &[f64], b: &[f64]| shift(a, b).is_some_and(|s| (1.0 / SAME..SAME).contains(&s.ratio()));
+    let same = |a: &[f64], b: &[f64]| {
+        shift(a, b).is_some_and(|s| (1.0 / MAX_EQUAL_RATIO..MAX_EQUAL_RATIO).contains(&s.ratio()))
+    };
     linear.limit.is_some_and(|limit| limit > 2)
         && linear.is_soft()
         && random.limit.is_none()
@@ -107,17 +111,21 @@ fn is_log(linear: &OpenBlockLimit, random: &OpenBlockLimit) -> bool {
 /// write, until writes to fewer blocks replace them.
 fn costs_little_beyond(linear: &OpenBlockLimit, random: &OpenBlockLimit) -> bool {
     let (Some(limit), Some(closing)) = (linear.limit, median(&linear.beyond)) else { return false };
-    random.rounds.iter().any(|r| r.n > limit && !r.is_over() && OUT_OF_ORDER * r.median_s < closing)
+    random.rounds.iter().any(|r| r.n > limit && !r.is_over() && OUT_OF_ORDER_FACTOR * r.median_s < closing)
 }
 
 /// Size of a write in units of [`BLOCK`] if smaller ones are slow anyway, as soft limits need more data to copy
 /// (docs/reference/flash.md#open-blocks); reduced until several rounds fit into a block.
-const LARGE: u64 = 6;
-const ROOM: u64 = 14;
+const MAX_LARGE_FACTOR: u64 = 6;
+const WRITES_PER_BLOCK: u64 = 14;
 
 /// True if large random writes are slower with one block more than `limit`; `None` if too few succeeded.
-fn dearer_beyond(bench: &mut WriteTester<'_, '_, '_>, limit: u32) -> Result<Option<bool>, ProbeStop> {
-    let block = BLOCK * (bench.slots.inside() / ROOM / u64::from(BLOCK)).clamp(1, LARGE) as u32;
+fn are_writes_dearer_beyond(
+    bench: &mut WriteTester<'_, '_, '_>,
+    limit: u32,
+) -> Result<Option<bool>, ProbeStop> {
+    let block = BLOCK
+        * (bench.slots.inside() / WRITES_PER_BLOCK / u64::from(BLOCK)).clamp(1, MAX_LARGE_FACTOR) as u32;
     let turns = |n| TurnTest { n, block, order: PositionOrder::Random };
     let Some(at) = turns(limit).run(bench, |times| times.len() >= 2 * limit as usize + 4)? else {
         return Ok(Some(false));
@@ -125,10 +133,10 @@ fn dearer_beyond(bench: &mut WriteTester<'_, '_, '_>, limit: u32) -> Result<Opti
     let Some(beyond) = turns(limit + 1).run(bench, |times| times.len() >= 2 * limit as usize + 6)? else {
         return Ok(Some(false));
     };
-    Ok(judge(&beyond, &at.first, limit + 1, SAME).map(|j| j.is_over()))
+    Ok(judge(&beyond, &at.first, limit + 1, MAX_EQUAL_RATIO).map(|j| j.is_over()))
 }
 
-fn property(found: &OpenBlockLimit, order: PositionOrder, cost: SearchCost) -> Property<u32> {
+fn limit_property(found: &OpenBlockLimit, order: PositionOrder, cost: SearchCost) -> Property<u32> {
     let evidence = evidence(found, order).cost(cost);
     let confidence = found.confidence();
     match found.limit {

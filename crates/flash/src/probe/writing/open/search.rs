@@ -77,7 +77,7 @@ pub(super) fn search(
     let mut free = 1;
     let mut over = None;
     while over.is_none() && free < MOST {
-        let n = next(free, limit);
+        let n = next_number(free, limit);
         match round(bench, &mut found, turns(n))? {
             None => break,
             Some(true) => over = Some(n),
@@ -100,7 +100,7 @@ pub(super) fn search(
 
 /// Number of blocks of the next round: doubled, except that the sequential limit and the number after it come
 /// first, as no card keeps more blocks open at random.
-fn next(free: u32, limit: Option<u32>) -> u32 {
+fn next_number(free: u32, limit: Option<u32>) -> u32 {
     match limit {
         Some(limit) if free > 1 && free < limit => limit,
         Some(limit) if free == limit => limit + 1,
@@ -127,7 +127,7 @@ fn round(
     let Some(mut judged) = judge(&times, &usual, turns.n, soft) else { return Ok(None) };
     if judged.is_over()
         && !(judged.judgement == RoundJudgement::Hard && judged.is_sharp())
-        && let Some(second) = second_look(bench, found, turns, soft, &decided)?
+        && let Some(second) = repeat_round(bench, found, turns, soft, &decided)?
         && !second.1.is_over()
     {
         (times, judged) = second;
@@ -148,7 +148,7 @@ fn round(
 
 /// Repeats a round that is above the limit without being plainly so, directly after one with few blocks, since the
 /// computer may have been late. Returns `None` if the limits leave no room.
-fn second_look(
+fn repeat_round(
     bench: &mut WriteTester<'_, '_, '_>,
     found: &OpenBlockLimit,
     turns: TurnTest,

@@ -5,7 +5,7 @@
 use super::super::bench::WriteTester;
 use cardscope_engine::card::{CardExtent, ProbeStop};
 
-const POSITIONS: u64 = 16;
+const MAX_POSITIONS: u64 = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PositionOrder {
@@ -86,7 +86,7 @@ impl TurnTest {
         // A block written as a whole is closed for free, so a quarter stays unused; in random order it is half.
         let inside = bench.slots.inside() * if stride == 1 { 3 } else { 4 } / 4;
         let room = inside / u64::from(self.block) / stride;
-        let mut positions: Vec<u64> = (0..room.clamp(4, POSITIONS)).map(|i| i * stride).collect();
+        let mut positions: Vec<u64> = (0..room.clamp(4, MAX_POSITIONS)).map(|i| i * stride).collect();
         if self.order == PositionOrder::Random {
             bench.context.random.shuffle(&mut positions);
         }

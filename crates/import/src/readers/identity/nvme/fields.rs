@@ -24,7 +24,7 @@ impl LogFields {
         for line in text.lines().map(str::trim).filter(|line| !line.starts_with('[')) {
             if let Some((feature, value)) = feature(line) {
                 fields.features.entry(feature).or_insert(value);
-            } else if let Some((number, rest)) = power_state(line) {
+            } else if let Some((number, rest)) = parse_power_state(line) {
                 state = (!fields.states.contains_key(&number)).then_some(number);
                 state.into_iter().for_each(|n| fields.states.entry(n).or_default().push_str(rest));
             } else if let Some(number) = state.filter(|_| line.starts_with("rwt:")) {
@@ -49,18 +49,18 @@ impl LogFields {
         let mut rest = text;
         while !rest.is_empty() {
             let (object, length) = json::first(rest, rest.len(), json::ALL).ok()?;
-            fields.take(object.as_object()?);
+            fields.add_object(object.as_object()?);
             rest = rest[length..].trim_start();
         }
         Some(fields)
     }
 
-    fn take(&mut self, object: &Map<String, Value>) {
+    fn add_object(&mut self, object: &Map<String, Value>) {
         for (name, value) in object {
             if let (Some(states), "psds") = (value.as_array(), name.as_str()) {
-                let states = (0..=31).zip(states).map(|(number, state)| (number, state_of_json(state)));
+                let states = (0..=31).zip(states).map(|(number, state)| (number, power_state_to_text(state)));
                 self.states = states.collect();
-            } else if let Some(text) = as_text(name, value) {
+            } else if let Some(text) = json_to_text(name, value) {
                 self.values.entry(name.to_lowercase()).or_insert(text);
             }
         }
@@ -104,13 +104,13 @@ fn feature(line: &str) -> Option<(u8, u32)> {
 }
 
 /// `ps      0 : mp:1.80W operational enlat:0 …`
-fn power_state(line: &str) -> Option<(u8, &str)> {
+fn parse_power_state(line: &str) -> Option<(u8, &str)> {
     let (number, rest) = line.strip_prefix("ps ")?.split_once(':')?;
     Some((number.trim().parse().ok().filter(|n| *n < 32)?, rest.trim()))
 }
 
 /// Formats a number or text of the JSON as nvme-cli's text has it.
-fn as_text(name: &str, value: &Value) -> Option<String> {
+fn json_to_text(name: &str, value: &Value) -> Option<String> {
     match (name, value.as_u64()) {
         ("ieee", Some(n)) => Some(format!("{n:06x}")),
         ("ver" | "cntlid", Some(n)) => Some(format!("{n:#x}")),
@@ -123,7 +123,7 @@ fn as_text(name: &str, value: &Value) -> Option<String> {
 
 /// Formats a power state of the JSON as nvme-cli's text has it. Power is in steps of 10 mW, or of 0.1 mW if a flag is set;
 /// older versions print the flags as one number.
-fn state_of_json(state: &Value) -> String {
+fn power_state_to_text(state: &Value) -> String {
     let number = |name: &str| state.get(name).and_then(Value::as_u64).unwrap_or(0);
     let flags = number("flags");
     let fine = flags & 1 == 1 || number("max_power_scale") == 1;

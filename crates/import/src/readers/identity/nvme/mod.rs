@@ -30,7 +30,7 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     let mut seen: Vec<String> = Vec::new();
     let again = |line: &str| {
-        let Some(name) = repeated(line) else { return false };
+        let Some(name) = first_field_name(line) else { return false };
         let known = seen.contains(&name);
         if known {
             seen.clear();
@@ -38,7 +38,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
         seen.push(name);
         known
     };
-    let mut logs = parts::each(text, again, answer)?;
+    let mut logs = parts::each(text, again, read_answer)?;
     // Counters that are read again after a test belong to the controller of the log before.
     for at in 1..logs.len() {
         if logs[at].card.is_empty() {
@@ -49,12 +49,12 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
 }
 
 /// Name of a field that every controller, or every SMART log, has once.
-fn repeated(line: &str) -> Option<String> {
+fn first_field_name(line: &str) -> Option<String> {
     let name = line.split_once(':')?.0.trim().trim_matches('"').to_lowercase();
     ["vid", "critical_warning"].contains(&name.as_str()).then_some(name)
 }
 
-fn answer(text: &LogText) -> ReaderOutcome {
+fn read_answer(text: &LogText) -> ReaderOutcome {
     let fields = LogFields::of_json(text.body()).unwrap_or_else(|| LogFields::of_text(text.body()));
     let mut log = log_of("nvme-cli", None);
     let identify = fields.has_controller().then(|| controller(&fields, &mut log)).flatten();
@@ -64,7 +64,7 @@ fn answer(text: &LogText) -> ReaderOutcome {
         return Ok(vec![log]);
     }
     if let Some(identify) = &identify {
-        log.card = facts(identify);
+        log.card = controller_facts(identify);
     }
     let sd_express = identify.as_ref().and_then(ExpressIdentity::from_names);
     let identity = NvmeIdentity { identify, smart, features, sd_express, ..NvmeIdentity::default() };
@@ -92,7 +92,7 @@ fn doubt_missing(page: &str, missing: &[&str], log: &mut CardLog) {
     }
 }
 
-fn facts(identify: &IdentifyController) -> CardFacts {
+fn controller_facts(identify: &IdentifyController) -> CardFacts {
     CardFacts {
         model: filled(&identify.mn),
         serial: filled(&identify.sn),

@@ -6,7 +6,7 @@ use super::fields::LogFields;
 type FieldAt = (&'static [&'static str], usize, usize);
 
 /// Numbers of Identify Controller.
-const CONTROLLER: [FieldAt; 24] = [
+const CONTROLLER_FIELDS: [FieldAt; 24] = [
     (&["vid"], 0, 2),
     (&["ssvid"], 2, 2),
     (&["rab"], 72, 1),
@@ -34,10 +34,11 @@ const CONTROLLER: [FieldAt; 24] = [
 ];
 
 /// Texts of Identify Controller, padded with blanks.
-const NAMES: [(&str, usize, usize); 4] = [("sn", 4, 20), ("mn", 24, 40), ("fr", 64, 8), ("subnqn", 768, 256)];
+const CONTROLLER_TEXTS: [(&str, usize, usize); 4] =
+    [("sn", 4, 20), ("mn", 24, 40), ("fr", 64, 8), ("subnqn", 768, 256)];
 
 /// Numbers of the SMART log, except the temperatures.
-const SMART: [FieldAt; 20] = [
+const SMART_FIELDS: [FieldAt; 20] = [
     (&["critical_warning"], 0, 1),
     (&["available_spare", "avail_spare"], 3, 1),
     (&["available_spare_threshold", "spare_thresh"], 4, 1),
@@ -61,20 +62,20 @@ const SMART: [FieldAt; 20] = [
 ];
 
 /// Bytes of a power state descriptor, and offset of the first one.
-const STATE: usize = 32;
-const STATES: usize = 2048;
+const STATE_BYTES: usize = 32;
+const STATES_OFFSET: usize = 2048;
 
 /// Builds Identify Controller; also returns the names of missing fields.
 pub(super) fn controller(fields: &LogFields) -> (Vec<u8>, Vec<&'static str>) {
     let mut bytes = vec![0; 4096];
-    let missing = put_all(&CONTROLLER, fields, &mut bytes);
-    for (name, offset, length) in NAMES {
+    let missing = write_fields(&CONTROLLER_FIELDS, fields, &mut bytes);
+    for (name, offset, length) in CONTROLLER_TEXTS {
         let padded = fields.get(name).unwrap_or_default().bytes().chain(std::iter::repeat(b' '));
         bytes[offset..offset + length].iter_mut().zip(padded).for_each(|(place, byte)| *place = byte);
     }
     for (number, line) in fields.states() {
-        let from = STATES + STATE * usize::from(number);
-        put_state(line, &mut bytes[from..from + STATE]);
+        let from = STATES_OFFSET + STATE_BYTES * usize::from(number);
+        write_power_state(line, &mut bytes[from..from + STATE_BYTES]);
     }
     (bytes, missing)
 }
@@ -82,25 +83,25 @@ pub(super) fn controller(fields: &LogFields) -> (Vec<u8>, Vec<&'static str>) {
 /// Builds the SMART log; also returns the names of missing fields.
 pub(super) fn smart(fields: &LogFields) -> (Vec<u8>, Vec<&'static str>) {
     let mut bytes = vec![0; 512];
-    let mut missing = put_all(&SMART, fields, &mut bytes);
+    let mut missing = write_fields(&SMART_FIELDS, fields, &mut bytes);
     match fields.get("temperature").and_then(kelvin) {
-        Some(kelvin) => put(u128::from(kelvin), &mut bytes[1..3]),
+        Some(kelvin) => write_number(u128::from(kelvin), &mut bytes[1..3]),
         None => missing.push("temperature"),
     }
     for sensor in 1..=8 {
         let kelvin = fields.get(&format!("temperature_sensor_{sensor}")).and_then(kelvin);
         let place = 198 + 2 * sensor;
-        put(u128::from(kelvin.unwrap_or(0)), &mut bytes[place..place + 2]);
+        write_number(u128::from(kelvin.unwrap_or(0)), &mut bytes[place..place + 2]);
     }
     (bytes, missing)
 }
 
-fn put_all(places: &[FieldAt], fields: &LogFields, bytes: &mut [u8]) -> Vec<&'static str> {
+fn write_fields(places: &[FieldAt], fields: &LogFields, bytes: &mut [u8]) -> Vec<&'static str> {
     let mut missing = Vec::new();
     for (names, offset, length) in places {
         let value = names.iter().find_map(|name| number(name, fields.get(name)?));
         match value {
-            Some(value) => put(value, &mut bytes[*offset..offset + length]),
+            Some(value) => write_number(value, &mut bytes[*offset..offset + length]),
             None => missing.push(names[0]),
         }
     }
@@ -108,7 +109,7 @@ fn put_all(places: &[FieldAt], fields: &LogFields, bytes: &mut [u8]) -> Vec<&'st
 }
 
 /// Writes a number in little-endian; one that is too large becomes the largest.
-fn put(value: u128, place: &mut [u8]) {
+fn write_number(value: u128, place: &mut [u8]) {
     let bits = 8 * place.len() as u32;
     let most = if bits == 128 { u128::MAX } else { (1 << bits) - 1 };
     let bytes = value.min(most).to_le_bytes();
@@ -137,22 +138,22 @@ fn kelvin(text: &str) -> Option<u16> {
 }
 
 /// `mp:1.80W operational enlat:0 exlat:0 rrt:0 rrl:0 rwt:0 rwl:0 idle_power:0.6000W active_power:1.80W`
-fn put_state(line: &str, bytes: &mut [u8]) {
+fn write_power_state(line: &str, bytes: &mut [u8]) {
     let value = |name: &str| line.split_whitespace().find_map(|word| word.strip_prefix(name));
     let plain = |name: &str| value(name).and_then(|n| n.parse::<u128>().ok()).unwrap_or(0);
     let power = |name: &str| value(name).and_then(steps);
     let (most, scale) = power("mp:").unwrap_or((0, 2));
-    put(most, &mut bytes[0..2]);
+    write_number(most, &mut bytes[0..2]);
     // Flags: steps of 0.1 mW; not operational.
     bytes[3] = u8::from(scale == 1) | u8::from(line.contains("non-operational")) << 1;
-    put(plain("enlat:"), &mut bytes[4..8]);
-    put(plain("exlat:"), &mut bytes[8..12]);
+    write_number(plain("enlat:"), &mut bytes[4..8]);
+    write_number(plain("exlat:"), &mut bytes[8..12]);
     for (at, name) in [(12, "rrt:"), (13, "rrl:"), (14, "rwt:"), (15, "rwl:")] {
-        put(plain(name), &mut bytes[at..=at]);
+        write_number(plain(name), &mut bytes[at..=at]);
     }
     for (at, name) in [(16, "idle_power:"), (20, "active_power:")] {
         if let Some((steps, scale)) = power(name) {
-            put(steps, &mut bytes[at..at + 2]);
+            write_number(steps, &mut bytes[at..at + 2]);
             bytes[at + 2] = scale << 6;
         }
     }

@@ -30,13 +30,13 @@ impl F3Write {
     /// Parses a line; returns false if it is not of this f3write.
     pub(super) fn take(&mut self, line: &str) -> bool {
         if let Some(size) = line.strip_prefix("Free space:") {
-            return self.take_free(size);
+            return self.set_free_space(size);
         }
         if let Some(speed) = line.strip_prefix("Average writing speed:").filter(|_| !self.complete) {
             (self.speed, self.complete) = (Some(speed.trim().to_owned()), true);
             return true;
         }
-        let Some((number, rest)) = line.strip_prefix("Creating file ").and_then(file) else {
+        let Some((number, rest)) = line.strip_prefix("Creating file ").and_then(parse_file_number) else {
             return line.starts_with("Removing old file ");
         };
         if rest.trim_start().starts_with("OK!") {
@@ -46,7 +46,7 @@ impl F3Write {
         true
     }
 
-    fn take_free(&mut self, size: &str) -> bool {
+    fn set_free_space(&mut self, size: &str) -> bool {
         let free = [&mut self.free_before_bytes, &mut self.free_after_bytes];
         let next = free.into_iter().find(|bytes| bytes.is_none()).filter(|_| !self.complete);
         next.map(|bytes| *bytes = binary_size(size)).is_some()
@@ -75,17 +75,20 @@ impl F3Read {
             if self.speed.is_some() {
                 return false;
             }
-            self.files.extend(file(rest).and_then(|(number, counts)| Some((number, sector_counts(counts)?))));
+            self.files.extend(
+                parse_file_number(rest)
+                    .and_then(|(number, counts)| Some((number, parse_sector_counts(counts)?))),
+            );
             return true;
         }
         if let Some(speed) = line.strip_prefix("Average reading speed:").filter(|_| self.speed.is_none()) {
             self.speed = Some(speed.trim().to_owned());
             return true;
         }
-        self.speed.is_none() && self.take_count(line)
+        self.speed.is_none() && self.read_count(line)
     }
 
-    fn take_count(&mut self, line: &str) -> bool {
+    fn read_count(&mut self, line: &str) -> bool {
         let Some((name, rest)) = line.split_once(':') else { return false };
         let count = sectors(rest);
         match (name.trim(), count) {
@@ -104,7 +107,7 @@ impl F3Read {
     }
 
     /// All sectors: of the summary, else the sum over the files in the log.
-    fn counted(&self) -> SectorCounts {
+    fn total_sectors(&self) -> SectorCounts {
         if self.ok.is_some() {
             return self.sectors;
         }
@@ -114,12 +117,12 @@ impl F3Read {
     }
 
     pub(super) fn tested_bytes(&self) -> Option<u64> {
-        Some(bytes(self.counted().all())).filter(|bytes| *bytes > 0)
+        Some(bytes(self.total_sectors().all())).filter(|bytes| *bytes > 0)
     }
 
     /// Result in the form of `verify --files`.
     pub(super) fn document(&self) -> Value {
-        let sectors = self.counted();
+        let sectors = self.total_sectors();
         // f3read cannot distinguish a fake from a fault, so losses count as damage.
         let verdict = match (self.ok.is_some(), sectors.lost()) {
             (_, 1..) => Verdict::Damaged,
@@ -148,20 +151,20 @@ fn bytes(sectors: u64) -> u64 {
 
 /// True for lines that only f3write or f3read prints.
 pub(super) fn is_own_line(line: &str) -> bool {
-    let file_line = |prefix: &str| line.strip_prefix(prefix).and_then(file).is_some();
+    let file_line = |prefix: &str| line.strip_prefix(prefix).and_then(parse_file_number).is_some();
     file_line("Creating file ")
         || file_line("Validating file ")
         || line.starts_with("Average writing speed:")
         || line.starts_with("Average reading speed:")
 }
 
-fn file(text: &str) -> Option<(u64, &str)> {
+fn parse_file_number(text: &str) -> Option<(u64, &str)> {
     let (name, rest) = text.split_once(" ...")?;
     Some((name.strip_suffix(".h2w")?.parse().ok()?, rest))
 }
 
 /// Parses `2097099/       53/      0/      0`: ok, corrupted, changed, overwritten.
-fn sector_counts(text: &str) -> Option<SectorCounts> {
+fn parse_sector_counts(text: &str) -> Option<SectorCounts> {
     let counts: Vec<u64> =
         text.split(" - ").next()?.split('/').map(|n| n.trim().parse().ok()).collect::<Option<_>>()?;
     let [ok, corrupted, changed, overwritten] = counts[..] else { return None };

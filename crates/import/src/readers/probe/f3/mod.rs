@@ -29,12 +29,12 @@ enum F3Output {
 }
 
 /// Beginning of a program's first line; the version follows.
-const NAMES: [&str; 3] = ["F3 probe ", "F3 write ", "F3 read "];
+const PROGRAM_NAMES: [&str; 3] = ["F3 probe ", "F3 write ", "F3 read "];
 
 /// True if the text has a line that only f3 prints.
 pub(crate) fn recognise(text: &LogText) -> bool {
     text.lines().map(str::trim).any(|line| {
-        NAMES.iter().any(|name| version(line, name).is_some())
+        PROGRAM_NAMES.iter().any(|name| version(line, name).is_some())
             || prober::is_own_line(line)
             || files::is_own_line(line)
     })
@@ -42,15 +42,16 @@ pub(crate) fn recognise(text: &LogText) -> bool {
 
 /// Reads the text; each device that f3probe judges is a log.
 pub(crate) fn read(text: &LogText) -> ReaderOutcome {
-    parts::of_devices(text, |line| Some(prober::verdict(line)?.0), programs_of_one)
+    parts::of_devices(text, |line| Some(prober::verdict(line)?.0), read_device)
 }
 
-fn programs_of_one(text: &LogText) -> ReaderOutcome {
-    let version = text.lines().find_map(|line| NAMES.iter().find_map(|name| version(line.trim(), name)));
+fn read_device(text: &LogText) -> ReaderOutcome {
+    let version =
+        text.lines().find_map(|line| PROGRAM_NAMES.iter().find_map(|name| version(line.trim(), name)));
     let mut log = log_of("f3", version);
     let mut runs = RunBuilder::default();
     for said in programs(text) {
-        put(said, version, &mut runs, &mut log);
+        add_output(said, version, &mut runs, &mut log);
     }
     log.runs = runs.finish();
     Ok(vec![log])
@@ -72,14 +73,14 @@ fn programs(text: &LogText) -> Vec<F3Output> {
             F3Output::Read(reading) => reading.take(line),
         });
         if !taken {
-            programs.extend(begun(line));
+            programs.extend(begin_program(line));
         }
     }
     programs
 }
 
 /// Program whose output begins with this line.
-fn begun(line: &str) -> Option<F3Output> {
+fn begin_program(line: &str) -> Option<F3Output> {
     let (mut probe, mut writing, mut reading) = (F3Probe::default(), F3Write::default(), F3Read::default());
     if version(line, "F3 probe ").is_some() || probe.take(line) {
         return Some(F3Output::Probe(probe));
@@ -90,17 +91,17 @@ fn begun(line: &str) -> Option<F3Output> {
     (version(line, "F3 read ").is_some() || reading.take(line)).then_some(F3Output::Read(reading))
 }
 
-fn put(said: F3Output, version: Option<&str>, runs: &mut RunBuilder, log: &mut CardLog) {
+fn add_output(said: F3Output, version: Option<&str>, runs: &mut RunBuilder, log: &mut CardLog) {
     match said {
         F3Output::Probe(probe) if !probe.is_empty() => {
             log.card.capacity_bytes = log.card.capacity_bytes.or(probe.announced_bytes());
             log.doubts.extend(probe.doubts(version));
-            add(log, "f3probe", probe.document());
+            add_document(log, "f3probe", probe.document());
         }
         F3Output::Write(writing) if !writing.is_empty() => {
             runs.begin(Run::default());
             figure("f3write", TestOp::Write, &writing.speed).into_iter().for_each(|figure| runs.add(figure));
-            add(log, "f3write", json!(writing));
+            add_document(log, "f3write", json!(writing));
         }
         F3Output::Read(reading) if !reading.is_empty() => {
             // A read of the files that the write before it made belongs to the same run.
@@ -108,14 +109,14 @@ fn put(said: F3Output, version: Option<&str>, runs: &mut RunBuilder, log: &mut C
                 runs.add(read);
                 runs.last_mut().size_bytes = reading.tested_bytes();
             }
-            add(log, "f3read", reading.document());
+            add_document(log, "f3read", reading.document());
         }
         _ => {}
     }
 }
 
 /// Adds a document; several runs of a program become a list.
-fn add(log: &mut CardLog, name: &str, document: Value) {
+fn add_document(log: &mut CardLog, name: &str, document: Value) {
     match log.other.get_mut(name) {
         None => {
             log.other.insert(name.to_owned(), document);

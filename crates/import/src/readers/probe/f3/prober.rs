@@ -45,10 +45,10 @@ impl F3Probe {
             return true;
         }
         let Some((name, value)) = line.split_once(':') else { return false };
-        self.take_field(name.trim(), value.trim())
+        self.read_field(name.trim(), value.trim())
     }
 
-    fn take_field(&mut self, name: &str, value: &str) -> bool {
+    fn read_field(&mut self, name: &str, value: &str) -> bool {
         match name {
             "*Usable* size" if self.usable.is_none() => self.usable = size(value),
             "Announced size" if self.announced.is_none() => self.announced = size(value),
@@ -81,12 +81,12 @@ impl F3Probe {
         printed.or_else(|| BLOCK_POWERS.clone().find(fits)).map(|power| 1 << power)
     }
 
-    fn bytes(&self, size: Option<PrintedSize>) -> Option<u64> {
+    fn size_bytes(&self, size: Option<PrintedSize>) -> Option<u64> {
         size?.blocks.checked_mul(self.block_bytes()?)
     }
 
     pub(super) fn announced_bytes(&self) -> Option<u64> {
-        self.bytes(self.announced)
+        self.size_bytes(self.announced)
     }
 
     /// Result in the form of `verify`.
@@ -95,8 +95,8 @@ impl F3Probe {
             "device": self.device,
             "verdict": self.verdict.unwrap_or(Verdict::Inconclusive),
             "announced_bytes": self.announced_bytes(),
-            "usable_bytes": self.bytes(self.usable),
-            "cache_bytes": self.bytes(self.cache),
+            "usable_bytes": self.size_bytes(self.usable),
+            "cache_bytes": self.size_bytes(self.cache),
             "block_bytes": self.block_bytes(),
             "announced_blocks": self.announced.map(|size| size.blocks),
             "usable_blocks": self.usable.map(|size| size.blocks),

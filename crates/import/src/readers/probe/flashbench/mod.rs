@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use tables::TableReader;
 
 /// Empty sections that a doubt names.
-const MOST_TITLES: usize = 3;
+const MOST_NAMED_SECTIONS: usize = 3;
 
 /// True if the text has a row of flashbench, or two headings of the script.
 pub(crate) fn recognise(text: &LogText) -> bool {
@@ -40,7 +40,7 @@ pub(crate) fn read(text: &LogText) -> ReaderOutcome {
     if tables.rows() > 0 {
         log.other.insert(TABLES.into(), json!(tables));
     }
-    empty_sections(&parts, &mut log);
+    doubt_empty_sections(&parts, &mut log);
     Ok(vec![log])
 }
 
@@ -56,7 +56,7 @@ fn tables(parts: &[LogPart<'_>]) -> FlashbenchTables {
 }
 
 /// Doubts headings without content: their tests failed or never ran.
-fn empty_sections(parts: &[LogPart<'_>], log: &mut CardLog) {
+fn doubt_empty_sections(parts: &[LogPart<'_>], log: &mut CardLog) {
     let empty =
         |part: &&LogPart<'_>| part.title.is_some() && part.heading.holds_results() && part.lines.is_empty();
     let mut titles: Vec<&str> = parts.iter().filter(empty).filter_map(|part| part.title).collect();
@@ -65,7 +65,7 @@ fn empty_sections(parts: &[LogPart<'_>], log: &mut CardLog) {
     let parents: HashSet<&str> = parts.iter().filter_map(|part| part.parent).collect();
     titles.retain(|title| !parents.contains(title));
     if !titles.is_empty() {
-        let shown: Vec<_> = titles.iter().take(MOST_TITLES).map(|title| shortened(title)).collect();
+        let shown: Vec<_> = titles.iter().take(MOST_NAMED_SECTIONS).map(|title| shortened(title)).collect();
         let more = match titles.len() - shown.len() {
             0 => String::new(),
             more => format!("; and {more} more"),

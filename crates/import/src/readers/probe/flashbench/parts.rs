@@ -59,7 +59,8 @@ impl PartHeading {
     fn of(title: &str) -> Self {
         let number = |prefix: &str| -> Option<u32> { title.strip_prefix(prefix)?.trim().parse().ok() };
         let align = number("Align test:").map(PartHeading::Align);
-        let test = align.or_else(|| number("find FAT:").map(PartHeading::Fat)).or_else(|| open_au(title));
+        let test =
+            align.or_else(|| number("find FAT:").map(PartHeading::Fat)).or_else(|| parse_open_au(title));
         test.unwrap_or_else(|| match title {
             "Align test" => PartHeading::Align(1),
             "Find FAT" => PartHeading::Fat(1),
@@ -69,13 +70,13 @@ impl PartHeading {
             "Examining first partition" => PartHeading::FileSystem,
             _ if title.starts_with("Device:") => PartHeading::Device,
             _ if title.contains("(hdparm") => PartHeading::Hdparm,
-            _ => dd(title).unwrap_or(PartHeading::Unknown),
+            _ => parse_dd(title).unwrap_or(PartHeading::Unknown),
         })
     }
 }
 
 /// `AU=3, random access`.
-fn open_au(title: &str) -> Option<PartHeading> {
+fn parse_open_au(title: &str) -> Option<PartHeading> {
     let (count, order) = title.strip_prefix("AU=")?.split_once(',')?;
     let random = match order.trim() {
         "linear access" => false,
@@ -86,7 +87,7 @@ fn open_au(title: &str) -> Option<PartHeading> {
 }
 
 /// `Linear write speed (dd, 64kb block, seek 1024)`.
-fn dd(title: &str) -> Option<PartHeading> {
+fn parse_dd(title: &str) -> Option<PartHeading> {
     // Every copy below it repeats the title.
     let (head, rest) = title.split_once("(dd, ").filter(|_| title.len() <= LONGEST_TITLE)?;
     let op = match head.split_whitespace().nth(1)? {
@@ -112,7 +113,7 @@ fn title(line: &str) -> Option<&str> {
     let line = line.trim();
     let inner = line.trim_matches('=').trim();
     let framed = line.starts_with("====") && line.ends_with("====") && !inner.is_empty();
-    (framed || open_au(line).is_some()).then_some(inner)
+    (framed || parse_open_au(line).is_some()).then_some(inner)
 }
 
 pub(super) fn split<'a>(text: &'a LogText<'_>) -> Vec<LogPart<'a>> {

@@ -51,9 +51,9 @@ pub(super) fn put_identity(tested: &ScriptFacts<'_>, parts: &[LogPart<'_>], log:
     else {
         return;
     };
-    match decode(line) {
+    match decode_registers(line) {
         Err(why) => log.doubts.push(format!("the card's registers could not be read: {why}")),
-        Ok(identity) => match other_card(tested, &identity) {
+        Ok(identity) => match mismatch_reason(tested, &identity) {
             Some(why) => {
                 log.doubts.push(format!("{why}; its registers are under slot_identity"));
                 log.other.insert("slot_identity".into(), Value::Object(registers(&identity)));
@@ -66,14 +66,14 @@ pub(super) fn put_identity(tested: &ScriptFacts<'_>, parts: &[LogPart<'_>], log:
     }
 }
 
-fn decode(line: &str) -> Result<Identity, String> {
+fn decode_registers(line: &str) -> Result<Identity, String> {
     let value = |name: &str| line.split_whitespace().find_map(|word| word.strip_prefix(name));
     let hex = HexRegisters { cid: value("cid:"), csd: value("csd:"), ..HexRegisters::default() };
     from_hex(hex).map_err(|error| error.to_string())
 }
 
 /// Reason why the identity is not the tested card's, if it is not.
-fn other_card(tested: &ScriptFacts<'_>, identity: &Identity) -> Option<String> {
+fn mismatch_reason(tested: &ScriptFacts<'_>, identity: &Identity) -> Option<String> {
     let device = tested.device.unwrap_or("the device");
     match (tested.bytes, identity.capacity_bytes) {
         (Some(fdisk), Some(csd)) if fdisk != csd => Some(format!(
@@ -95,7 +95,7 @@ pub(super) fn put_runs(parts: &[LogPart<'_>], tested: &ScriptFacts<'_>, log: &mu
     let mut runs: BTreeMap<u32, Vec<TestFigure>> = BTreeMap::new();
     let mut failures = Vec::new();
     for part in parts {
-        let (figures, failed) = measured(part);
+        let (figures, failed) = read_part(part);
         runs.entry(part.run).or_default().extend(figures);
         failures.extend(failed);
     }
@@ -109,7 +109,7 @@ pub(super) fn put_runs(parts: &[LogPart<'_>], tested: &ScriptFacts<'_>, log: &mu
 }
 
 /// Figures of a part, and its failed copies.
-fn measured(part: &LogPart<'_>) -> (Vec<TestFigure>, Vec<Value>) {
+fn read_part(part: &LogPart<'_>) -> (Vec<TestFigure>, Vec<Value>) {
     match &part.heading {
         PartHeading::Hdparm => (hdparm::figures(&LogText::of(&part.lines.join("\n"))), Vec::new()),
         PartHeading::Dd(op, block, step) => {

@@ -32,16 +32,16 @@ impl TableReader {
 
     /// Reads a line: a row, a command, or other text.
     pub(super) fn feed(&mut self, line: &str) {
-        if let Some(row) = align(line).or_else(|| delay(line)) {
-            self.push_align(row);
-        } else if let Some((block_bytes, mb_s)) = speeds(line) {
-            self.push_speeds(block_bytes, mb_s);
+        if let Some(row) = parse_align(line).or_else(|| parse_delay(line)) {
+            self.add_align_row(row);
+        } else if let Some((block_bytes, mb_s)) = parse_speeds(line) {
+            self.add_speed_row(block_bytes, mb_s);
         } else {
-            self.take_command(line);
+            self.read_command_line(line);
         }
     }
 
-    fn push_align(&mut self, mut row: AlignRow) {
+    fn add_align_row(&mut self, mut row: AlignRow) {
         let last = self.tables.align.last().map(|last| (last.test, last.align_bytes));
         row.test = match (&self.section, last) {
             (PartHeading::Align(test @ 1..), _) => *test,
@@ -52,7 +52,7 @@ impl TableReader {
         self.tables.align.push(row);
     }
 
-    fn push_speeds(&mut self, block_bytes: u64, mb_s: Vec<f64>) {
+    fn add_speed_row(&mut self, block_bytes: u64, mb_s: Vec<f64>) {
         let next = |last: Option<u32>| last.map_or(1, |test| test.saturating_add(u32::from(self.fresh)));
         match (&self.section, &mb_s[..]) {
             (PartHeading::Fat(test @ 1..), _) => {
@@ -84,7 +84,7 @@ impl TableReader {
         self.fresh = false;
     }
 
-    fn take_command(&mut self, line: &str) {
+    fn read_command_line(&mut self, line: &str) {
         let begins = line.contains("flashbench ");
         if !begins && self.command.is_empty() {
             return;
@@ -93,11 +93,11 @@ impl TableReader {
         self.command.push(' ');
         if !line.trim_end().ends_with('\\') {
             let command = std::mem::take(&mut self.command);
-            self.obey(&command);
+            self.apply_command(&command);
         }
     }
 
-    fn obey(&mut self, command: &str) {
+    fn apply_command(&mut self, command: &str) {
         let words: Vec<&str> = command.split_whitespace().collect();
         let has = |names: [&str; 2]| words.iter().any(|word| names.contains(word));
         let number = words.iter().position(|word| word.starts_with("--open-au-nr")).and_then(|at| {
@@ -117,10 +117,10 @@ impl TableReader {
 
 /// True for a row of `-a`, which no other tool prints.
 pub(super) fn is_own_row(line: &str) -> bool {
-    align(line).or_else(|| delay(line)).is_some()
+    parse_align(line).or_else(|| parse_delay(line)).is_some()
 }
 
-fn align(line: &str) -> Option<AlignRow> {
+fn parse_align(line: &str) -> Option<AlignRow> {
     let words: Vec<&str> = line.trim().strip_prefix("align ")?.split_whitespace().collect();
     let align_bytes = words.first()?.parse().ok()?;
     let us =
@@ -129,7 +129,7 @@ fn align(line: &str) -> Option<AlignRow> {
     on_us.map(|_| AlignRow { align_bytes, pre_us, on_us, post_us, diff_us, test: 0 })
 }
 
-fn delay(line: &str) -> Option<AlignRow> {
+fn parse_delay(line: &str) -> Option<AlignRow> {
     let (align_bytes, rest) = line.trim().strip_prefix("Aligned @")?.split_once("Delay:")?;
     let (align_bytes, on_us) = (align_bytes.trim().parse().ok()?, Some(micros(rest.trim())?));
     Some(AlignRow { align_bytes, pre_us: None, on_us, post_us: None, diff_us: None, test: 0 })
@@ -150,7 +150,7 @@ pub(super) fn micros(text: &str) -> Option<f64> {
 }
 
 /// Block size and its speeds in MB/s; an incomplete last speed in a cut file is dropped.
-fn speeds(line: &str) -> Option<(u64, Vec<f64>)> {
+fn parse_speeds(line: &str) -> Option<(u64, Vec<f64>)> {
     let mut words = line.split_whitespace();
     let block =
         words.next().filter(|word| word.ends_with('B') && word.starts_with(|c: char| c.is_ascii_digit()))?;
